@@ -14,7 +14,7 @@ import {
 } from '../functions/transformation-table.ts';
 import { hasOwnType, reducedType, reducerSpec } from '../functions/reducers.ts';
 import type { ReducerSpec } from '../functions/reducers.ts';
-import { FUNCTIONS } from '../functions/registry.ts';
+import { FUNCTIONS, isRanking } from '../functions/registry.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
 import type { AggregateCall, CallFault } from './columns.ts';
@@ -112,10 +112,7 @@ function reduction(inner: Expression, context: CallContext): Base {
     isKnown: read.isKnown,
     reducer,
     type: reducedType(reducer, inputType),
-    fault:
-      name === 'top' || name === 'bottom'
-        ? rankingFault(inner, read)
-        : typeFault(inner, name, read),
+    fault: isRanking(name) ? rankingFault(inner, read) : typeFault(inner, name, read),
   };
 }
 

@@ -4,7 +4,7 @@ import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
-import { FUNCTIONS } from '../functions/registry.ts';
+import { FUNCTIONS, isRanking } from '../functions/registry.ts';
 import type { CallContext } from './check-call.ts';
 import { checkArity, checkCall } from './check-call.ts';
 import type { Interval } from './dimensions.ts';
@@ -137,7 +137,7 @@ function checkCombination(
       statement,
     );
   }
-  const ranking = calls.find((call) => call.name === 'top' || call.name === 'bottom');
+  const ranking = calls.find((call) => isRanking(call.name));
   if (ranking !== undefined && calls.length > 1) {
     throw combination(
       `selector function ${ranking.name}() cannot be combined with other functions`,

@@ -103,6 +103,11 @@ export const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map(
   SPECS.map((spec) => [spec.name, spec]),
 );
 
+/** Whether a function asks for rows by rank. */
+export function isRanking(name: string): name is 'top' | 'bottom' {
+  return name === 'top' || name === 'bottom';
+}
+
 export function isMathFunction(name: string): boolean {
   return FUNCTIONS.get(name)?.kind === 'math';
 }

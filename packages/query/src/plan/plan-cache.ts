@@ -13,6 +13,7 @@ import { reportTimes } from '../analyse/report-doubtful.ts';
 import { loadNames } from '../analyse/source-names.ts';
 import type { NamesBySource } from '../analyse/source-names.ts';
 import type { QueryContext } from '../context.ts';
+import { isRanking } from '../functions/registry.ts';
 import { PLAN_BYTES_MAX, PLAN_CACHE_BYTES } from '../limits.ts';
 import type { QueryLimits } from '../limits.ts';
 import type { MeasurementSchema } from '../measurement-names.ts';
@@ -160,15 +161,13 @@ function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
  */
 function limitsOfRankings({ fields, limit = 0n, sources }: SelectStatement): string {
   const isRanked = fields.some(({ expression }) =>
-    some(expression, (node) => node.kind === 'call' && RANKINGS.has(node.name)),
+    some(expression, (node) => node.kind === 'call' && isRanking(node.name)),
   );
   const inner = sources.map((source) =>
     source.kind === 'subquery' ? limitsOfRankings(source.statement) : '',
   );
   return [isRanked ? `${limit},` : '', ...inner].join('');
 }
-
-const RANKINGS: ReadonlySet<string> = new Set(['top', 'bottom']);
 
 /** The schemas as their names hold them, those of subqueries in their place. */
 function* schemasOf({ sources }: PreparedSelect, range: TimeRange): Iterable<MeasurementSchema> {

@@ -78,6 +78,14 @@ export function sendEmpty(exchange: Exchange): void {
   exchange.response.end();
 }
 
+/**
+ * The progress of a client that has to read (`Holder`), in bytes written; `undefined` while it has
+ * not: what it waits for is up to us.
+ */
+export function readProgress(response: Exchange['response']): number | undefined {
+  return response.writableNeedDrain ? (response.socket?.bytesWritten ?? 0) : undefined;
+}
+
 // Longer texts are cut in the header; the body has them whole.
 const ERROR_HEADER_BYTES = 1024;
 

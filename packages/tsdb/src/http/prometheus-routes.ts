@@ -18,7 +18,7 @@ import { driverOf } from '../statements/context.ts';
 import { onSnapshot } from '../statements/on-snapshot.ts';
 import type { StatementServices } from '../statements/context.ts';
 import type { HttpCounters } from '../stats/statistics.ts';
-import { BodyTooLarge, sendEmpty, sendError } from './answer.ts';
+import { BodyTooLarge, readProgress, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -81,8 +81,7 @@ export async function handlePrometheusRead(
   const asked = readReadRequest(await readSnappy(exchange, { bodies, counters }));
   const { response } = exchange;
   const holder: Holder = {
-    // While it has to read; what it waits for is up to us.
-    progress: () => (response.writableNeedDrain ? (response.socket?.bytesWritten ?? 0) : undefined),
+    progress: () => readProgress(response),
     revoke: () => response.destroy(),
   };
   exchange.parts.push(await queries.begin(holder));

@@ -31,7 +31,7 @@ import type { StatementContext, StatementServices } from '../statements/context.
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { authorizeQuery, requirementsOf } from '../statements/privileges.ts';
 import { rowOf } from '../statements/registry.ts';
-import { sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
+import { readProgress, sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -234,11 +234,7 @@ class QueryRun {
   }
 
   readonly #holder: Holder = {
-    // While it has to read; what it waits for is up to us.
-    progress: () => {
-      const { response } = this.#options.exchange;
-      return response.writableNeedDrain ? (response.socket?.bytesWritten ?? 0) : undefined;
-    },
+    progress: () => readProgress(this.#options.exchange.response),
     revoke: () => this.#options.exchange.response.destroy(),
   };
 
