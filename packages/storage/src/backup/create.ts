@@ -50,7 +50,7 @@ export async function* createBackup(
   }
   const { snapshot, indexes } = await flushedSnapshot(options);
   try {
-    const manifest = selectFromManifest(state.manifest(), request);
+    const manifest = selectFromManifest(visibleManifest(state, snapshot), request);
     requireWhole(state, manifest);
     const places = segmentsOf(state, manifest);
     const known = new Set(since?.segments);
@@ -110,6 +110,16 @@ async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promis
   } finally {
     release();
   }
+}
+
+/** The manifest of the shards that a snapshot has, which are not those of dropped policies. */
+function visibleManifest(state: State, snapshot: Snapshot): Manifest {
+  const manifest = state.manifest();
+  const visible = new Set(snapshot.shards.map(({ shard }) => shard.descriptor.id));
+  return {
+    ...manifest,
+    shards: manifest.shards.filter(({ descriptor }) => visible.has(descriptor.id)),
+  };
 }
 
 /** Refuses to leave out damaged data: the result would look like a backup of everything. */

@@ -16,6 +16,7 @@ import type {
   WriteOutcome,
   WritePointsRequest,
 } from '../storage-engine.ts';
+import { retainPolicies } from '../retain-policies.ts';
 import type { EngineParts } from './parts.ts';
 import { statisticsOf } from './statistics.ts';
 
@@ -49,11 +50,10 @@ export class Engine {
   }
 
   async retainPolicies(policies: readonly PolicyRef[]): Promise<void> {
-    const keep = new Set(policies.map((policy) => policy.id));
-    const gone = this.#open.state.shards.policyIds().filter((id) => !keep.has(id));
-    // All are begun, so that those which fail are owed.
-    const drops = await Promise.allSettled(gone.map((id) => this.dropPolicy(id)));
-    for (const drop of drops) if (drop.status === 'rejected') throw drop.reason;
+    await retainPolicies(
+      { shards: () => this.shardInfos(), dropPolicy: (id) => this.dropPolicy(id) },
+      policies,
+    );
   }
 
   async dropShard(shardId: number): Promise<boolean> {
@@ -65,8 +65,11 @@ export class Engine {
   }
 
   async shardInfos(): Promise<readonly ShardInfo[]> {
+    const { shards } = this.#parts.state;
     const infos: ShardInfo[] = [];
-    for (const { descriptor, diskBytes } of this.#parts.state.shards.all()) {
+    for (const shard of shards.all()) {
+      if (!shards.isVisible(shard)) continue;
+      const { descriptor, diskBytes } = shard;
       infos.push({ ...descriptor, shardGroupId: descriptor.id, diskBytes });
     }
     return infos.sort((a, b) => a.id - b.id);

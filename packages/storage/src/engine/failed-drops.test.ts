@@ -1,9 +1,12 @@
 // A drop of a policy that cannot be logged: its names are gone already, and may be reused.
+import { Readable } from 'node:stream';
+
 import { Unavailable } from '@tidemark/core';
+import type { SchemaRequest } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
 
 import type { StorageEngine } from '../storage-engine.ts';
-import { POLICY, scanRows, write } from '../testing/fixtures.ts';
+import { POLICY, scanRows, schemaBatches, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { openStorageInline } from './open-inline.ts';
 
@@ -17,8 +20,8 @@ beforeEach(() => {
   disk = new SimulatedDisk();
 });
 
-function open(): Promise<StorageEngine> {
-  return openStorageInline({ directory: '/data', hasBackgroundWork: false }, { disk });
+function open(directory = '/data'): Promise<StorageEngine> {
+  return openStorageInline({ directory, hasBackgroundWork: false }, { disk });
 }
 
 async function rows(engine: StorageEngine): Promise<string[]> {
@@ -53,7 +56,7 @@ test('while it cannot be dropped, nothing is written to its database', async () 
 
   await expect(write(engine, 'm,t=a v=7 1', SUCCESSOR)).rejects.toThrow(Unavailable);
 
-  expect(await rows(engine)).toEqual(['m,t=a 1 1', 'm,t=a 2 2', 'm,t=b 1 1']);
+  expect(await rows(engine)).toEqual([]);
   await write(engine, 'm v=1 1', { id: 3, database: 'other' });
   await Promise.all([
     write(engine, 'm,t=a v=8 1', SUCCESSOR),
@@ -73,3 +76,48 @@ test('one of several policies that cannot be dropped keeps none of the others', 
 
   expect(await rows(engine)).toEqual(['m 3 3']);
 });
+
+test('what could not be dropped is seen under no name', async () => {
+  const engine = await undropped();
+  const filter = { database: POLICY.database };
+  const schema = (request: SchemaRequest): Promise<unknown> => schemaBatches(engine, request);
+
+  expect(await rows(engine)).toEqual([]);
+  expect(await engine.shards()).toEqual([]);
+  expect(await schema({ kind: 'measurements', filter })).toEqual([]);
+  expect(await schema({ kind: 'cardinality', of: 'series', filter })).toMatchObject([{ count: 0 }]);
+  const measurements = ['m'];
+  expect(await schema({ kind: 'series-cardinality', filter: { ...filter, measurements } })).toEqual(
+    [],
+  );
+});
+
+test('what could not be dropped is in no backup, and keeps no restore from its name', async () => {
+  const engine = await open();
+  await write(engine, 'm v=1 1', { id: 3, database: 'other' });
+  const full = await backUp(engine);
+  await write(engine, 'm,t=a v=1 1');
+  disk.failSyncs = FAILED_SYNCS;
+  await expect(engine.dropPolicy(POLICY.id)).rejects.toThrow(Unavailable);
+
+  const later = await backUp(engine);
+  const restored = await engine.restore(
+    { databases: new Map([['other', POLICY.database]]), policies: new Map([[3, SUCCESSOR.id]]) },
+    Readable.from(full),
+  );
+
+  expect(restored).toMatchObject({ databases: [POLICY.database], shards: 1 });
+  expect(await rows(engine)).toEqual(['m 1 1']);
+  const copy = await open('/copy');
+  await copy.restore(
+    { databases: new Map([['db', 'db']]), policies: new Map([[POLICY.id, POLICY.id]]) },
+    Readable.from(later),
+  );
+  expect(await rows(copy)).toEqual([]);
+});
+
+async function backUp(engine: StorageEngine): Promise<Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of engine.backup({})) pieces.push(piece);
+  return pieces;
+}

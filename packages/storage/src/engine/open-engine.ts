@@ -147,7 +147,7 @@ export async function openEngine(
     compaction,
     rebuilds,
     backup: { ...shared, flush, deletes: gate },
-    restores: new Restores({ ...shared, shardKeys }),
+    restores: new Restores({ ...shared, drops, shardKeys }),
     stopping,
     log,
     background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,

@@ -27,6 +27,7 @@ import type { RestoreReport, RestoreRequest } from '../storage-engine.ts';
 
 export type RestoreOptions = {
   readonly state: State;
+  readonly drops: { settle(database: string): Promise<void> };
   readonly segmentFiles: SegmentFiles;
   readonly shardKeys: ShardKeys;
   readonly indexFiles: IndexFiles;
@@ -121,11 +122,12 @@ class Restore {
   /** Assigns ids of this engine to everything in the backup. */
   async #begin(contents: BackupContents): Promise<void> {
     const { manifest, segments: names, includes } = contents;
-    const { state, disk, directory } = this.#options;
+    const { state, drops, disk, directory } = this.#options;
     assert(this.#databases.size === 0, 'a backup has its contents once');
     for (const { name, instance } of manifest.databases) {
       const newName = this.#request.databases.get(name);
       if (newName === undefined) continue;
+      await drops.settle(newName);
       const hasShards = state.shards.ofDatabase(newName).length > 0;
       this.#databases.set(instance, state.databases.reserve(newName, hasShards));
     }

@@ -143,8 +143,8 @@ function* cardinality(
 }
 
 function* countSeries(selected: Selected): Generator<undefined, number> {
-  const { measurement, filter } = selected;
-  return isWhole(filter) ? measurement.liveSeries : yield* countHeld(selected);
+  const { measurement } = selected;
+  return isWhole(selected) ? measurement.liveSeries : yield* countHeld(selected);
 }
 
 /** Fields of a measurement, in the shards that have series of it. */
@@ -168,21 +168,20 @@ function* fieldsOf(
   );
 }
 
-/**
- * Whether a filter keeps all series of a measurement. Their number is known without looking at
- * them.
- */
-function isWhole({ where, timeRange, retentionPolicy }: SchemaFilter): boolean {
-  return where === undefined && timeRange === undefined && retentionPolicy === undefined;
+/** Whether all series of a measurement are meant. Their number is known without a look at them. */
+function isWhole({ scope, filter }: Selected): boolean {
+  const { where, timeRange, retentionPolicy } = filter;
+  const isFiltered = [where, timeRange, retentionPolicy].some((part) => part !== undefined);
+  return !isFiltered && !scope.database.hidesSeries;
 }
 
 function* countTagValues(
   selected: Selected,
   isWanted: (key: string) => boolean,
 ): Generator<undefined, { key: string; count: number; isExact: boolean }[]> {
-  const { scope, measurement, filter } = selected;
+  const { scope, measurement } = selected;
   const counts: { key: string; count: number; isExact: boolean }[] = [];
-  if (!isWhole(filter)) {
+  if (!isWhole(selected)) {
     for (const held of heldSymbols(selected, isWanted)) {
       if (held === undefined) yield undefined;
       else counts.push({ key: held.key, count: held.symbols.length, isExact: true });

@@ -35,13 +35,24 @@ export class ShardStore {
     this.#nextId = Math.max(this.#nextId, nextId);
   }
 
-  /** Rows of the policy are refused from now on. */
+  /**
+   * Rows of the policy are refused from now on, and nobody sees those that are there: its name may
+   * be given again before its shards are gone.
+   */
   closePolicy(id: number): void {
     this.#dropped.add(id);
+    for (const { descriptor } of this.ofPolicy(id)) {
+      new SchemaChanges(descriptor.database, this.#versions).names();
+    }
   }
 
   isDropped(policyId: number): boolean {
     return this.#dropped.has(policyId);
+  }
+
+  /** Whether its policy was not dropped. */
+  isVisible({ descriptor }: Shard): boolean {
+    return !this.isDropped(descriptor.policyId);
   }
 
   /** Throws `NotFound` when the policy was dropped. */

@@ -22,7 +22,12 @@ export type ShardView = {
 };
 
 /** A database with the index of the moment: in a rebuilt index, series have other ordinals. */
-export type DatabaseView = { readonly instance: number; readonly index: SeriesIndex };
+export type DatabaseView = {
+  readonly instance: number;
+  readonly index: SeriesIndex;
+  /** Some live series may belong to a dropped policy only, whose shards are not in the snapshot. */
+  readonly hidesSeries: boolean;
+};
 
 export type Snapshot = {
   readonly shards: readonly ShardView[];

@@ -14,7 +14,7 @@ import type { Contents } from './contents.ts';
 import type { Database } from './database.ts';
 import type { Reclaimer } from './reclaimer.ts';
 import { viewOf } from './snapshot.ts';
-import type { DatabaseView, Snapshot } from './snapshot.ts';
+import type { DatabaseView, ShardView, Snapshot } from './snapshot.ts';
 
 /** The part of a shard that is in files. */
 export type FilesOfShard = {
@@ -124,12 +124,16 @@ export class State implements Contents {
   /** What a read that begins now sees, until it is released. */
   snapshot(): Snapshot {
     const { shards, memtables } = this;
-    const views = Array.from(shards.all(), (shard) =>
-      viewOf(shard, memtables.tablesOf(shard.descriptor.id)),
-    );
+    const views: ShardView[] = [];
+    const hiding = new Set<string>();
+    for (const shard of shards.all()) {
+      if (shards.isVisible(shard)) {
+        views.push(viewOf(shard, memtables.tablesOf(shard.descriptor.id)));
+      } else hiding.add(shard.descriptor.database);
+    }
     const databases = new Map<string, DatabaseView>();
     for (const { name, instance, index } of this.databases.all()) {
-      databases.set(name, { instance, index });
+      databases.set(name, { instance, index, hidesSeries: hiding.has(name) });
     }
     const { servesDamaged, reclaimer } = this.#options;
     const release = reclaimer.enter();

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { StorageOptions } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
-import { aggregateRows, scanRows, write } from '../testing/fixtures.ts';
+import { aggregateRows, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
 
 let directory: string;
@@ -82,6 +82,20 @@ test.each([
   expect(String(entry?.details['stack'])).toMatch(
     new RegExp(`assertion failed: ${one.reason}\\n +at .*\\n`),
   );
+});
+
+test('a drop that had no answer is made before anything is read again', async () => {
+  await open({ failsAt: 'delete:selected' });
+  await write(engine, 'm,t=a v=1 1');
+
+  const failing = engine.delete({ database: 'db', measurements: ['m'] });
+  const drop = engine.dropPolicy(POLICY.id);
+
+  await expect(failing).rejects.toThrow(Unavailable);
+  await expect(drop).rejects.toThrow(Unavailable);
+  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 20_000 });
+  expect(await rows()).toEqual([]);
+  expect(await engine.shards()).toEqual([]);
 });
 
 test('an assertion of background work ends the thread too', async () => {

@@ -17,6 +17,7 @@ import { packPoints } from './packed-points.ts';
 import type { CallName } from './protocol.ts';
 import { RemoteSource } from './remote-source.ts';
 import { SchemaCache } from './schema-cache.ts';
+import { retainPolicies } from '../retain-policies.ts';
 
 /** When the thread fails twice within this time, it is not opened again. */
 const FAILURE_WINDOW_MS = 60_000;
@@ -30,12 +31,16 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
     bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
+    dropPolicy: (policyId) => proxy.dropPolicy(policyId),
     close: () => proxy.close(),
   });
 }
 
 type OwnMethods = Required<
-  Pick<StorageEngine, 'thread' | 'bodyBuffer' | 'writeLines' | 'writePoints' | 'close'>
+  Pick<
+    StorageEngine,
+    'thread' | 'bodyBuffer' | 'writeLines' | 'writePoints' | 'dropPolicy' | 'close'
+  >
 >;
 
 /** The engine behind a link. The thread calls most methods with the same arguments. */
@@ -48,6 +53,7 @@ function engineOver(holder: LinkHolder, own: OwnMethods): StorageEngine {
       send(name, args) as ReturnType<StorageEngine[K]>;
   // The thread answers each name with the result that its interface declares.
   const callStream = ((name: CallName, ...args: unknown[]) => send(name, args)) as CallStream;
+  const shards = call('shards');
   return {
     source: new RemoteSource(holder),
     thread: own.thread,
@@ -56,11 +62,11 @@ function engineOver(holder: LinkHolder, own: OwnMethods): StorageEngine {
     writePoints: own.writePoints,
     delete: call('delete'),
     dropMeasurement: call('dropMeasurement'),
-    dropPolicy: call('dropPolicy'),
+    dropPolicy: own.dropPolicy,
     replicas: () => Promise.resolve([]),
-    retainPolicies: call('retainPolicies'),
+    retainPolicies: (policies) => retainPolicies({ shards, dropPolicy: own.dropPolicy }, policies),
     dropShard: call('dropShard'),
-    shards: call('shards'),
+    shards,
     statistics: call('statistics'),
     damage: call('damage'),
     flush: call('flush'),
@@ -91,6 +97,7 @@ async function openRehearsal(connection: Connection): Promise<StorageEngine> {
         args: [request],
       }))) as WriteOutcome,
     writePoints: (request) => writePointsTo(link, request),
+    dropPolicy: (policyId) => dropPolicyAt(link, policyId),
     close: async () => void (await link.call((id) => ({ kind: 'close', id }))),
   });
 }
@@ -107,6 +114,10 @@ async function writePointsTo(
   return (await answer) as WriteOutcome;
 }
 
+async function dropPolicyAt(link: EngineLink, policyId: number): Promise<void> {
+  await link.call((id) => ({ kind: 'call', id, name: 'dropPolicy', args: [policyId] }));
+}
+
 class StorageProxy {
   readonly #options: StorageOptions;
   readonly #clock = systemClock();
@@ -115,6 +126,11 @@ class StorageProxy {
   #reopening: Promise<void> | undefined;
   #lastFailureMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
+  /**
+   * Policies whose drop has not ended well. A thread that is opened again knows nothing of it, and
+   * their names may have been given again.
+   */
+  readonly #undropped = new Set<number>();
 
   constructor(options: StorageOptions) {
     this.#options = options;
@@ -127,12 +143,30 @@ class StorageProxy {
       onAvailability: _onAvailability,
       ...threadOptions
     } = this.#options;
-    this.#connection = await Connection.open(threadOptions, {
+    const connection = await Connection.open(threadOptions, {
       log,
       onLost: (reason) => this.#onLost(reason),
     });
-    const { schemas } = this.#connection;
-    this.holder.replace(new EngineLink(this.#connection, { schemas, isRehearsal: false }));
+    const { schemas } = connection;
+    const link = new EngineLink(connection, { schemas, isRehearsal: false });
+    // Messages are handled in their order: nothing is read before their shards are hidden.
+    for (const policyId of this.#undropped) {
+      this.#drop(link, policyId).catch((error: unknown) => {
+        log('error', 'a retention policy could not be dropped yet', { policyId, error });
+      });
+    }
+    this.#connection = connection;
+    this.holder.replace(link);
+  }
+
+  async dropPolicy(policyId: number): Promise<void> {
+    this.#undropped.add(policyId);
+    await this.#drop(this.holder.link, policyId);
+  }
+
+  async #drop(link: EngineLink, policyId: number): Promise<void> {
+    await dropPolicyAt(link, policyId);
+    this.#undropped.delete(policyId);
   }
 
   connection(): Connection {

@@ -46,6 +46,11 @@ export class Drops {
     return undefined;
   }
 
+  /** Resolves when `of` has nothing more. Rejects as it does. */
+  async settle(database: string): Promise<void> {
+    for (let drop = this.of(database); drop !== undefined; drop = this.of(database)) await drop;
+  }
+
   /** Tries all drops that are owed. Rejects when one fails. */
   async retry(): Promise<void> {
     for (const [policyId, owed] of this.#owed) await this.#retry(policyId, owed);

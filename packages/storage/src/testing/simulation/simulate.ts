@@ -387,8 +387,11 @@ class Run {
     work: (id: number) => Promise<unknown>,
     options: {
       readonly hasParts?: boolean;
-      /** When it is refused it is tried again, and may take place at any later time. */
-      readonly isOwed?: boolean;
+      /**
+       * A drop of this policy: when it is refused it is tried again, and may take place at any
+       * later time.
+       */
+      readonly owedPolicy?: number;
       readonly onEnd?: (value: unknown) => void;
     } = {},
   ): void {
@@ -417,8 +420,11 @@ class Run {
             throw new Violation(`#${id} ${describeOperation(operation)} failed: ${stackOf(error)}`);
           }
           const isUncertain = this.#machine.hasFailed || running.mayFail;
-          if (options.isOwed === true) this.#mark('owed drop');
-          else this.#worlds.refuse(id, { hasParts: options.hasParts === true, isUncertain });
+          const { owedPolicy } = options;
+          if (owedPolicy !== undefined) {
+            this.#mark('owed drop');
+            this.#worlds.hide(owedPolicy);
+          } else this.#worlds.refuse(id, { hasParts: options.hasParts === true, isUncertain });
         });
       },
     );
@@ -526,8 +532,10 @@ class Run {
         }
       };
       const where = ({ policyId }: Cell): boolean => policyId === id;
-      this.#begin(operation, [{ kind: 'clear', where }], drop, { isOwed: true });
+      this.#begin(operation, [{ kind: 'clear', where }], drop, { owedPolicy: id });
     }
+    // Nobody sees the rows from now on.
+    this.#look();
   }
 
   async #query(operation: Operation & { kind: 'query' }): Promise<void> {

@@ -13,9 +13,12 @@ export function checkSeries(
   }
   const listed: string[] = [];
   const snapshot = engine.snapshot();
-  for (const [database, { index }] of snapshot.databases) {
+  for (const [database, { index, hidesSeries }] of snapshot.databases) {
+    const own = snapshot.shards.filter(({ shard }) => shard.descriptor.database === database);
+    const isListed = (id: number): boolean =>
+      index.isLive(id) && (!hidesSeries || own.some(({ series }) => series.has(id)));
     for (let id = 0; id < index.seriesEnd; id++) {
-      if (index.isLive(id)) listed.push(`${database} ${index.seriesKey(id)}`);
+      if (isListed(id)) listed.push(`${database} ${index.seriesKey(id)}`);
     }
   }
   snapshot.release();

@@ -65,6 +65,8 @@ export class Worlds {
   #pending: readonly Pending[] = [];
   /** Refused because the log failed: nobody sees them, but the log may still hold them. */
   #uncertain: readonly Pending[] = [];
+  /** Policies whose drop is owed. Their cells are there until it is made, and nobody sees them. */
+  #hidden: ReadonlySet<number> = new Set();
 
   constructor(cells: Cells) {
     this.#cells = cells;
@@ -91,8 +93,14 @@ export class Worlds {
     this.#end(id, (done) => done === 0 || options.hasParts);
   }
 
+  /** The policy could not be dropped: nobody sees it any more all the same. */
+  hide(policyId: number): void {
+    this.#hidden = new Set([...this.#hidden, policyId]);
+  }
+
   /** The machine went off: what was running has happened or not. */
   forgetPending(): void {
+    this.#hidden = new Set();
     this.#pending = [...this.#pending, ...this.#uncertain];
     this.#uncertain = [];
     this.#worlds = distinct(this.#closure().map(({ values }) => ({ values, done: new Map() })));
@@ -133,6 +141,7 @@ export class Worlds {
     this.#worlds = [{ values, done: new Map() }];
     this.#pending = [];
     this.#uncertain = [];
+    this.#hidden = new Set();
   }
 
   /** What one of the worlds holds, to explain a failure. */
@@ -203,11 +212,11 @@ export class Worlds {
 
   /** Two policies of one name, an old one and its successor, may both be there: either is seen. */
   #matches({ values }: World, seen: ReadonlyMap<string, number>): boolean {
-    const { names } = this.#cells;
+    const { all, names } = this.#cells;
     const found = new Map<string, boolean>();
     for (let at = 0; at < values.length; at++) {
       const value = values[at]!;
-      if (value === 0) continue;
+      if (value === 0 || this.#hidden.has(all[at]!.policyId)) continue;
       const name = names[at]!;
       const isSeen = seen.get(name) === value;
       found.set(name, isSeen || found.get(name) === true);

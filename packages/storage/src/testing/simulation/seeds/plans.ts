@@ -6,6 +6,28 @@ import type { Found } from './found.ts';
 
 const WITHOUT_A_GUARD: readonly Found[] = [
   {
+    what: 'a backup had rows of a policy whose drop was owed',
+    plan: {
+      seed: 1,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: false, concurrency: 5 },
+      operations: [
+        { kind: 'write', database: 'a', retentionPolicy: 'p', lines: [['m', 't=x', 0]] },
+        { kind: 'write', database: 'a', retentionPolicy: 'q', lines: [['m', 't=y', 1]] },
+        { kind: 'wait' },
+        { kind: 'flush' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'fail-sync', of: 'files', count: 2 },
+        { kind: 'drop-policy', database: 'a', retentionPolicy: 'p' },
+        { kind: 'wait' },
+        { kind: 'backup' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'restore' },
+      ],
+    },
+  },
+  {
     what: 'a compaction dropped the tombstone of rows that a flush was writing',
     plan: {
       seed: 1,
