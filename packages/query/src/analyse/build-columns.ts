@@ -137,14 +137,14 @@ class ColumnsBuilder {
 
   /**
    * A tag that `top` tells apart. A subquery need not show it: it is asked for it, as if it were
-   * grouped by.
+   * grouped by. That is not what a column of the same name shows.
    */
   #toldApart(name: string): RowInput {
     const { sources } = this.#request;
-    const isHidden =
+    const isOfSubquery =
       sources.some((source) => source.kind === 'subquery') &&
-      resolveName(name, sources).kind === 'unknown';
-    return isHidden ? { kind: 'tag', name, isHidden } : { kind: 'tag', name };
+      resolveName(name, sources).kind !== 'field';
+    return isOfSubquery ? { kind: 'tag', name, groupTag: 'asked-for' } : { kind: 'tag', name };
   }
 
   /** The field that a call reads; undefined for tags and unknown names, which give nothing. */

@@ -12,13 +12,21 @@ import type { TransformationSpec } from '../functions/transformation.ts';
  */
 export type RowInput =
   | { readonly kind: 'series'; readonly name: '' }
-  | { readonly kind: 'field'; readonly name: string; readonly type: FieldType }
   | {
-      readonly kind: 'tag';
+      readonly kind: 'field';
       readonly name: string;
-      /** The query cannot name it, but subqueries are asked for it. */
-      readonly isHidden?: boolean | undefined;
-    };
+      readonly type: FieldType;
+      readonly groupTag?: GroupTag | undefined;
+    }
+  | { readonly kind: 'tag'; readonly name: string; readonly groupTag?: GroupTag | undefined };
+
+/**
+ * Which tags of a subquery's groups stand in for a text column that it has not. By default those
+ * that its own GROUP BY names: a query sees no others. `passed-on`: also those that queries around
+ * it group by, which conditions see (recorded). `asked-for`: the subquery is grouped by the tag for
+ * this input.
+ */
+export type GroupTag = 'passed-on' | 'asked-for';
 
 /** An expression over numbered columns. `type` is undefined where only nulls can come out. */
 export type ValueExpression =

@@ -29,7 +29,7 @@ export class InputSet {
 }
 
 function inputKey(input: RowInput): string {
-  if (input.kind === 'field') return `${input.type} ${input.name}`;
   if (input.kind === 'series') return input.kind;
-  return `${input.isHidden === true ? 'hidden' : 'tag'} ${input.name}`;
+  const type = input.kind === 'field' ? input.type : input.kind;
+  return `${type} ${input.groupTag ?? ''} ${input.name}`;
 }

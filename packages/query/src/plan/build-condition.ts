@@ -207,13 +207,25 @@ class ConditionBuilder {
   /** Unknown names are missing tags, which compare as empty strings. */
   #reference(reference: Reference): ValueExpression {
     const resolved = this.#resolve(reference);
+    const { name } = reference;
+    const groupTag = this.#hasEverySubquery(name) ? undefined : 'passed-on';
     if (resolved.kind === 'field') {
       const { type } = resolved;
-      const index = this.#inputs.add({ kind: 'field', name: reference.name, type });
+      const index = this.#inputs.add({ kind: 'field', name, type, groupTag });
       return { kind: 'column', index, type };
     }
-    const index = this.#inputs.add({ kind: 'tag', name: reference.name });
+    const index = this.#inputs.add({ kind: 'tag', name, groupTag });
     return { kind: 'column', index, type: 'string' };
+  }
+
+  /** Whether the name is a column, or in the GROUP BY, of all subqueries. */
+  #hasEverySubquery(name: string): boolean {
+    return this.#sources.every(
+      (source) =>
+        source.kind === 'measurement' ||
+        source.select.tagDimensions.includes(name) ||
+        source.select.columns.some((column) => column.name === name),
+    );
   }
 }
 

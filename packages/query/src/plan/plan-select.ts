@@ -61,7 +61,7 @@ function plan(
     range: widenedRange({ range, interval, descending }, mostPrefetched(built.calls)),
     readableRange:
       readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.calls)),
-    dimensions: sortedTags(dimensions, hiddenTags(inputs)),
+    dimensions: sortedTags(dimensions, askedTags(inputs)),
     descending,
   });
   return {
@@ -118,9 +118,9 @@ export function plannedRange(
 }
 
 /** Tags that subqueries are asked for although they do not show them. */
-function hiddenTags(inputs: readonly RowInput[]): readonly string[] {
+function askedTags(inputs: readonly RowInput[]): readonly string[] {
   return inputs.flatMap((input) =>
-    input.kind === 'tag' && input.isHidden === true ? [input.name] : [],
+    input.kind === 'tag' && input.groupTag === 'asked-for' ? [input.name] : [],
   );
 }
 
@@ -171,10 +171,11 @@ function subqueryInput(
   if (input.kind === 'series') return { kind: 'missing' };
   const index = prepared.columns.findIndex((column) => column.name === input.name);
   if (index >= 0) return { kind: 'column', index };
-  // Tags that only the outer query groups by are known here too, because they are passed on to the
-  // subquery.
-  if (input.kind === 'tag' && inner.dimensions.includes(input.name)) {
+  const isText = input.kind === 'tag' || input.type === 'string';
+  if (!isText) return { kind: 'missing' };
+  const tags = input.groupTag === undefined ? prepared.tagDimensions : inner.dimensions;
+  if (tags.includes(input.name)) {
     return { kind: 'dimension', index: inner.dimensions.indexOf(input.name) };
   }
-  return { kind: 'missing' };
+  return { kind: input.groupTag === undefined ? 'missing' : 'empty' };
 }

@@ -33,7 +33,9 @@ export type SubqueryPlan = {
 export type SubqueryInput =
   | { readonly kind: 'column'; readonly index: number }
   | { readonly kind: 'dimension'; readonly index: number }
-  | { readonly kind: 'missing' };
+  | { readonly kind: 'missing' }
+  /** A tag that the row has not, as conditions see it. */
+  | { readonly kind: 'empty' };
 
 /** The part of WHERE that is not about time. */
 export type ConditionPlan = {

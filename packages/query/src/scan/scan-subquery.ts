@@ -183,6 +183,8 @@ function* outerRows(
       }
       case 'missing':
         return nullColumn(type, rowCount);
+      case 'empty':
+        return constantColumn('', 'string', rowCount);
     }
   });
   const { whole } = plan.condition;
