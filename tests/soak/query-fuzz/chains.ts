@@ -28,8 +28,10 @@ export const WRITE = 'WRITE ';
 export function writeChain(random: Random): readonly string[] {
   return [
     ...random.list(1, 3, () => WRITE + random.list(1, 3, () => randomLine(random)).join('\n')),
-    // Not the names: those of what was refused are left behind there.
-    'SELECT * FROM /./ GROUP BY *',
+    // By name: fields of lines that were refused are columns of wildcards there.
+    ...[...MEASUREMENTS, 'w', '"time"'].map(
+      (name) => `SELECT f, g, i, s, b, x FROM ${name} GROUP BY *`,
+    ),
   ];
 }
 

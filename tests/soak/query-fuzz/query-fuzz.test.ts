@@ -429,6 +429,18 @@ describe('an excuse', () => {
       answer(m(['time', 'distinct'], [0, null], [0, 3])),
     ],
     [
+      'SELECT top(f, zone, 2), i FROM (SELECT max(g) AS f, last(f) AS i FROM m) WHERE time > 0 GROUP BY time(90m)',
+      answer(m(['time', 'top', 'zone', 'i'], [0, 1, null, null])),
+      answer(m(['time', 'top', 'zone', 'i'], [0, 1, null, 2])),
+      answer(m(['time', 'top', 'zone', 'i'], [0, 2, null, 2])),
+    ],
+    [
+      'SELECT median(f) FROM (SELECT holt_winters(max(i), 3, 0) AS f FROM n GROUP BY host) WHERE time > 0 GROUP BY time(1m)',
+      answer(m(['time', 'median'], [0, 1], [60, 2], [0, 1])),
+      answer(m(['time', 'median'], [0, 1], [60, 2])),
+      answer(m(['time', 'median'], [0, 1])),
+    ],
+    [
       'SELECT f FROM m WHERE time = 1s OR time = 2s',
       answer(),
       {
@@ -442,6 +454,36 @@ describe('an excuse', () => {
     expect(reasonOf(text, reference, wrong)).toBeUndefined();
     const failed = { status: 200, body: '{"results":[{"statement_id":0,"error":"internal"}]}' };
     expect(reasonOf(text, reference, failed)).toBeUndefined();
+  });
+
+  test.each([
+    [
+      'field type conflict: input field \\"i\\" on measurement \\"m\\" is type string, already exists as type integer',
+      'field type conflict: input field i on measurement m is type string, already exists as type int64',
+      'field type conflict: input field f on measurement m is type string, already exists as type int64',
+    ],
+    [
+      'partial write: field type conflict: input field \\"f\\" on measurement \\"m\\" is type string, already exists as type float dropped=1',
+      'field type conflict: input field f on measurement m is type string, already exists as type float',
+      'field type conflict: input field f on measurement m is type boolean, already exists as type float',
+    ],
+    [
+      'field type conflict',
+      'partial write: field type conflict: input field s on measurement w is type string, already exists as type boolean dropped=1',
+      'timeout',
+    ],
+    [
+      'partial write: field type conflict: input field \\"s\\" on measurement \\"w\\" is type string, already exists as type boolean dropped=2',
+      'partial write: invalid tag key: input tag \\"time\\" on measurement \\"w\\" is invalid dropped=2',
+      'partial write: invalid tag key: input tag \\"time\\" on measurement \\"w\\" is invalid dropped=3',
+    ],
+  ])('of the refusal %s covers its words and no others', (theirs, ours, wrong) => {
+    const refusal = (text: string): Answer => ({ status: 400, body: `{"error":"${text}"}` });
+    expect(reasonOf('WRITE m f=1', refusal(theirs), refusal(ours))).toBeDefined();
+    expect(reasonOf('WRITE m f=1', refusal(theirs), refusal(wrong))).toBeUndefined();
+    expect(reasonOf('WRITE m f=1', refusal(theirs), { ...refusal(ours), status: 204 })).toBe(
+      undefined,
+    );
   });
 
   test('covers no other integer, however long', () => {
