@@ -329,7 +329,7 @@ export const MUTANTS: readonly Mutant[] = [
     area: 'drop of a policy',
     guard: 'rows that come for a dropped policy are refused from the beginning of the drop',
     file: 'write/deletes.ts',
-    from: 'this.#options.state.shards.closePolicy(policyId);',
+    from: 'shards.closePolicy(policyId);',
     to: '',
     by: 'a write of several parts and a drop of its policy',
     seed: 2,

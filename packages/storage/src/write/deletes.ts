@@ -200,18 +200,18 @@ export class Deletes {
   }
 
   /**
-   * Drops a policy: its shards, and whatever rows come for it later. From now on nobody sees them.
-   * When that cannot be logged, it is owed: nothing is written to the database before it.
+   * Drops a policy: its shards, and whatever rows come for it later. Nobody sees them from
+   * then on. When that cannot be logged, it is owed: nothing is written to the database before it.
    */
   policy(policyId: number): Promise<void> {
-    // First, so that neither a write nor a restore that is running adds a shard behind the list.
-    this.#options.state.shards.closePolicy(policyId);
     return this.#options.gate.pass(() => this.#dropPolicy(policyId));
   }
 
   async #dropPolicy(policyId: number): Promise<void> {
     const { state, drops } = this.#options;
     const { shards } = state;
+    // First, so that neither a write nor a restore that is running adds a shard behind the list.
+    shards.closePolicy(policyId);
     await state.adoptionEnded();
     const own = shards.ofPolicy(policyId);
     const [first] = own;
