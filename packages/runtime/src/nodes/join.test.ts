@@ -59,6 +59,7 @@ write
     a,h=1 v=1 0
     b,h=1,k=1 v=2 0
     b,h=1,k=1 v=3 10
+finish
 emits join4
     {"columns":["time","x.v","y.v"],"name":"a","tags":{"h":"1","k":"1"},"values":[["1970-01-01T00:00:00Z",1,2]]}
 
