@@ -69,6 +69,7 @@ export const UNIT_GROUPS: readonly UnitGroup[] = [
     candela: ['candela (cd)', si('cd')],
     pixel: ['pixels (px)', plain('px')],
     string: ['text', number('short')],
+    sishort: ['steps of a thousand', si('')],
   }),
   group('Data', {
     bytes: ['bytes (KiB)', binary('B')],
@@ -133,6 +134,7 @@ export const UNIT_GROUPS: readonly UnitGroup[] = [
     epm: ['events per minute', si('evt/min')],
     mpm: ['messages per minute', si('msg/min')],
     recpm: ['records per minute', si('rec/min')],
+    rowspm: ['rows per minute', si('rows/min')],
   }),
   group('Time', {
     ns: ['nanoseconds', duration(1e-6)],
@@ -151,6 +153,9 @@ export const UNIT_GROUPS: readonly UnitGroup[] = [
     clocks: ['clock (s)', duration(1_000)],
     hertz: ['hertz (Hz)', si('Hz')],
     rothz: ['rotations per second (Hz)', si('Hz')],
+    rotkhz: ['kilohertz (kHz)', si('Hz', 1e3)],
+    rotmhz: ['megahertz (MHz)', si('Hz', 1e6)],
+    rotghz: ['gigahertz (GHz)', si('Hz', 1e9)],
     dateTimeAsIso: ['instant (ISO)', instant('iso')],
     dateTimeAsIsoNoDateIfToday: ['instant (ISO, no date if today)', instant('iso')],
     dateTimeAsUS: ['instant (US)', instant('local')],
@@ -201,6 +206,7 @@ export const UNIT_GROUPS: readonly UnitGroup[] = [
     kvolt: ['kilovolts (kV)', si('V', 1e3)],
     mvolt: ['millivolts (mV)', plain('mV')],
     dBm: ['decibel-milliwatts (dBm)', plain('dBm')],
+    mohm: ['milliohms (mΩ)', si('Ω', 1e-3)],
     ohm: ['ohms (Ω)', si('Ω')],
     kohm: ['kiloohms (kΩ)', si('Ω', 1e3)],
     Mohm: ['megaohms (MΩ)', si('Ω', 1e6)],

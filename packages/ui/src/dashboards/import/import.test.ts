@@ -334,6 +334,10 @@ test('every unit has a number to show, and any text is one', () => {
   expect(shown('decbytes')).toEqual(['1.54 kB']);
   expect(shown('kwatth')).toEqual(['1.54 MWh']);
   expect(shown('celsius')).toEqual(['1536 °C']);
+  expect(shown('sishort')).toEqual(['1.54 k']);
+  expect(shown('rotmhz')).toEqual(['1.54 GHz']);
+  expect(shown('mohm')).toEqual(['1.54 Ω']);
+  expect(shown('rowspm')).toEqual(['1.54 krows/min']);
   expect(shown('currencyEUR')).toEqual(['€1536']);
   expect(shown('furlongs')).toEqual(['1536 furlongs']);
   expect(shown('prefix:#')).toEqual(['#1536']);
