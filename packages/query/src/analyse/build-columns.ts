@@ -1,6 +1,7 @@
 // The columns of a SELECT: the inputs to read, the calls over them, and the result columns.
 
 import type { FieldType } from '@tidemark/core';
+import { walk } from '@tidemark/influxql';
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { Interval } from './dimensions.ts';
@@ -43,15 +44,14 @@ class ColumnsBuilder {
   readonly #callsOf = new Map<string, number[]>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
-  /** Whether nothing is selected but tags, or what nobody knows, as fields. */
-  readonly #asksOnlyForFields: boolean;
+  /** Whether nothing is selected but tags that are asked for as fields, and what nobody knows. */
+  readonly #selectsNothing: boolean;
 
   constructor(request: ColumnRequest) {
     this.#request = request;
-    this.#asksOnlyForFields = request.fields.every(({ expression: read }) => {
-      if (read.kind !== 'reference' || read.cast !== 'field') return false;
-      return resolveReference(read, request.sources).kind !== 'field';
-    });
+    this.#selectsNothing = request.fields.every(({ expression }) =>
+      readsNothing(expression, request.sources),
+    );
     this.#isRaw = !request.fields.some((field) => containsCall(field.expression));
   }
 
@@ -87,8 +87,7 @@ class ColumnsBuilder {
   #resolve(reference: Reference): ResolvedName {
     const resolved = resolveReference(reference, this.#request.sources);
     // Where nothing else is selected, a tag that is asked for as a field is none.
-    const isAlone =
-      resolved.kind === 'tag' && reference.cast === 'field' && this.#asksOnlyForFields;
+    const isAlone = resolved.kind === 'tag' && reference.cast === 'field' && this.#selectsNothing;
     return isAlone ? { kind: 'unknown' } : resolved;
   }
 
@@ -282,6 +281,18 @@ function containsCall(expression: Expression): boolean {
     default:
       return false;
   }
+}
+
+/** Whether an expression names nothing that has values: unknown names, tags read as fields. */
+function readsNothing(expression: Expression, sources: readonly PreparedSource[]): boolean {
+  let isNothing = true;
+  walk(expression, (node) => {
+    if (node.kind !== 'reference') return;
+    const { kind } = resolveReference(node, sources);
+    const isField = node.cast === 'field';
+    if (isField ? kind === 'field' : kind !== 'unknown') isNothing = false;
+  });
+  return isNothing;
 }
 
 /** Whether a reference asks for a tag of subqueries as one: calls read it then (recorded). */
