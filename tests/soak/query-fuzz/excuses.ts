@@ -238,9 +238,9 @@ const EXCUSES: readonly Excuse[] = [
   },
   {
     reason:
-      'the reference server answers windows out of order over points of top, bottom or predictions in windows',
+      'the reference server answers windows out of order over points of top, bottom, sample or predictions in windows',
     concerns: (text) =>
-      /FROM \(SELECT .*\b(top|bottom|holt_winters\w*)\(.*GROUP BY .*\).* GROUP BY time\(/.test(
+      /FROM \(SELECT .*\b(top|bottom|sample|holt_winters\w*)\(.*GROUP BY .*\).* GROUP BY time\(/.test(
         text,
       ),
     explains: ({ text, reference, candidate }) =>

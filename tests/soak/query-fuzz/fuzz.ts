@@ -165,7 +165,7 @@ class FuzzRun {
     for (const [i, text] of texts.entries()) {
       const outcome = await this.#compare(text);
       this.#count(outcome);
-      if (outcome.what === undefined || excuseFor(outcome) !== undefined) continue;
+      if (!isFinding(outcome)) continue;
       const found = await this.#repeated(texts.slice(0, i), text);
       if (found !== undefined) this.#report({ ...found, drawn: text });
       break;
@@ -184,13 +184,12 @@ class FuzzRun {
     const isRefusal = hasError(await outcomeOf(start));
     const { lines, statement } = await shrink(start, async (smaller) => {
       const outcome = await outcomeOf(smaller);
-      if (outcome.what === undefined || excuseFor(outcome) !== undefined) return false;
+      if (!isFinding(outcome)) return false;
       // A difference between two messages is another finding than one between two answers.
       return hasError(outcome) === isRefusal;
     });
     const outcome = await outcomeOf({ lines, statement });
-    const { what } = outcome;
-    return what === undefined ? undefined : { ...outcome, what, lines, after: [] };
+    return isFinding(outcome) ? { ...outcome, lines, after: [] } : undefined;
   }
 
   /** The difference that the last statement has behind the others, with fewer points. */
@@ -200,13 +199,11 @@ class FuzzRun {
       for (const text of after) await this.#compare(text);
       return this.#compare(last, way);
     };
-    const lines = await smallerLines(
-      this.#lines,
-      async (fewer) => (await outcomeOf(fewer)).what !== undefined,
+    const lines = await smallerLines(this.#lines, async (fewer) =>
+      isFinding(await outcomeOf(fewer), way),
     );
     const outcome = await outcomeOf(lines);
-    const { what } = outcome;
-    return what === undefined ? undefined : { ...outcome, what, lines, after };
+    return isFinding(outcome, way) ? { ...outcome, lines, after } : undefined;
   }
 
   #report(found: Found & Pick<Difference, 'drawn' | 'way'>): void {
@@ -303,6 +300,14 @@ type Outcome = Compared & {
 };
 
 type Found = Compared & Pick<Difference, 'what' | 'lines' | 'after'>;
+
+/**
+ * Whether a difference counts. What the reference server says varies from one time to the next, so
+ * that an answer may be excused where the one before was not. In other formats nothing is excused.
+ */
+function isFinding(outcome: Outcome, way?: Way): outcome is Outcome & { readonly what: string } {
+  return outcome.what !== undefined && (way !== undefined || excuseFor(outcome) === undefined);
+}
 
 function isSlow(referenceMs: number, candidateMs: number): boolean {
   return candidateMs > SLOW_MS && candidateMs > referenceMs * SLOW_TIMES;

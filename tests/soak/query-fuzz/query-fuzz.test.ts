@@ -315,6 +315,17 @@ describe('the loop', () => {
     expect(once.found).toEqual([]);
   });
 
+  test('does not count what is excused when it is asked again', async () => {
+    let asked = 0;
+    const { found, differences } = await run(
+      () => '{}',
+      () => (asked++ === 0 ? '{"a":1}' : 'json: unsupported value: +Inf'),
+    );
+
+    expect(found).toEqual([]);
+    expect(differences).toBe(0);
+  });
+
   test('does not count what is excused', async () => {
     const { differences, excused } = await run(
       () => '{}',
@@ -437,6 +448,12 @@ describe('an excuse', () => {
     [
       'SELECT median(f) FROM (SELECT holt_winters(max(i), 3, 0) AS f FROM n GROUP BY host) WHERE time > 0 GROUP BY time(1m)',
       answer(m(['time', 'median'], [0, 1], [60, 2], [0, 1])),
+      answer(m(['time', 'median'], [0, 1], [60, 2])),
+      answer(m(['time', 'median'], [0, 1])),
+    ],
+    [
+      'SELECT median(f) FROM (SELECT sample(i, 9) AS f FROM n GROUP BY time(90m), host) WHERE time > 0 GROUP BY time(1m)',
+      answer(m(['time', 'median'], [0, null], [60, 2], [0, 1])),
       answer(m(['time', 'median'], [0, 1], [60, 2])),
       answer(m(['time', 'median'], [0, 1])),
     ],
