@@ -96,12 +96,17 @@ export function aggregateRequest(
   readonly places: readonly (Place | undefined)[];
 } {
   const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
+  const known = new Map<string, number>();
   const places = plan.calls.map((call): Place | undefined => {
     const input = callField(call, plan);
     const wanted = pushedFunction(call.reducer);
     if (input === undefined || wanted === undefined) return undefined;
-    let at = fields.findIndex((known) => known.field === input.name && known.type === input.type);
-    if (at < 0) at = fields.push({ field: input.name, type: input.type, functions: [] }) - 1;
+    const key = `${input.type} ${input.name}`;
+    let at = known.get(key);
+    if (at === undefined) {
+      at = fields.push({ field: input.name, type: input.type, functions: [] }) - 1;
+      known.set(key, at);
+    }
     const { functions } = fields[at]!;
     let column = functions.indexOf(wanted);
     if (column < 0) column = functions.push(wanted) - 1;

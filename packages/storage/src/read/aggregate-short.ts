@@ -15,6 +15,7 @@ import type { Run } from '../columns/run.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { tableBlocks } from '../memtable/table-blocks.ts';
+import { columnsAt, placesOfFields } from '../segment/field-places.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import { gapsOf } from '../segment/series-ranges.ts';
@@ -133,7 +134,7 @@ function segmentBlocks(
 ): SeriesBlocks {
   const { segment, stored } = from;
   const { counters, groups, request } = work;
-  const places = fields.map(({ name }) => stored.fields.findIndex((field) => field.name === name));
+  const places = placesOfFields(stored, fields);
   const wants = ({ chunk, series }: SharedPage): boolean => {
     if (!overlaps(chunk, request.timeRange)) {
       counters.chunksSkipped++;
@@ -144,9 +145,8 @@ function segmentBlocks(
   const columns = (chunk: ChunkMeta): (Column | undefined)[] => {
     counters.chunksRead++;
     counters.bytesRead += chunk.timeBytes;
-    return places.map((place, i) => {
-      const meta = chunk.columns.find(({ field }) => field === place);
-      const type = stored.fields[place]?.type;
+    return columnsAt(chunk, places).map((meta, i) => {
+      const type = meta && stored.fields[meta.field]?.type;
       if (meta === undefined || type === undefined) return undefined;
       if (!presenceOnly) {
         counters.bytesRead += meta.validBytes + meta.valueBytes;

@@ -7,7 +7,8 @@ import type { SourceCounters } from '@tidemark/query';
 import type { DatabaseView, ShardView, TableView } from '../state/snapshot.ts';
 import { overlaps } from '../columns/overlaps.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
-import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
+import { columnsAt, placesOfFields } from '../segment/field-places.ts';
+import type { SegmentMeasurement } from '../segment/format.ts';
 import type { RowPart } from '../segment/large-texts.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
@@ -214,7 +215,7 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     }
     const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
     if (covered === 'all') continue;
-    const columns = Array.from(fields, (field) => columnOfField(meta, field));
+    const columns = columnsAt(meta, fields);
     const { timeRange, presenceOnly = false } = request;
     const source = { segment, stored, meta, columns, timeRange, counters, presenceOnly };
     const chunk = new ChunkReader(source);
@@ -268,19 +269,10 @@ function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]
   }
   let indexes = bySegment.get(stored);
   if (indexes === undefined) {
-    indexes = Int32Array.from(wanted, ({ name }) =>
-      stored.fields.findIndex((field) => field.name === name),
-    );
+    indexes = placesOfFields(stored, wanted);
     bySegment.set(stored, indexes);
   }
   return indexes;
-}
-
-/** The column of a field. In most chunks it is at the field's own index. */
-function columnOfField(meta: ChunkMeta, field: number): ColumnMeta | undefined {
-  const { columns } = meta;
-  const likely = columns[field];
-  return likely?.field === field ? likely : columns.find((column) => column.field === field);
 }
 
 /** Of one call: a list of each series would be most of the work where there are many. */

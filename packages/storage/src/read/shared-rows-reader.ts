@@ -2,6 +2,7 @@
 import type { Column } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
+import { columnsAt } from '../segment/field-places.ts';
 import type { ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SharedRows } from '../segment/shared-page.ts';
@@ -71,8 +72,7 @@ export class SharedRowsReader {
 
   #columns(): (ColumnMeta | undefined)[] {
     const { fields, rows } = this.#source;
-    const { columns } = rows.chunk;
-    return Array.from(fields, (field) => columns.find((column) => column.field === field));
+    return columnsAt(rows.chunk, fields);
   }
 
   #column(meta: ColumnMeta): Column {

@@ -1,0 +1,202 @@
+// A measurement of 20,000 fields of which each row has a hundred, as flattened documents and
+// exporters of metrics write them: a load, statements that ask for few fields and for all of them,
+// in memory and from files, and the disk at rest. Then a load of rows that have all of their 400
+// fields, which must not suffer. With influxd installed everything runs there too, in turns. Runs
+// the built executable.
+// packages/cli/bin/node --conditions=source tests/bench/server/sparse-fields.ts
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import {
+  hasPrograms,
+  query,
+  removeDirectory,
+  startInfluxdb,
+  startTidemark,
+  write,
+} from '@tidemark/testkit';
+
+import { quantile } from './lines.ts';
+import { memoryMiB, processorMs } from './processor.ts';
+
+const FIELDS = 20_000;
+const FIELDS_PER_ROW = 100;
+const ROWS = 2000;
+const BODY_ROWS = 200;
+/** Fields of a row are so far apart; it shares no divisor with the number of fields. */
+const STRIDE = 331;
+const START_SECONDS = 1_700_000_000;
+const DENSE_FIELDS = 400;
+const DENSE_ROWS = 20_000;
+const REPEATS = 5;
+/** Nothing is written to disk any more when its size has been the same for so long. */
+const REST_MS = 10_000;
+const REST_MAX_MS = 60_000;
+
+const STATEMENTS: readonly string[] = [
+  'SELECT count(field_7) FROM sparse',
+  'SELECT field_7, field_9 FROM sparse',
+  'SELECT * FROM sparse LIMIT 5',
+  'SELECT mean(*) FROM sparse',
+  'SELECT last(/field_1999/) FROM sparse',
+  'SHOW FIELD KEYS FROM sparse',
+];
+
+type Subject = {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly directory: string;
+};
+
+const tidemark = await startTidemark({
+  command: 'tsdb',
+  args: ['--monitor-store-enabled', 'false'],
+});
+const influxdb = hasPrograms('influxd') ? await startInfluxdb() : undefined;
+try {
+  const { directory } = tidemark;
+  const subjects: Subject[] = [
+    { name: 'Tidemark', url: tidemark.tsdb, pid: tidemark.process.pid ?? 0, directory },
+  ];
+  if (influxdb !== undefined) {
+    const { url, process: child } = influxdb;
+    subjects.push({ name: 'InfluxDB', url, pid: child.pid ?? 0, directory: influxdb.directory });
+  }
+  const names = subjects.map(({ name }) => name.padStart(12)).join('');
+  process.stdout.write(`${''.padEnd(56)}${names}\n`);
+  const bodies = sparseBodies();
+  for (const subject of subjects) await query(subject.url, 'CREATE DATABASE bench');
+  await note(subjects, 'load', (subject) => load(subject, bodies));
+  await ask(subjects, 'in memory');
+  for (const subject of subjects) await rest(subject);
+  show('disk at rest, MB', await each(subjects, async (subject) => sizeMb(subject.directory)));
+  await ask(subjects, 'at rest');
+  show('RSS, MiB', await each(subjects, async ({ pid }) => memoryMiB(pid, 'VmRSS')));
+  const dense = denseBodies();
+  const values = DENSE_FIELDS * DENSE_ROWS;
+  const costs = await note(subjects, 'dense load', (subject) => load(subject, dense));
+  show(
+    'dense load, million values/s',
+    costs.map((ms) => values / 1000 / ms),
+  );
+} finally {
+  await influxdb?.stop();
+  await tidemark.stop();
+  await removeDirectory(tidemark.directory);
+}
+
+function show(what: string, figures: readonly number[]): void {
+  const cells = figures.map((figure) => figure.toFixed(figure < 100 ? 2 : 0).padStart(12));
+  process.stdout.write(`${what.padEnd(56)}${cells.join('')}\n`);
+}
+
+async function each(
+  subjects: readonly Subject[],
+  figure: (subject: Subject) => Promise<number>,
+): Promise<number[]> {
+  const figures: number[] = [];
+  for (const subject of subjects) figures.push(await figure(subject));
+  return figures;
+}
+
+/** Shows time on the clock and CPU of some work; the time. */
+async function note(
+  subjects: readonly Subject[],
+  what: string,
+  work: (subject: Subject) => Promise<void>,
+): Promise<number[]> {
+  const cpu: number[] = [];
+  const costs = await each(subjects, async (subject) => {
+    const before = processorMs(subject.pid);
+    const began = performance.now();
+    await work(subject);
+    const ms = performance.now() - began;
+    cpu.push(processorMs(subject.pid) - before);
+    return ms;
+  });
+  show(`${what}, ms`, costs);
+  show(`${what}, CPU ms`, cpu);
+  return costs;
+}
+
+async function ask(subjects: readonly Subject[], where: string): Promise<void> {
+  for (const statement of STATEMENTS) {
+    const first = await each(subjects, ({ url }) => timeOf(url, statement));
+    const again = await each(subjects, async ({ url }) => {
+      const times: number[] = [];
+      for (let i = 0; i < REPEATS; i++) times.push(await timeOf(url, statement));
+      return quantile(
+        times.toSorted((a, b) => a - b),
+        0.5,
+      );
+    });
+    show(`${where}: ${statement}, first ms`, first);
+    show(`${where}: ${statement}, ms`, again);
+  }
+}
+
+async function timeOf(url: string, statement: string): Promise<number> {
+  const began = performance.now();
+  await query(url, statement, 'bench');
+  return performance.now() - began;
+}
+
+async function load({ url }: Subject, bodies: readonly string[]): Promise<void> {
+  for (const body of bodies) await write(url, 'bench', body, { precision: 's' });
+}
+
+async function rest({ directory }: Subject): Promise<void> {
+  const end = performance.now() + REST_MAX_MS;
+  let size = -1;
+  for (let since = 0; performance.now() < end;) {
+    const now = sizeMb(directory);
+    if (now !== size) since = performance.now();
+    size = now;
+    if (performance.now() - since > REST_MS) return;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/** Files that hold data: not the room that is kept in reserve. */
+function sizeMb(directory: string): number {
+  let bytes = 0;
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+    if (name.endsWith('RESERVE') || name.endsWith('reserve')) continue;
+    const stat = statSync(join(directory, name), { throwIfNoEntry: false });
+    if (stat?.isFile() === true) bytes += stat.size;
+  }
+  return bytes / 1e6;
+}
+
+function sparseBodies(): string[] {
+  const bodies: string[] = [];
+  let seed = 1;
+  for (let at = 0; at < ROWS; at += BODY_ROWS) {
+    const lines: string[] = [];
+    for (let row = at; row < at + BODY_ROWS; row++) {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      const fields: string[] = [];
+      for (let i = 0; i < FIELDS_PER_ROW; i++) {
+        const field = (seed + i * STRIDE) % FIELDS;
+        fields.push(`field_${field}=${((field * 7 + row * 13) % 1000) / 4}`);
+      }
+      lines.push(`sparse,host=h ${fields.join(',')} ${START_SECONDS + row * 10}`);
+    }
+    bodies.push(lines.join('\n'));
+  }
+  return bodies;
+}
+
+function denseBodies(): string[] {
+  const bodies: string[] = [];
+  for (let at = 0; at < DENSE_ROWS; at += BODY_ROWS) {
+    const lines: string[] = [];
+    for (let row = at; row < at + BODY_ROWS; row++) {
+      const fields = Array.from({ length: DENSE_FIELDS }, (_, i) => `f${i}=${(row + i) % 100}i`);
+      lines.push(`dense,host=h${row % 10} ${fields.join(',')} ${START_SECONDS + row}`);
+    }
+    bodies.push(lines.join('\n'));
+  }
+  return bodies;
+}
