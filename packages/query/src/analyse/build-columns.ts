@@ -40,8 +40,8 @@ class ColumnsBuilder {
   readonly #request: ColumnRequest;
   readonly #inputs = new InputSet();
   readonly #calls: AggregateCall[] = [];
-  /** Numbers of calls by the name of their function and of what it reads first. */
-  readonly #callsOf = new Map<string, number[]>();
+  /** Numbers of calls by their texts. */
+  readonly #callIndexes = new Map<string, number>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
   /** Whether nothing is selected but tags that are asked for as fields, and what nobody knows. */
@@ -112,9 +112,10 @@ class ColumnsBuilder {
     }
   }
 
+  /** The number of a call; those that print alike, numbers with three decimals, are one. */
   #callIndex(call: Call): number {
-    const alike = this.#callsAlike(call);
-    const known = alike.find((index) => isSameExpression(this.#calls[index]!.expression, call));
+    const text = print(call);
+    const known = this.#callIndexes.get(text);
     if (known !== undefined) return known;
     const context: CallContext = {
       interval: this.#request.interval,
@@ -122,16 +123,8 @@ class ColumnsBuilder {
       tagInput: (name) => this.#inputs.add(this.#toldApart(name)),
     };
     const index = this.#calls.push(buildCall(call, context)) - 1;
-    alike.push(index);
+    this.#callIndexes.set(text, index);
     return index;
-  }
-
-  #callsAlike(call: Call): number[] {
-    const [first] = call.arguments;
-    const key = first?.kind === 'reference' ? `${call.name} ${first.name}` : call.name;
-    let alike = this.#callsOf.get(key);
-    if (alike === undefined) this.#callsOf.set(key, (alike = []));
-    return alike;
   }
 
   /**
@@ -337,21 +330,4 @@ function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
   }
   const isKept = resolved.kind === 'field' && !(isNumeric(cast) && isNumeric(resolved.type));
   return isKept ? { ...resolved, type: cast } : { kind: 'field', type: cast };
-}
-
-/** Whether two expressions print alike; numbers print three decimals, and are compared by those. */
-function isSameExpression(a: Expression, b: Expression): boolean {
-  switch (a.kind) {
-    case 'reference':
-      return b.kind === 'reference' && a.name === b.name && a.cast === b.cast;
-    case 'call':
-      return (
-        b.kind === 'call' &&
-        a.name === b.name &&
-        a.arguments.length === b.arguments.length &&
-        a.arguments.every((argument, i) => isSameExpression(argument, b.arguments[i]!))
-      );
-    default:
-      return print(a) === print(b);
-  }
 }
