@@ -14,6 +14,7 @@ import type { FuzzCase } from './shrink.ts';
 import type { Answer } from './server.ts';
 import { variantOf } from './variants.ts';
 import { PLAIN, randomWay } from './ways.ts';
+import { isRequestLost } from './write-errors.ts';
 import type { Way } from './ways.ts';
 
 /** What the loop needs of a server. */
@@ -165,6 +166,7 @@ class FuzzRun {
     for (const [i, text] of texts.entries()) {
       const outcome = await this.#compare(text);
       this.#count(outcome);
+      if (text.startsWith(WRITE) && isRequestLost(outcome.reference)) break;
       if (!isFinding(outcome)) continue;
       const found = await this.#repeated(texts.slice(0, i), text);
       if (found !== undefined) this.#report({ ...found, drawn: text });

@@ -14,13 +14,16 @@ const SEVERAL = /"partial write: .* dropped=([2-9])"/;
  */
 export function isConflictAsSpecified(reference: Answer, candidate: Answer): boolean {
   if (reference.status !== candidate.status) return false;
-  if (/"error":"(partial write: )?field type conflict( dropped=\d+)?"/.test(reference.body)) {
-    return CONFLICT.test(candidate.body);
-  }
+  if (isRequestLost(reference)) return CONFLICT.test(candidate.body);
   const words = reference.body
     .replaceAll(/\\"(\w+)\\"/g, '$1')
     .replaceAll(/\btype integer\b/g, 'type int64');
   const dropped = SEVERAL.exec(words)?.[1];
   if (dropped !== undefined && dropped === SEVERAL.exec(candidate.body)?.[1]) return true;
   return candidate.body === words || candidate.body === words.replace(FRAMED, '$1');
+}
+
+/** Whether the reference server found a conflict in a shard, and wrote nothing of the request. */
+export function isRequestLost({ body }: Answer): boolean {
+  return /"error":"(partial write: )?field type conflict( dropped=\d+)?"/.test(body);
 }
