@@ -109,6 +109,11 @@ export const LIMITS = {
     unit: 'bytes',
     reason: 'passes most networks unbroken; a line that is longer goes alone',
   },
+  packedBytesMin: {
+    value: 1024,
+    unit: 'bytes',
+    reason: 'a shorter answer fits into one packet as it is; packing it costs more than it saves',
+  },
   subscriberDrainMs: {
     value: 1000,
     unit: 'ms',

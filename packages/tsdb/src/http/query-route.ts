@@ -1,7 +1,4 @@
 // GET and POST /query: statements in, results out, streamed.
-import { once } from 'node:events';
-import { constants, createGzip } from 'node:zlib';
-
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Holder } from '@tidemark/core';
 import { ParseCache, printStatement, redactInMessage } from '@tidemark/influxql';
@@ -12,7 +9,6 @@ import {
   contentType,
   diagnosticDocument,
   eachPulled,
-  giveUsed,
   located,
   placedBy,
   writeResults,
@@ -31,12 +27,13 @@ import type { StatementContext, StatementServices } from '../statements/context.
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { authorizeQuery, requirementsOf } from '../statements/privileges.ts';
 import { rowOf } from '../statements/registry.ts';
-import { readProgress, sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
+import { readProgress, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { allParameters, readQueryRequest } from './query-parameters.ts';
 import type { QueryRequest } from './query-parameters.ts';
+import { streamAnswer } from './stream-answer.ts';
 import { warnOfUnknown } from './unknown-parameters.ts';
 
 /** What statements that come by HTTP are run with. */
@@ -199,7 +196,7 @@ class QueryRun {
     };
     response.on('close', onClose);
     try {
-      await stream(this.#pieces(), exchange, {
+      await streamAnswer(this.#pieces(), exchange, {
         onPiece: (bytes) => this.#count(bytes),
         type: contentTypeOf(exchange, request),
         isChunked: request.format.chunkRows !== undefined,
@@ -348,84 +345,4 @@ function contentTypeOf(exchange: Exchange, request: QueryRequest): string {
   const isOldCsv =
     encoding === 'csv' && (exchange.request.headers.accept ?? '').includes('application/csv');
   return isOldCsv ? 'application/csv' : contentType(encoding);
-}
-
-type StreamOptions = {
-  /** `Content-Type`. */
-  readonly type: string;
-  readonly isChunked: boolean;
-  /** Told the length of every piece. */
-  readonly onPiece: (bytes: number) => void;
-};
-
-/**
- * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks
- * are sent one by one without waiting for the next.
- */
-async function stream(
-  pieces: Pulled<Uint8Array>,
-  exchange: Exchange,
-  { type, isChunked, onPiece }: StreamOptions,
-): Promise<void> {
-  const { response } = exchange;
-  const nextPiece = async (): Promise<IteratorResult<Uint8Array>> => {
-    const pulled = pieces.next();
-    const next = pulled instanceof Promise ? await pulled : pulled;
-    if (next.done !== true) onPiece(next.value.length);
-    return next;
-  };
-  try {
-    const first = await nextPiece();
-    let second: IteratorResult<Uint8Array> | undefined = first.done === true ? first : undefined;
-    if (!isChunked) second ??= await nextPiece();
-    const isGzip = acceptsGzip(exchange);
-    if (second?.done === true && !isGzip) {
-      const content = first.done === true ? new Uint8Array(0) : first.value;
-      return sendBody(exchange, 200, { type, content });
-    }
-    response.statusCode = 200;
-    response.setHeader('Content-Type', type);
-    // What was written of a chunk must reach the client now, not when the compressor's buffer is
-    // full.
-    const flush = isChunked ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
-    const sink = isGzip ? createGzip({ flush }) : response;
-    if (isGzip) {
-      response.setHeader('Content-Encoding', 'gzip');
-      sink.pipe(response);
-    }
-    const gone = closeSignal(response);
-    for (let next = first; next.done !== true;) {
-      const piece = next.value;
-      const isBelow = sink.write(piece, (error) => {
-        // It has left, so that its buffer can take the text of the next one.
-        if (error === undefined || error === null) giveUsed(piece);
-      });
-      if (!isBelow && !gone.aborted) {
-        await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
-      }
-      if (gone.aborted) return;
-      next = next === first && second !== undefined ? second : await nextPiece();
-    }
-    sink.end();
-  } catch (error) {
-    // With a part of the answer sent, breaking the connection is the only way to say that the rest
-    // is missing.
-    if (response.headersSent) response.destroy();
-    throw error;
-  } finally {
-    pieces.return();
-  }
-}
-
-function closeSignal(response: Exchange['response']): AbortSignal {
-  const controller = new AbortController();
-  if (response.destroyed) controller.abort();
-  response.once('close', () => controller.abort());
-  return controller.signal;
-}
-
-/** `gzip`, unless its quality is zero. */
-function acceptsGzip(exchange: Exchange): boolean {
-  const accepted = String(exchange.request.headers['accept-encoding'] ?? '').toLowerCase();
-  return accepted.split(',').some((entry) => /^\s*gzip\s*(;|$)(?!\s*q=0(\.0*)?\s*$)/.test(entry));
 }

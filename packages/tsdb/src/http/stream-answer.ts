@@ -1,0 +1,111 @@
+// The pieces of an answer to a query as its body: whole with a length, or streamed; packed where
+// the client takes that and it is worth it.
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { constants, createGzip, gzip } from 'node:zlib';
+
+import { giveUsed } from '@tidemark/query';
+import type { Pulled } from '@tidemark/query';
+
+import { LIMITS } from '../limits.ts';
+import { sendBody } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+
+const packed = promisify(gzip);
+
+type StreamOptions = {
+  /** `Content-Type`. */
+  readonly type: string;
+  readonly isChunked: boolean;
+  /** Told the length of every piece. */
+  readonly onPiece: (bytes: number) => void;
+};
+
+/**
+ * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks
+ * are sent one by one without waiting for the next.
+ */
+export async function streamAnswer(
+  pieces: Pulled<Uint8Array>,
+  exchange: Exchange,
+  { type, isChunked, onPiece }: StreamOptions,
+): Promise<void> {
+  const { response } = exchange;
+  const nextPiece = async (): Promise<IteratorResult<Uint8Array>> => {
+    const pulled = pieces.next();
+    const next = pulled instanceof Promise ? await pulled : pulled;
+    if (next.done !== true) onPiece(next.value.length);
+    return next;
+  };
+  try {
+    const first = await nextPiece();
+    let second: IteratorResult<Uint8Array> | undefined = first.done === true ? first : undefined;
+    if (!isChunked) second ??= await nextPiece();
+    const isGzip = acceptsGzip(exchange);
+    if (second?.done === true) {
+      return await sendWhole(first.done === true ? new Uint8Array(0) : first.value, exchange, {
+        type,
+        isGzip,
+      });
+    }
+    response.statusCode = 200;
+    response.setHeader('Content-Type', type);
+    // What was written of a chunk must reach the client now, not when the compressor's buffer is
+    // full.
+    const flush = isChunked ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
+    const sink = isGzip ? createGzip({ flush }) : response;
+    if (isGzip) {
+      response.setHeader('Content-Encoding', 'gzip');
+      sink.pipe(response);
+    }
+    const gone = closeSignal(response);
+    for (let next = first; next.done !== true;) {
+      const piece = next.value;
+      const isBelow = sink.write(piece, (error) => {
+        // It has left, so that its buffer can take the text of the next one.
+        if (error === undefined || error === null) giveUsed(piece);
+      });
+      if (!isBelow && !gone.aborted) {
+        await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
+      }
+      if (gone.aborted) return;
+      next = next === first && second !== undefined ? second : await nextPiece();
+    }
+    sink.end();
+  } catch (error) {
+    // With a part of the answer sent, breaking the connection is the only way to say that the rest
+    // is missing.
+    if (response.headersSent) response.destroy();
+    throw error;
+  } finally {
+    pieces.return();
+  }
+}
+
+/** Of what fits into one packet, packing saves nothing and costs more than the query. */
+async function sendWhole(
+  piece: Uint8Array,
+  exchange: Exchange,
+  { type, isGzip }: { readonly type: string; readonly isGzip: boolean },
+): Promise<void> {
+  if (!isGzip || piece.length < LIMITS.packedBytesMin.value) {
+    return sendBody(exchange, 200, { type, content: piece });
+  }
+  const content = await packed(piece);
+  giveUsed(piece);
+  exchange.response.setHeader('Content-Encoding', 'gzip');
+  sendBody(exchange, 200, { type, content });
+}
+
+function closeSignal(response: Exchange['response']): AbortSignal {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  response.once('close', () => controller.abort());
+  return controller.signal;
+}
+
+/** `gzip`, unless its quality is zero. */
+function acceptsGzip(exchange: Exchange): boolean {
+  const accepted = String(exchange.request.headers['accept-encoding'] ?? '').toLowerCase();
+  return accepted.split(',').some((entry) => /^\s*gzip\s*(;|$)(?!\s*q=0(\.0*)?\s*$)/.test(entry));
+}
