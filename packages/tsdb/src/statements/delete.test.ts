@@ -93,6 +93,18 @@ describe('times under OR', () => {
   });
 
   test.each([
+    'SELECT v FROM cpu WHERE time = 1 OR time = 2',
+    'SELECT v FROM cpu WHERE time = 2 OR time = 1',
+    'SELECT * FROM /./ WHERE time = 2 OR time = 1',
+    'SELECT max(v) FROM cpu WHERE time = 2 OR time = 1 GROUP BY host',
+  ])('of which each has points, without one that has both: %s', async (q) => {
+    expect(await run(q)).toEqual({
+      statement_id: 0,
+      messages: [{ level: 'warning', text: UNDER_OR }],
+    });
+  });
+
+  test.each([
     "SELECT v FROM cpu WHERE (host = 'a' AND time > 0) OR (host = 'b' AND time > 0)",
     "SELECT v FROM cpu WHERE time > 0 AND host = 'a' OR host = 'b'",
     "SELECT v FROM cpu WHERE time > 0 AND (host = 'a' OR host = 'b')",
