@@ -94,6 +94,7 @@ const KINDS: readonly Kind[] = [
   ],
   ['an hour of one digit', /'\d{4}-\d\d-\d\d \d:\d\d:\d\d'/],
   ['decades of hours in a zone', /time >= '201\d-.* GROUP BY time\(1h\) fill\(.*TZ\(/],
+  ['thousands of different calls', /^SELECT (percentile\([fi], [\d.]+\), ){900}/],
   ['bits of a call of no rows', /(sum|max|count)\(nosuch\) [&|^] /],
   ['a tag read as a field', /(host|zone)::field/],
   ['a field and a duration', /[fig] [-+*/%] 1h/],

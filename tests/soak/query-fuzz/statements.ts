@@ -80,22 +80,34 @@ export function randomStatement(random: Random): Statement {
 
 const YEAR_SECONDS = 365 * 86_400;
 
-/** Windows of an hour over years, in a zone, most of them empty. */
+/** Windows of an hour over years, in a zone, most of them empty; now and then of many calls. */
 function randomDecades(random: Random): SelectStatement {
   const from = START_SECONDS - (1 + random.below(10)) * YEAR_SECONDS;
+  const hasMany = random.chance(0.2);
   return {
     kind: 'select',
-    fields: random.list(1, 20, () => ({ expression: randomAggregate(random, true), span: SPAN })),
+    fields: hasMany
+      ? manyCalls(random)
+      : random.list(1, 20, () => ({ expression: randomAggregate(random, true), span: SPAN })),
     sources: [{ kind: 'measurement', name: random.pick(MEASUREMENTS), span: SPAN }],
     condition: and(
       binary(reference('time'), '>=', randomTime(random, from)),
       binary(reference('time'), '<', randomTime(random, START_SECONDS + YEAR_SECONDS)),
     ),
     dimensions: [call('time', [duration(3600)])],
-    fill: randomFill(random),
+    fill: hasMany ? { kind: 'none' } : randomFill(random),
     timeZone: random.pick(ZONES_OF_TIME),
     span: SPAN,
   };
+}
+
+/** Thousands of different calls, none below the median, of which a single point has none. */
+function manyCalls(random: Random): readonly SelectField[] {
+  const field = reference(random.pick(['f', 'i']));
+  return Array.from({ length: 1000 + random.below(2000) }, (_, i) => ({
+    expression: call('percentile', [field, { kind: 'number', value: 50 + i / 100, span: SPAN }]),
+    span: SPAN,
+  }));
 }
 
 /** `depth` is how many subqueries may be nested in it. */
