@@ -33,10 +33,9 @@ import { Writes } from '../write/writes.ts';
 import { Engine } from './engine.ts';
 import type { StorageEnvironment } from './environment.ts';
 import { recover, removeLeftovers } from './recovery.ts';
+import { writeAgain } from '../disk/write-again.ts';
 import type { UnsyncedEnd } from './recovery.ts';
 import type { Resources } from './resources.ts';
-
-const PIECE_BYTES = 1 << 20;
 
 /** Opens the engine of a directory that nobody else uses. */
 export async function openEngine(
@@ -154,18 +153,11 @@ export async function openEngine(
   });
 }
 
-/**
- * Writes the bytes once more, then syncs them: a sync that failed before leaves pages that can be
- * read and never reach the disk, and later syncs say nothing of them.
- */
+/** A sync of these bytes may have failed before the process ended. */
 async function makeDurable(disk: Disk, { path, from, to }: UnsyncedEnd): Promise<void> {
   const file = disk.open(path, 'modify');
   try {
-    for (let at = from; at < to; at += PIECE_BYTES) {
-      const piece = new Uint8Array(Math.min(PIECE_BYTES, to - at));
-      file.read(piece, at);
-      file.write(piece, at);
-    }
+    writeAgain(file, from, to);
     await file.sync();
   } finally {
     file.close();

@@ -7,7 +7,13 @@ type Write =
   | { readonly kind: 'write'; readonly at: number; readonly bytes: Uint8Array }
   | { readonly kind: 'truncate'; readonly length: number };
 
-type Inode = { current: Uint8Array; durable: Uint8Array; unsynced: readonly Write[] };
+type Inode = {
+  current: Uint8Array;
+  durable: Uint8Array;
+  unsynced: readonly Write[];
+  /** Its last sync failed. */
+  hasFailed?: boolean;
+};
 
 /** A change of names that its directory's sync has not made durable. */
 type NameChange = { readonly directory: string; readonly undo: () => void };
@@ -112,12 +118,21 @@ export class SimulatedDisk implements Disk {
     return disk;
   }
 
-  /** Whether a file below the path has bytes that a power cut may take. */
-  hasUnsynced(prefix: string): boolean {
-    for (const [path, { unsynced }] of this.#names) {
-      if (path.startsWith(prefix) && unsynced.length > 0) return true;
-    }
-    return this.#changes.some(({ directory }) => directory.startsWith(prefix));
+  /**
+   * Where the bytes of a file begin that a power cut may take, as far as syncs tell: what one that
+   * failed should have made durable counts as durable after one that did not.
+   */
+  unsyncedFrom(path: string): number {
+    const { current, durable, unsynced, hasFailed } = this.#inode(path);
+    const firstOther =
+      hasFailed === true ? current.findIndex((byte, at) => byte !== durable[at]) : -1;
+    const starts = unsynced.map((one) => (one.kind === 'write' ? one.at : one.length));
+    return Math.min(firstOther === -1 ? current.length : firstOther, ...starts);
+  }
+
+  /** Whether a power cut may take names from a folder. */
+  hasUnsyncedNames(directory: string): boolean {
+    return this.#changes.some((change) => change.directory === directory);
   }
 
   open(path: string, mode: OpenMode): DiskFile {
@@ -251,9 +266,11 @@ export class SimulatedDisk implements Disk {
         inode.unsynced = unsynced.filter((write) => !covered.has(write));
         if (this.failSyncs > 0) {
           this.failSyncs--;
+          inode.hasFailed = true;
           // As Linux does: the pages are clean now and their contents may never reach the disk.
           throw systemError('EIO', path);
         }
+        inode.hasFailed = false;
         for (const write of unsynced) {
           if (covered.has(write)) inode.durable = applied(inode.durable, write);
         }

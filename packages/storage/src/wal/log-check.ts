@@ -186,7 +186,7 @@ function checkFile(
 }
 
 /** Whether all that follows is the mark that was written when the log was at rest. */
-function endsInMark(file: DiskFile, from: number): boolean {
+export function endsInMark(file: DiskFile, from: number): boolean {
   const sizeBytes = file.size();
   if (from < FRAME_FILE_HEADER_BYTES || sizeBytes - from > MARK_BYTES_MAX) return false;
   const { payloads, goodBytes } = scanFrames(file, { from });

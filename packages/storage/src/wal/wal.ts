@@ -1,16 +1,20 @@
 // The write-ahead log with group commit: records queue up; one group at a time is written and
 // synced; then its records are applied in order. A mark behind them says how much was synced.
 //
-// After a failed write or sync the end of the file is unknown, so that nothing more is written to
-// it: the file is truncated to the last durable record where possible, and the group is written
-// once to a new file. If that fails too, the group and everything queued behind it (which may
-// depend on it) is refused.
+// After a write or sync of a group failed, the end of the file is unknown, so that nothing more is
+// written to it: the file is truncated to the last durable record where possible, and the group is
+// written once to a new file. If that fails too, the group and everything queued behind it (which
+// may depend on it) is refused.
+//
+// With `interval`, the records whose sync failed were acknowledged. They are written once more, to
+// the same place, and synced; until that works, nothing is written behind them.
 import { assert, Unavailable } from '@tidemark/core';
 
 import { diskReason } from '../disk/disk-errors.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
 import type { ListedLogs } from './log-state.ts';
+import { writeAgain } from '../disk/write-again.ts';
 import { FRAME_FILE_HEADER_BYTES, frameFileHeader, MARKED_VERSION } from '../disk/frames.ts';
 import { syncMark } from './sync-mark.ts';
 
@@ -33,8 +37,10 @@ type Entry = {
   readonly databases: readonly string[];
   /** Runs in log order, before any later record is durable. */
   readonly onDurable: () => void;
-  readonly onFailed: (error: Unavailable) => void;
+  readonly onFailed: OnFailed;
 };
+
+type OnFailed = (error: Unavailable) => void;
 
 export type WalCounters = { records: number; bytes: number; syncs: number; failures: number };
 
@@ -57,13 +63,13 @@ export class Wal {
   /** Databases with records in the current file. */
   #databases = new Set<string>();
   #queue: Entry[] = [];
-  #rotations: ((fileId: number) => void)[] = [];
+  #rotations: { readonly onRotated: (fileId: number) => void; readonly onFailed: OnFailed }[] = [];
   #running: Promise<void> | undefined;
   #isClosed = false;
   /** The sync of `interval` that is under way. The file stays open until it has ended. */
   #syncing: Promise<void> | undefined;
-  /** A sync has failed: nothing more is written to the file. */
-  #isBroken = false;
+  /** Why the last sync of `interval` failed. */
+  #syncError: unknown;
 
   constructor(options: WalOptions) {
     this.#options = options;
@@ -109,27 +115,39 @@ export class Wal {
 
   /**
    * Starts a new file. `onRotated` runs when all records of older files are applied and none of the
-   * new file; the promise resolves after it.
+   * new file; the promise resolves after it. Rejects with `Unavailable` while the present file
+   * cannot be synced.
    */
   rotate(onRotated: (fileId: number) => void): Promise<void> {
     assert(!this.#isClosed, 'flushes have ended when the log is closed');
-    return new Promise((resolve) => {
-      this.#rotations.push((fileId) => {
-        onRotated(fileId);
-        resolve();
+    return new Promise((resolve, reject) => {
+      this.#rotations.push({
+        onRotated: (fileId) => {
+          onRotated(fileId);
+          resolve();
+        },
+        onFailed: reject,
       });
       this.#run();
     });
   }
 
   /**
-   * Syncs what `interval` left unsynced until now. Records may be written meanwhile. Failures are
-   * logged.
+   * Syncs what `interval` left unsynced until now. Records may be written meanwhile. Rejects with
+   * `Unavailable` when that fails.
    */
   async syncNow(): Promise<void> {
     const end = this.#recordsEnd;
     const file = this.#file;
-    while (this.#file === file && this.#syncedEnd < end && !this.#isBroken) await this.#syncOnce();
+    while (this.#file === file && this.#syncedEnd < end) {
+      await this.#syncOnce();
+      if (this.#file === file && this.#isBroken) throw this.#unavailable(this.#syncError);
+    }
+  }
+
+  /** A sync has failed: nothing is written behind these records before one succeeds. */
+  get #isBroken(): boolean {
+    return this.#syncError !== undefined;
   }
 
   /** Joins the sync that is under way, or begins one. */
@@ -139,9 +157,7 @@ export class Wal {
     if (file === undefined || !this.#hasUnsynced) return Promise.resolve();
     this.#syncing = this.#sync(file, this.#recordsEnd).finally(() => {
       this.#syncing = undefined;
-      // Nothing more is written to a file whose sync failed. `close` finishes it itself.
-      if (this.#isBroken && !this.#isClosed) this.#run();
-      else if (this.#running === undefined) this.#writeMark();
+      if (this.#running === undefined) this.#writeMark();
     });
     return this.#syncing;
   }
@@ -153,13 +169,15 @@ export class Wal {
   async #sync(file: DiskFile, end: number): Promise<void> {
     this.counters.syncs++;
     try {
+      if (this.#isBroken) writeAgain(file, this.#syncedEnd, end);
       await file.sync();
       this.#syncedEnd = end;
+      this.#syncError = undefined;
       this.#isMarkDue = true;
     } catch (error) {
-      this.#isBroken = true;
+      this.#syncError = error;
       this.counters.failures++;
-      this.#options.log('log could not be synced; acknowledged points may be lost', error);
+      this.#options.log('log could not be synced; acknowledged points are not safe yet', error);
     }
   }
 
@@ -184,7 +202,8 @@ export class Wal {
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#running !== undefined) await this.#running;
-    await this.#seal();
+    await this.#syncAll();
+    this.#seal();
     try {
       await this.#state.write();
     } catch (error) {
@@ -212,12 +231,18 @@ export class Wal {
   }
 
   get #hasWork(): boolean {
-    return this.#queue.length > 0 || this.#rotations.length > 0 || this.#isBroken;
+    return this.#queue.length > 0 || this.#rotations.length > 0;
   }
 
   async #drain(): Promise<void> {
     while (this.#hasWork) {
-      await this.#startNewFiles();
+      if (this.#rotations.length > 0 || this.#isBroken) await this.#syncAll();
+      if (this.#isBroken) {
+        this.#refuse(this.#rotations, this.#syncError);
+        this.#rotations = [];
+        continue;
+      }
+      this.#startNewFiles();
       if (this.#queue.length === 0) continue;
       const group = this.#queue;
       this.#queue = [];
@@ -227,18 +252,29 @@ export class Wal {
     }
   }
 
-  async #startNewFiles(): Promise<void> {
-    if (this.#isBroken || this.#rotations.length > 0) await this.#seal();
-    const rotations = this.#rotations;
-    this.#rotations = [];
-    for (const onRotated of rotations) onRotated(this.#fileId);
+  /** Nothing is written meanwhile. Fails by `#isBroken`. */
+  async #syncAll(): Promise<void> {
+    await this.#syncing;
+    if (this.#hasUnsynced) await this.#syncOnce();
   }
 
-  #refuse(group: readonly Entry[], cause: unknown): void {
-    const error = new Unavailable(`log can not be written: ${diskReason(cause)}`, { cause });
+  #startNewFiles(): void {
+    if (this.#rotations.length === 0) return;
+    this.#seal();
+    const rotations = this.#rotations;
+    this.#rotations = [];
+    for (const { onRotated } of rotations) onRotated(this.#fileId);
+  }
+
+  #refuse(group: readonly { readonly onFailed: OnFailed }[], cause: unknown): void {
+    const error = this.#unavailable(cause);
     const behind = this.#queue;
     this.#queue = [];
-    for (const entry of [...group, ...behind]) entry.onFailed(error);
+    for (const { onFailed } of [...group, ...behind]) onFailed(error);
+  }
+
+  #unavailable(cause: unknown): Unavailable {
+    return new Unavailable(`log can not be written: ${diskReason(cause)}`, { cause });
   }
 
   /**
@@ -254,7 +290,7 @@ export class Wal {
         this.counters.failures++;
         this.#options.log('log could not be written; file is sealed', error);
         await this.#cutBack();
-        if (attempt === 1) return error;
+        if (attempt === 1 || this.#isBroken) return error;
       }
     }
   }
@@ -320,16 +356,14 @@ export class Wal {
       // may send again.
       this.#options.log('log file could not be cut back', error);
     }
-    await this.#seal();
+    await this.#syncAll();
+    if (!this.#isBroken) this.#seal();
   }
 
-  /** Syncs the rest of the file, closes it and lists its length. Nothing is written meanwhile. */
-  async #seal(): Promise<void> {
+  /** Closes the file and lists its length. */
+  #seal(): void {
     const file = this.#file;
     if (file !== undefined) {
-      while (this.#syncing !== undefined || (this.#hasUnsynced && !this.#isBroken)) {
-        await this.#syncOnce();
-      }
       // The list has the length only when it is written next.
       this.#writeMark();
       file.close();
@@ -344,7 +378,7 @@ export class Wal {
     this.#recordsEnd = 0;
     this.#syncedEnd = 0;
     this.#isMarkDue = false;
-    this.#isBroken = false;
+    this.#syncError = undefined;
   }
 }
 

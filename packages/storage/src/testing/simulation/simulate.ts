@@ -3,6 +3,9 @@
 import { AppError, AssertionFailed } from '@tidemark/core';
 
 import { walDirectory } from '../../disk/paths.ts';
+import { endsInMark } from '../../wal/log-check.ts';
+import { walFileId, walPath } from '../../wal/wal.ts';
+import type { SimulatedDisk } from '../simulated-disk.ts';
 import type { ShardInfo } from '../../storage-engine.ts';
 import { DIRECTORY, openSubject, query, Reader } from './workload/subject.ts';
 import type { Subject } from './workload/subject.ts';
@@ -13,7 +16,7 @@ import type { Operation, Plan } from './workload/operations.ts';
 import { checkDirectory, finds, unnamedFiles } from './checkers/directory.ts';
 import { checkQuery } from './checkers/query.ts';
 import { checkSeries } from './checkers/series.ts';
-import { Cells, Worlds } from './model/world.ts';
+import { Cells, TooManyWorlds, Worlds } from './model/world.ts';
 import type { Cell, Effect } from './model/world.ts';
 import { damagedCopy } from './faults/damage.ts';
 import type { Damaged } from './faults/damage.ts';
@@ -48,7 +51,8 @@ export async function simulate(plan: Plan): Promise<Outcome> {
   try {
     await run.all();
   } catch (error) {
-    violation = error instanceof Violation ? error.message : String((error as Error).stack);
+    if (error instanceof TooManyWorlds) run.marks.set('not judged to the end', 1);
+    else violation = error instanceof Violation ? error.message : String((error as Error).stack);
   } finally {
     process.off('unhandledRejection', onUnhandled);
   }
@@ -117,13 +121,12 @@ class Run {
     await this.#open();
     const left = [...this.#plan.operations];
     const { concurrency } = this.#plan.setup;
-    while (left.length > 0 && !this.#isOver) {
+    while (left.length > 0) {
       const isFull = this.#running.size >= concurrency;
       const startsOne = !isFull && this.#scheduler.isOneOf(this.#running.size === 0 ? 2 : 8);
       if (startsOne) await this.#start(left.shift()!);
       else await this.#step();
     }
-    if (this.#isOver) return;
     await this.#finishAll();
     const problem = checkSeries(this.#subject!, this.#observe());
     if (problem !== undefined) throw new Violation(problem);
@@ -131,13 +134,6 @@ class Run {
     await this.#open();
     await this.#close();
   }
-
-  /**
-   * After a sync has failed, nothing is promised of a log that is synced later: not even when the
-   * process was killed meanwhile and read it.
-   */
-  #isPromised = true;
-  #isOver = false;
 
   async #finishAll(): Promise<void> {
     while (this.#running.size > 0) await this.#step();
@@ -175,9 +171,7 @@ class Run {
     }
     for (const backup of this.#starting) backup.moments.push(seen);
     if (this.#plan.setup.fsync === 'interval') {
-      // What a failed sync took is lost with the next power cut, whenever that comes.
-      const isSynced = !this.#machine.hasFailed && !this.#machine.disk.hasUnsynced('/data/wal');
-      if (isSynced) this.#unsynced = [];
+      if (isLogSynced(this.#machine.disk)) this.#unsynced = [];
       this.#unsynced.push(this.#worlds.possibleValues());
     }
     return seen;
@@ -196,6 +190,22 @@ class Run {
   async #open(
     look?: (seen: ReadonlyMap<string, number>, shards: readonly ShardInfo[]) => void,
   ): Promise<void> {
+    const { disk } = this.#machine;
+    const subject = await this.#openEngine();
+    this.#catalog.forgetDrops();
+    this.#subject = subject;
+    this.#reader = new Reader(subject);
+    const seen = this.#read();
+    this.#say(`opened: ${describe(seen)}`);
+    const shards = await subject.engine.shardInfos();
+    look?.(seen, shards);
+    const shardIds = shards.map(({ id }) => id);
+    const unnamed = unnamedFiles(disk.copy(), shardIds);
+    if (unnamed.length > 0) throw new Violation(`files that nothing names: ${unnamed.join()}`);
+    await this.#retain();
+  }
+
+  async #openEngine(): Promise<Subject> {
     const { disk } = this.#machine;
     const machine = this.#machine;
     this.#oldLogs = disk.list(walDirectory(DIRECTORY));
@@ -221,17 +231,7 @@ class Run {
         throw new Violation(`the engine does not open: ${stackOf(failure)}`);
       await this.#scheduler.step();
     }
-    this.#catalog.forgetDrops();
-    this.#subject = subject;
-    this.#reader = new Reader(subject);
-    const seen = this.#read();
-    this.#say(`opened: ${describe(seen)}`);
-    const shards = await subject.engine.shardInfos();
-    look?.(seen, shards);
-    const shardIds = shards.map(({ id }) => id);
-    const unnamed = unnamedFiles(disk.copy(), shardIds);
-    if (unnamed.length > 0) throw new Violation(`files that nothing names: ${unnamed.join()}`);
-    await this.#retain();
+    return subject;
   }
 
   /** As the service does at its start. */
@@ -303,19 +303,15 @@ class Run {
     this.#starting = [];
     this.#subject = undefined;
     const isLossy = this.#plan.setup.fsync === 'interval' && kind === 'power-cut';
-    if (this.#machine.hasFailed) this.#isPromised = false;
-    const isPromised =
-      this.#plan.setup.fsync === 'interval' ? this.#isPromised : !this.#machine.hasFailed;
     const known = isLossy ? [...this.#unsynced, this.#worlds.possibleValues()] : [];
-    const isAllSynced = kind === 'kill' && isPromised && this.#plan.setup.fsync === 'always';
+    const isAllSynced =
+      kind === 'kill' && !this.#machine.hasFailed && this.#plan.setup.fsync === 'always';
     const damaged = isAllSynced ? this.#damagedCopy() : undefined;
     this.#machine = this.#machine.crash(kind);
     if (!isLossy) this.#worlds.forgetPending();
     await settled();
     if (damaged !== undefined) await this.#checkDamaged(damaged);
     this.#unsynced = [];
-    this.#isOver = isLossy && !isPromised;
-    if (this.#isOver) return;
     await this.#open(isLossy ? (seen, shards) => this.#adopt(seen, { known, shards }) : undefined);
   }
 
@@ -532,6 +528,7 @@ class Run {
         }
       };
       const where = ({ policyId }: Cell): boolean => policyId === id;
+      this.#worlds.beginDrop(id);
       this.#begin(operation, [{ kind: 'clear', where }], drop, { owedPolicy: id });
     }
     // Nobody sees the rows from now on.
@@ -621,6 +618,20 @@ class Run {
 
 /** What can be seen changes after these steps: the log is synced, or the manifest has its name. */
 const CHANGES = /^sync of wal|^sync-directory of $|^step manifest:after/;
+
+/** Whether a power cut takes no record of the log. Marks may go. */
+function isLogSynced(disk: SimulatedDisk): boolean {
+  const directory = walDirectory(DIRECTORY);
+  if (disk.hasUnsyncedNames(directory)) return false;
+  const ids = disk.list(directory).flatMap((name) => walFileId(name) ?? []);
+  return ids.every((id) => {
+    const file = disk.open(walPath(directory, id), 'read');
+    const from = disk.unsyncedFrom(file.path);
+    const isSynced = from === file.size() || endsInMark(file, from);
+    file.close();
+    return isSynced;
+  });
+}
 
 const ABSENT: ReadonlySet<number> = new Set([0]);
 

@@ -59,12 +59,19 @@ type World = { readonly values: readonly number[]; readonly done: ReadonlyMap<nu
 /** More than any history leads to that is looked at often. */
 const WORLDS_MAX = 20_000;
 
+/** So much happens at once that the model cannot judge it. */
+export class TooManyWorlds extends Error {
+  override readonly name = 'TooManyWorlds';
+}
+
 export class Worlds {
   readonly #cells: Cells;
   #worlds: readonly World[] = [{ values: [], done: new Map() }];
   #pending: readonly Pending[] = [];
   /** Refused because the log failed: nobody sees them, but the log may still hold them. */
   #uncertain: readonly Pending[] = [];
+  /** Policies that are being dropped: their cells may be hidden before they are gone. */
+  #dropping: ReadonlySet<number> = new Set();
   /** Policies whose drop is owed. Their cells are there until it is made, and nobody sees them. */
   #hidden: ReadonlySet<number> = new Set();
 
@@ -93,6 +100,10 @@ export class Worlds {
     this.#end(id, (done) => done === 0 || options.hasParts);
   }
 
+  beginDrop(policyId: number): void {
+    this.#dropping = new Set([...this.#dropping, policyId]);
+  }
+
   /** The policy could not be dropped: nobody sees it any more all the same. */
   hide(policyId: number): void {
     this.#hidden = new Set([...this.#hidden, policyId]);
@@ -101,6 +112,7 @@ export class Worlds {
   /** The machine went off: what was running has happened or not. */
   forgetPending(): void {
     this.#hidden = new Set();
+    this.#dropping = new Set();
     this.#pending = [...this.#pending, ...this.#uncertain];
     this.#uncertain = [];
     this.#worlds = distinct(this.#closure().map(({ values }) => ({ values, done: new Map() })));
@@ -142,6 +154,7 @@ export class Worlds {
     this.#pending = [];
     this.#uncertain = [];
     this.#hidden = new Set();
+    this.#dropping = new Set();
   }
 
   /** What one of the worlds holds, to explain a failure. */
@@ -186,7 +199,7 @@ export class Worlds {
           open.push(next);
         }
       }
-      if (known.size > WORLDS_MAX) throw new Error('too many worlds');
+      if (known.size > WORLDS_MAX) throw new TooManyWorlds();
     }
     return [...known.values()];
   }
@@ -210,13 +223,29 @@ export class Worlds {
     }
   }
 
-  /** Two policies of one name, an old one and its successor, may both be there: either is seen. */
   #matches({ values }: World, seen: ReadonlyMap<string, number>): boolean {
+    const { all } = this.#cells;
+    const held = new Set(values.flatMap((value, at) => (value === 0 ? [] : all[at]!.policyId)));
+    const dropping = [...this.#dropping].filter((id) => held.has(id) && !this.#hidden.has(id));
+    const isSeenWithout = (hidden: ReadonlySet<number>, from: number): boolean =>
+      from === dropping.length
+        ? this.#matchesWithout(hidden, values, seen)
+        : isSeenWithout(hidden, from + 1) ||
+          isSeenWithout(new Set([...hidden, dropping[from]!]), from + 1);
+    return isSeenWithout(this.#hidden, 0);
+  }
+
+  /** Two policies of one name, an old one and its successor, may both be there: either is seen. */
+  #matchesWithout(
+    hidden: ReadonlySet<number>,
+    values: readonly number[],
+    seen: ReadonlyMap<string, number>,
+  ): boolean {
     const { all, names } = this.#cells;
     const found = new Map<string, boolean>();
     for (let at = 0; at < values.length; at++) {
       const value = values[at]!;
-      if (value === 0 || this.#hidden.has(all[at]!.policyId)) continue;
+      if (value === 0 || hidden.has(all[at]!.policyId)) continue;
       const name = names[at]!;
       const isSeen = seen.get(name) === value;
       found.set(name, isSeen || found.get(name) === true);

@@ -6,6 +6,23 @@ import type { Found } from './found.ts';
 
 const WITHOUT_A_GUARD: readonly Found[] = [
   {
+    what: 'what a failed sync of the log took was not written again',
+    plan: {
+      seed: 1,
+      setup: { fsync: 'interval', hasBackgroundWork: true, hasParts: false, concurrency: 2 },
+      operations: [
+        { kind: 'write', database: 'a', retentionPolicy: 'p', lines: [['m', 't=x', 0]] },
+        { kind: 'wait' },
+        { kind: 'write', database: 'a', retentionPolicy: 'p', lines: [['m', 't=y', 1]] },
+        { kind: 'fail-sync', of: 'files', count: 1 },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'power-cut' },
+      ],
+    },
+  },
+  {
     what: 'a backup had rows of a policy whose drop was owed',
     plan: {
       seed: 1,
