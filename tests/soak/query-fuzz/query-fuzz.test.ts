@@ -450,6 +450,12 @@ describe('an excuse', () => {
       answer({ name: 'measurements', columns: ['name'], values: [['n'], ['m']] }),
     ],
     [
+      'SHOW SERIES',
+      answer({ columns: ['key'], values: [['n,host=b2'], ['n,host=b28'], ['n,host=c']] }),
+      answer({ columns: ['key'], values: [['n,host=b28'], ['n,host=c']] }),
+      answer({ columns: ['key'], values: [['n,host=b28']] }),
+    ],
+    [
       'SHOW TAG KEYS FROM m WHERE time > 0',
       answer(m(['tagKey'], ['host'], ['zone'])),
       answer(m(['tagKey'], ['host'])),
