@@ -109,6 +109,16 @@ export class RowBlock {
     return this.#rows * rowBytes + poolBytes;
   }
 
+  /** Values that are not null, of all columns. Counts them. */
+  get valueCount(): number {
+    let count = 0;
+    for (const { valid } of this.columns) {
+      if (valid === undefined) count += this.#rows;
+      else for (let row = 0; row < this.#rows; row++) count += valid[row]!;
+    }
+    return count;
+  }
+
   columnIndex(name: string): number {
     if (this.#columnOf !== undefined) return this.#columnOf.get(name) ?? -1;
     for (let i = 0; i < this.columns.length; i++) if (this.columns[i]!.name === name) return i;

@@ -15,7 +15,7 @@ import type { MemtableTables } from '../memtable/memtables.ts';
 import type { SegmentTarget } from '../state/segment-files.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
 import type { Pacer } from '../schedule/pacer.ts';
-import { wideRuns } from './wide-series.ts';
+import { writeWideRows } from './wide-series.ts';
 
 /** Writes and syncs the segment; returns its size. The file is removed when anything fails. */
 export async function writeTables(
@@ -136,11 +136,18 @@ function* writeWide(
 ): Generator<undefined, void> {
   const rows = portion.rows.toArray();
   const ends = portion.ends.toArray();
+  const valuesPerRow = table.valueCount / table.rows;
   for (const [i, ordinal] of portion.ordinals.toArray().entries()) {
-    for (const run of wideRuns(table, rows.subarray(runStart(ends, i), ends[i]), fields)) {
-      if (run === undefined) yield undefined;
-      else yield* writer.addRunInSteps(run);
-    }
+    const ofSeries = rows.subarray(runStart(ends, i), ends[i]);
+    const wide = {
+      times: table.pick(ofSeries).times(),
+      valueCount: valuesPerRow * ofSeries.length,
+      pick: (some: Uint32Array) => {
+        const pick = table.pick(some.map((row) => ofSeries[row]!));
+        return (field: number) => pick.column(fields[field]!);
+      },
+    };
+    yield* writeWideRows(writer, wide, fields);
     writer.endSeries(measurement.seriesId(ordinal));
   }
 }

@@ -1,26 +1,30 @@
 // Merges neighbouring segments of a shard into one, without the rows that tombstones cover: series
 // by series, short series in blocks.
-import type { TimeRange } from '@tidemark/core';
-
 import { mergeSources } from '../columns/merge-sources.ts';
 import { concatRuns, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { CHUNK_TEXT_BYTES, TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
 import { firstNotBelow } from '../columns/search.ts';
-import { chunkRowsMax } from '../segment/format.ts';
-import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
-import { holdsChunk } from '../segment/segment.ts';
-import type { ReadAhead, Segment } from '../segment/segment.ts';
+import { MAX_CHUNK_ROWS, WIDE_FIELDS } from '../segment/format.ts';
+import type { SegmentField } from '../segment/format.ts';
+import type { Segment } from '../segment/segment.ts';
 import { longRanges, MAX_SERIES } from '../segment/series-ranges.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
-import type { SharedRows } from '../segment/shared-page.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { sharedBlocks } from '../shard/shared-blocks.ts';
-import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SegmentTarget } from '../state/segment-files.ts';
 import type { Pacer } from '../schedule/pacer.ts';
+import { mergeWide } from './merge-wide.ts';
+import {
+  ChunksInOrder,
+  clusters,
+  copyChunk,
+  sourcesOf,
+  storedTextBytes,
+} from './series-sources.ts';
+import type { Input, MeasurementWork, SeriesWork } from './series-sources.ts';
 
 /**
  * Writes and syncs the merged segment; returns its size. The file is removed when anything fails.
@@ -44,43 +48,6 @@ export async function mergeSegments(
   }
 }
 
-type MeasurementWork = {
-  readonly id: number;
-  readonly inputs: readonly Segment[];
-  readonly tombstones: readonly Tombstone[];
-};
-
-type Input = {
-  readonly segment: Segment;
-  readonly measurement: SegmentMeasurement;
-  /** Output field of each field here. */
-  readonly fieldMap: readonly number[];
-  readonly reader: ChunksInOrder;
-};
-
-/**
- * Of a series with few rows a read takes longer than all the rest; chunks lie in the order in which
- * they are merged.
- */
-const READ_BYTES = 256 << 10;
-
-/** Reads the bytes of chunks that are merged one after the other, many chunks at a time. */
-class ChunksInOrder {
-  readonly #segment: Segment;
-  #held: ReadAhead | undefined;
-
-  constructor(segment: Segment) {
-    this.#segment = segment;
-  }
-
-  bytesOf(chunk: ChunkMeta): ReadAhead {
-    if (this.#held === undefined || !holdsChunk(this.#held, chunk)) {
-      this.#held = this.#segment.readOn(chunk, READ_BYTES);
-    }
-    return this.#held;
-  }
-}
-
 async function mergeMeasurement(
   writer: SegmentWriter,
   work: MeasurementWork,
@@ -94,7 +61,8 @@ async function mergeMeasurement(
   for (const range of longRanges(inputs.map(({ measurement }) => measurement))) {
     await pacer.run(mergeShared(writer, { from, to: range.from - 1 }, all));
     for (const series of mergedIds(inputs, range)) {
-      await pacer.run(mergeSeries(writer, series, all));
+      const isWide = fields.length > WIDE_FIELDS;
+      await pacer.run(isWide ? mergeWide(writer, series, all) : mergeSeries(writer, series, all));
       writer.endSeries(series);
       await pacer.pause();
     }
@@ -184,20 +152,6 @@ function* mergedIds(inputs: readonly Input[], { from, to }: SeriesRange): Iterab
   }
 }
 
-type SeriesWork = {
-  readonly fields: readonly SegmentField[];
-  readonly inputs: readonly Input[];
-  readonly work: MeasurementWork;
-};
-
-type Source = {
-  readonly input: Input;
-  readonly meta: ChunkMeta;
-  readonly order: number;
-  readonly isTouched: boolean;
-  readonly load: () => Run;
-};
-
 /** Pauses behind each chunk that is read or written; a series may have any number. */
 function* mergeSeries(
   writer: SegmentWriter,
@@ -205,7 +159,6 @@ function* mergeSeries(
   work: SeriesWork,
 ): Generator<undefined, void> {
   const sources = sourcesOf(series, work);
-  sources.sort((a, b) => (a.meta.minTime < b.meta.minTime ? -1 : 1));
   // Rows that will become chunks together. Full chunks are copied without decoding.
   let pending: Run[] = [];
   let pendingRows = 0;
@@ -216,20 +169,11 @@ function* mergeSeries(
     pendingRows = 0;
     pendingTextBytes = 0;
   }
-  for (let i = 0; i < sources.length;) {
-    let end = i + 1;
-    let maxTime = sources[i]!.meta.maxTime;
-    while (end < sources.length && sources[end]!.meta.minTime <= maxTime) {
-      const other = sources[end++]!.meta.maxTime;
-      if (other > maxTime) maxTime = other;
-    }
-    const cluster = sources.slice(i, end).sort((a, b) => a.order - b.order);
-    i = end;
+  for (const cluster of clusters(sources)) {
     const [only] = cluster;
     const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
-    const rowsMax = chunkRowsMax(work.fields.length);
     const isFull = (rows: number, textBytes: number): boolean =>
-      rows >= rowsMax / 2 || textBytes >= CHUNK_TEXT_BYTES / 2;
+      rows >= MAX_CHUNK_ROWS / 2 || textBytes >= CHUNK_TEXT_BYTES / 2;
     const isPendingFull = pendingRows === 0 || isFull(pendingRows, pendingTextBytes);
     if (isAlone && isPendingFull && isFull(only.meta.rows, storedTextBytes(only))) {
       yield* flush();
@@ -247,86 +191,12 @@ function* mergeSeries(
     pending.push(run);
     pendingRows += run.times.length;
     pendingTextBytes += textsOfRows(run, 0, run.times.length);
-    if (pendingRows >= rowsMax || pendingTextBytes >= TEXT_PART_BYTES) yield* flush();
+    if (pendingRows >= MAX_CHUNK_ROWS || pendingTextBytes >= TEXT_PART_BYTES) yield* flush();
   }
   yield* flush();
-}
-
-/** Bytes of the texts of a chunk in its file: at most what they take in memory, mostly less. */
-function storedTextBytes({ input, meta }: Source): number {
-  let bytes = 0;
-  for (const { field, valueBytes } of meta.columns) {
-    if (input.measurement.fields[field]?.type === 'string') bytes += valueBytes;
-  }
-  return bytes;
 }
 
 function joinRuns(runs: readonly Run[]): Run {
   // They do not overlap and ascend, so merging is concatenation.
   return runs.length === 1 && runs[0] !== undefined ? runs[0] : concatRuns(runs);
-}
-
-function copyChunk(writer: SegmentWriter, { input, meta }: Source): void {
-  const bytes = input.segment.rawChunk(meta);
-  const columns = meta.columns.map((column) => ({
-    ...column,
-    field: input.fieldMap[column.field] ?? column.field,
-  }));
-  writer.addRawChunk({ meta: { ...meta, columns }, bytes });
-}
-
-function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Source[] {
-  const sources: Source[] = [];
-  inputs.forEach((input, order) => {
-    const { segment, measurement, fieldMap, reader } = input;
-    const deleted = deletedRanges(work.tombstones, {
-      measurementId: work.id,
-      series,
-      sequence: segment.info.sequence,
-    });
-    const { chunks, shared } = segment.find(measurement, series);
-    if (shared !== undefined) {
-      const source = sharedSource({ input, order, fields }, shared, deleted);
-      if (source !== undefined) sources.push(source);
-    }
-    for (const meta of chunks) {
-      const covered = coverage(deleted, meta.minTime, meta.maxTime);
-      if (covered === 'all') continue;
-      const load = (): Run => {
-        const bytes = reader.bytesOf(meta);
-        const columns: Run['columns'][number][] = fields.map(() => undefined);
-        for (const column of meta.columns) {
-          columns[fieldMap[column.field]!] = segment.column(measurement, meta, column, bytes);
-        }
-        return withoutRanges({ times: segment.times(meta, bytes), columns }, deleted);
-      };
-      sources.push({ input, meta, order, isTouched: covered !== 'none', load });
-    }
-  });
-  return sources;
-}
-
-/** Rows of a chunk that the series shares here; in another input it has chunks of its own. */
-function sharedSource(
-  place: {
-    readonly input: Input;
-    readonly order: number;
-    readonly fields: readonly SegmentField[];
-  },
-  rows: SharedRows,
-  deleted: readonly TimeRange[],
-): Source | undefined {
-  const { chunk, from, to } = rows;
-  const { segment, measurement, fieldMap } = place.input;
-  const columns: Run['columns'][number][] = place.fields.map(() => undefined);
-  for (const meta of chunk.columns) {
-    columns[fieldMap[meta.field]!] = segment.sharedColumn(measurement, rows, meta);
-  }
-  const shared = { times: segment.sharedTimes(chunk).subarray(from, to), columns };
-  const run = withoutRanges(shared, deleted);
-  const { times } = run;
-  if (times.length === 0) return undefined;
-  const bounds = { minTime: times[0]!, maxTime: times.at(-1)!, rows: times.length };
-  // Its rows are part of a shared chunk, so it cannot be copied without decoding.
-  return { ...place, meta: { ...chunk, ...bounds }, isTouched: true, load: () => run };
 }

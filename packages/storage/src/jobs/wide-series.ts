@@ -1,48 +1,99 @@
 // Rows of a series with so many fields that all its columns do not fit into memory together, mostly
 // because each row has few of them. The rows are divided by time, and the columns of each part are
-// built one by one.
+// built and written one by one.
+import { textsBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
-import type { Table } from '../memtable/table.ts';
 import { columnOf, valuesOf } from '../columns/run.ts';
-import type { Run } from '../columns/run.ts';
 import { newFieldArray } from '../columns/row-block.ts';
+import { CHUNK_TEXT_BYTES } from '../columns/run-texts.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { SegmentField } from '../segment/format.ts';
+import type { SegmentWriter } from '../segment/writer.ts';
 
-/**
- * Runs in the order of time, each of as many rows as a chunk may have; pauses behind each column.
- */
-export function* wideRuns(
-  table: Table,
-  rows: Uint32Array,
+/** Rows of one series in the order of their writes. */
+export type WideRows = {
+  readonly times: BigInt64Array;
+  /** Values of all rows and fields; it may be an estimate. */
+  readonly valueCount: number;
+  /**
+   * Selects rows by their numbers. The function that it returns gives their values of a field, by
+   * its index; `undefined` when there is none.
+   */
+  readonly pick: (rows: Uint32Array) => (field: number) => Column | undefined;
+};
+
+/** Columns that are built between two pauses. */
+const STEP_COLUMNS = 16;
+
+/** Writes the rows as chunks of the present series. */
+export function* writeWideRows(
+  writer: SegmentWriter,
+  rows: WideRows,
   fields: readonly SegmentField[],
-): Generator<Run | undefined, void> {
-  const arrived = table.pick(rows).times();
-  const order = Uint32Array.from(rows, (_, i) => i);
+): Generator<undefined, void> {
+  const { times } = rows;
+  if (times.length === 0) return;
+  const order = Uint32Array.from(times, (_, i) => i);
   // Rows of equal times stay in the order in which they came: sorting is stable.
-  order.sort((a, b) => (arrived[a]! < arrived[b]! ? -1 : arrived[a]! > arrived[b]! ? 1 : 0));
+  order.sort((a, b) => (times[a]! < times[b]! ? -1 : times[a]! > times[b]! ? 1 : 0));
   yield undefined;
-  const rowsMax = chunkRowsMax(fields.length);
-  for (let from = 0; from < order.length;) {
-    const ends: number[] = [];
-    let at = from;
-    while (at < order.length && ends.length < rowsMax) {
-      const time = arrived[order[at]!]!;
-      while (at < order.length && arrived[order[at]!] === time) at++;
-      ends.push(at - from);
-    }
-    const part = order.subarray(from, at);
-    const pick = table.pick(part.map((i) => rows[i]!));
-    const columns: Run['columns'][number][] = [];
-    for (const field of fields) {
-      const column = pick.column(field);
-      columns.push(column && lastOfEach(column, ends));
-      yield undefined;
-    }
-    yield { times: BigInt64Array.from(ends, (end) => arrived[part[end - 1]!]!), columns };
-    from = at;
+  const ends: number[] = [];
+  for (let i = 1; i <= order.length; i++) {
+    if (i === order.length || times[order[i]!] !== times[order[i - 1]!]) ends.push(i);
   }
+  // Even parts: 4,100 rows become two chunks of 2,050, not one full and one of four rows.
+  const parts = Math.ceil(ends.length / chunkRowsMax(ends.length, rows.valueCount));
+  const texts = fields.flatMap(({ type }, i) => (type === 'string' ? [i] : []));
+  const source = { rows, order, ends, texts };
+  for (let i = 0; i < parts; i++) {
+    const from = Math.floor((ends.length * i) / parts);
+    const to = Math.floor((ends.length * (i + 1)) / parts);
+    yield* writePart(writer, source, { from, to });
+  }
+}
+
+type Source = {
+  readonly rows: WideRows;
+  /** Numbers of the rows in the order of time. */
+  readonly order: Uint32Array;
+  /** Where the rows of each distinct time end in `order`. */
+  readonly ends: readonly number[];
+  /** Indexes of the fields of strings. */
+  readonly texts: readonly number[];
+};
+
+/** Writes the rows of the distinct times [from, to); halves them until their texts fit a chunk. */
+function* writePart(
+  writer: SegmentWriter,
+  source: Source,
+  { from, to }: { readonly from: number; readonly to: number },
+): Generator<undefined, void> {
+  const { rows, order, texts } = source;
+  const first = from === 0 ? 0 : source.ends[from - 1]!;
+  const ends = source.ends.slice(from, to).map((end) => end - first);
+  const part = order.subarray(first, first + ends.at(-1)!);
+  const picked = rows.pick(part);
+  if (texts.length > 0 && to - from > 1) {
+    let bytes = 0;
+    for (const [i, field] of texts.entries()) {
+      const column = picked(field);
+      if (column?.type === 'string') bytes += textsBytes(column.dictionary);
+      if (bytes > CHUNK_TEXT_BYTES) break;
+      if (i % STEP_COLUMNS === STEP_COLUMNS - 1) yield undefined;
+    }
+    if (bytes > CHUNK_TEXT_BYTES) {
+      const middle = (from + to) >>> 1;
+      yield* writePart(writer, source, { from, to: middle });
+      yield* writePart(writer, source, { from: middle, to });
+      return;
+    }
+  }
+  const times = BigInt64Array.from(ends, (end) => rows.times[part[end - 1]!]!);
+  yield* writer.addColumnsInSteps(times, (field) => {
+    const column = picked(field);
+    return column && lastOfEach(column, ends);
+  });
 }
 
 /**
@@ -50,8 +101,9 @@ export function* wideRuns(
  * all.
  */
 function lastOfEach(column: Column, ends: readonly number[]): Column | undefined {
-  const from = valuesOf(column);
   const { valid } = column;
+  const from = valuesOf(column);
+  if (ends.length === from.length) return valid?.includes(1) === false ? undefined : column;
   const values = newFieldArray(column.type, ends.length);
   const found = new Uint8Array(ends.length);
   let count = 0;

@@ -83,6 +83,11 @@ export class Table {
     return this.#fields ?? fieldsOf(this.#blocks);
   }
 
+  /** Values of all rows and fields. Counts them. */
+  get valueCount(): number {
+    return this.#blocks.reduce((sum, block) => sum + block.valueCount, 0);
+  }
+
   /** Bounds of the times; the minimum is above the maximum when there are no rows. */
   get timeBounds(): TimeBounds {
     return { min: this.#minTime, max: this.#maxTime };

@@ -301,7 +301,9 @@ function* addSeries(
   for (const view of shards) {
     if (!view.series.has(series)) continue;
     const presenceOnly = work.countsOnly && condition === undefined;
-    const source = { database, series, fields, timeRange, counters, memory, presenceOnly };
+    const columnwise = condition === undefined;
+    const read = { database, series, fields, timeRange, counters, memory };
+    const source = { ...read, presenceOnly, columnwise };
     for (const part of readSeries(view, source, { descending: false })) {
       if (condition !== undefined) {
         const run = part.load();
@@ -317,18 +319,16 @@ function* addSeries(
   }
 }
 
-/** Adds a chunk from its statistics if they suffice, otherwise from its columns. */
+/** Adds each column of a chunk from its statistics if they suffice, otherwise from its values. */
 function addChunk(windows: GroupWindows, chunk: ChunkReader, work: GroupWork): void {
   const { request, counters } = work;
   const { window, timeRange } = request;
   const { minTime, maxTime } = chunk.meta;
   const start = window === undefined ? timeRange.start : windowStart(minTime, window);
   const isWithin = window === undefined || maxTime < start + window.everyNanos;
-  if (isWithin && chunk.isWhole && windows.addStatistics(chunk, start)) {
+  const isInOneWindow = isWithin && chunk.isWhole;
+  if (windows.addChunk(chunk, isInOneWindow ? start : undefined))
     counters.chunksAnsweredByStatistics++;
-    return;
-  }
-  windows.addChunk(chunk);
 }
 
 function windowStart(time: bigint, { everyNanos, offsetNanos }: WindowSpec): bigint {

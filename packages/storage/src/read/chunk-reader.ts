@@ -9,6 +9,7 @@ import type { SourceCounters } from '@tidemark/query';
 import { scans } from '../columns/codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { LargeTexts, RowPart } from '../segment/large-texts.ts';
+import { mayBeLarge } from '../segment/segment.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
@@ -26,6 +27,8 @@ export type ChunkSource = {
   readonly counters: SourceCounters;
   /** Only the presence of values is wanted (`presence.ts`). */
   readonly presenceOnly: boolean;
+  /** The reader takes one column after the other, and keeps only few at once. */
+  readonly columnwise?: boolean | undefined;
 };
 
 /** A cached column with its times, and the range of rows that is wanted. */
@@ -228,8 +231,8 @@ export class ChunkReader {
   }
 
   /**
-   * Parts of the wanted rows, when their texts are too many to be decoded at once; `undefined` for
-   * nearly all chunks.
+   * Parts of the wanted rows, when their texts are too many to be decoded at once, or their columns
+   * where they are not read one by one; `undefined` for nearly all chunks.
    */
   parts(): readonly RowPart[] | undefined {
     if (this.#source.presenceOnly) return undefined;
@@ -238,7 +241,15 @@ export class ChunkReader {
       // Rows with one large column rarely have another.
       if (large !== undefined) return large.parts(this.rows);
     }
-    return undefined;
+    const rowsMax = rowsAtOnce(this.columns.length);
+    if (this.#source.columnwise === true || this.meta.rows <= rowsMax) return undefined;
+    const { from, to } = this.rows;
+    if (to - from <= rowsMax) return undefined;
+    const parts: RowPart[] = [];
+    for (let at = from; at < to; at += rowsMax) {
+      parts.push({ from: at, to: Math.min(to, at + rowsMax) });
+    }
+    return parts;
   }
 
   /** Times and all columns of one of the parts. */
@@ -246,23 +257,38 @@ export class ChunkReader {
     const first = this.rows.from;
     const from = part.from - first;
     const to = part.to - first;
-    const { segment } = this.#source;
-    const columns = this.columns.map((meta, i) => {
-      const large = this.#largeTexts(i);
-      if (meta !== undefined && large !== undefined) {
-        return segment.decoding(meta.offset, () => large.column(part));
-      }
-      const column = this.column(i);
-      return column && sliceColumn(column, from, to);
-    });
+    const columns = this.columns.map((_, i) => this.#columnPart(i, part));
     return { times: this.times.subarray(from, to), columns };
   }
 
+  /** Times and all columns of the rows within a range, wanted or not; arrays of their own. */
+  within({ start, end }: TimeRange): Run {
+    if (!this.#isRead) this.#source.counters.chunksRead++;
+    const times = this.#allTimes();
+    const from = lowerBound(times, start);
+    const to = lowerBound(times, end + 1n, from);
+    const columns = this.columns.map((_, i) => this.#columnPart(i, { from, to }));
+    return { times: times.slice(from, to), columns };
+  }
+
+  #columnPart(index: number, part: RowPart): Column | undefined {
+    const meta = this.columns[index];
+    if (meta === undefined) return undefined;
+    const { segment, stored } = this.#source;
+    const large = this.#largeTexts(index);
+    if (large !== undefined) return segment.decoding(meta.offset, () => large.column(part));
+    const times = this.#isCacheable(index) ? this.#cachedTimes() : undefined;
+    const values = times && this.#cachedValues(index, times);
+    if (values !== undefined) return segment.columnCache.column(values, part);
+    return segment.columnPart(stored, this.meta, meta, { ...part, whole: this.#bytes() });
+  }
+
   #largeTexts(index: number): LargeTexts | undefined {
+    const column = this.columns[index];
+    if (column === undefined || !mayBeLarge(column)) return undefined;
     if (this.#large.has(index)) return this.#large.get(index);
     const { segment, stored } = this.#source;
-    const column = this.columns[index];
-    const large = column && segment.largeTexts(stored, this.meta, column);
+    const large = segment.largeTexts(stored, this.meta, column);
     this.#large.set(index, large);
     return large;
   }
@@ -339,6 +365,18 @@ export class ChunkReader {
     return this.#whole;
   }
 }
+
+/**
+ * Rows of so many columns that are read at once: fewer where there are so many columns that their
+ * arrays would fill the memory, though most of the values may be nulls.
+ */
+export function rowsAtOnce(columns: number): number {
+  return Math.max(PART_ROWS_MIN, Math.floor(PART_PLACES_MAX / Math.max(1, columns)));
+}
+
+/** Some twenty megabytes. */
+const PART_PLACES_MAX = 1 << 21;
+const PART_ROWS_MIN = 32;
 
 /** Numbers of the rows [from, to), or of those that the mask keeps; it begins at `from`. */
 function rowNumbers(from: number, to: number, mask: Uint8Array | undefined): Uint32Array {

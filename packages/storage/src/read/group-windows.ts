@@ -108,26 +108,29 @@ export class GroupWindows {
     });
   }
 
-  /** Adds the wanted rows of a chunk. */
-  addChunk(chunk: ChunkReader): void {
-    const { aggregates } = this.#request;
+  /**
+   * Adds the wanted rows of a chunk. If they are all within the window that begins at `start`,
+   * columns are added from their statistics where these suffice; returns whether all were.
+   */
+  addChunk(chunk: ChunkReader, start: bigint | undefined): boolean {
+    let isByStatistics = start !== undefined;
     this.#fields.forEach((field, i) => {
-      if (field.addChunk(chunk, i)) return;
-      const column = chunk.column(i);
-      const type = aggregates[i]?.type;
-      const converted = column && type && convertColumn(column, type);
-      if (converted !== undefined) field.add(chunk.times, converted);
+      if (start !== undefined && field.hasStatistics(chunk, i)) {
+        field.addStatistics(chunk, i, start);
+        return;
+      }
+      isByStatistics = false;
+      this.#addColumn(chunk, field, i);
     });
+    return isByStatistics;
   }
 
-  /**
-   * Adds a chunk that lies within one window from its statistics. Returns `false` when they do not
-   * suffice.
-   */
-  addStatistics(chunk: ChunkReader, start: bigint): boolean {
-    if (!this.#fields.every((field, i) => field.hasStatistics(chunk, i))) return false;
-    this.#fields.forEach((field, i) => field.addStatistics(chunk, i, start));
-    return true;
+  #addColumn(chunk: ChunkReader, field: FieldWindows, index: number): void {
+    if (field.addChunk(chunk, index)) return;
+    const column = chunk.column(index);
+    const type = this.#request.aggregates[index]?.type;
+    const converted = column && type && convertColumn(column, type);
+    if (converted !== undefined) field.add(chunk.times, converted);
   }
 
   *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch> {

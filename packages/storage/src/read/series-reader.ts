@@ -15,7 +15,8 @@ import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
-import { ChunkReader } from './chunk-reader.ts';
+import { cutTimes } from '../columns/cut-times.ts';
+import { ChunkReader, rowsAtOnce } from './chunk-reader.ts';
 import { convertColumn, converts } from './convert.ts';
 import type { WantedField } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
@@ -35,6 +36,8 @@ export type SeriesRequest = {
    * affected.
    */
   readonly presenceOnly?: boolean | undefined;
+  /** The caller takes one column of a chunk after the other, and only few of them at once. */
+  readonly columnwise?: boolean | undefined;
   /** Rows in memory are left out: the caller looks at chunks only. */
   readonly onlyChunks?: boolean | undefined;
 };
@@ -50,6 +53,10 @@ type Piece = {
    * Times ascend strictly, fields have the stored type. There may be rows outside the time range.
    */
   readonly load: () => Run;
+  /** Rows within a range, arrays of their own. */
+  readonly loadWithin: (range: TimeRange) => Run;
+  /** Times of all rows, those of a memtable in the order of arrival. */
+  readonly times: () => BigInt64Array;
   /** Set when the piece is a chunk without deleted rows. */
   readonly chunk?: ChunkReader | undefined;
 };
@@ -77,13 +84,19 @@ export function* readSeries(
       yield* partsOf(chunk, parts, request.fields, order);
       continue;
     }
+    if (chunk === undefined && isWide(cluster, request)) {
+      yield* wideParts(cluster, request, order);
+      continue;
+    }
     const load = (): Run => {
       if (chunk !== undefined) {
         const loaded = chunk.run();
         request.memory.check(rowsBytes(loaded.times, loaded.columns), 'rows of a chunk');
         return convertRun(loaded, request.fields);
       }
-      const runs = loadAll(cluster, request);
+      const rows = rowsOf(cluster);
+      const loads = cluster.map((piece) => piece.load);
+      const runs = loadAll(loads, rows, request);
       const run = clipRun(mergeRuns(runs), start, end);
       request.counters.rowsRead += run.times.length;
       return request.presenceOnly === true ? run : convertRun(run, request.fields);
@@ -104,6 +117,43 @@ function* partsOf(
   }
 }
 
+/** Whether all columns of the rows would fill the memory. */
+function isWide(cluster: readonly Piece[], { fields }: SeriesRequest): boolean {
+  return rowsOf(cluster) > rowsAtOnce(fields.length);
+}
+
+function rowsOf(cluster: readonly Piece[]): number {
+  let rows = 0;
+  for (const piece of cluster) rows += piece.rows;
+  return rows;
+}
+
+/** The rows of pieces that overlap, of some of their times each. */
+function* wideParts(
+  cluster: readonly Piece[],
+  request: SeriesRequest,
+  { descending }: { readonly descending: boolean },
+): Generator<SeriesPart> {
+  const ranges = cutTimes(
+    cluster.map((piece) => piece.times()),
+    request.timeRange,
+    rowsAtOnce(request.fields.length),
+  );
+  for (const { rows, ...range } of descending ? ranges.toReversed() : ranges) {
+    const load = (): Run => {
+      const loads = cluster.map(
+        ({ loadWithin }) =>
+          () =>
+            loadWithin(range),
+      );
+      const run = mergeRuns(loadAll(loads, rows, request));
+      request.counters.rowsRead += run.times.length;
+      return request.presenceOnly === true ? run : convertRun(run, request.fields);
+    };
+    yield { chunk: undefined, load };
+  }
+}
+
 /** Copies of each row during a merge: as read, joined, and sorted. */
 const MERGE_COPIES = 3;
 
@@ -111,15 +161,17 @@ const MERGE_COPIES = 3;
  * Loads pieces that overlap, all at once. Their rows are counted as memory before they are loaded,
  * their texts piece by piece.
  */
-function loadAll(cluster: readonly Piece[], { memory, fields }: SeriesRequest): Run[] {
+function loadAll(
+  loads: readonly (() => Run)[],
+  rows: number,
+  { memory, fields }: SeriesRequest,
+): Run[] {
   const what = 'rows of a series that overlap';
-  let rows = 0;
-  for (const piece of cluster) rows += piece.rows;
   const rowBytes = 8 + 9 * fields.length;
   let bytes = rows * rowBytes * MERGE_COPIES;
   memory.check(bytes, what);
-  return cluster.map((piece) => {
-    const run = piece.load();
+  return loads.map((load) => {
+    const run = load();
     for (const column of run.columns) {
       if (column?.type === 'string') bytes += textsBytes(column.dictionary);
     }
@@ -216,15 +268,23 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
     if (covered === 'all') continue;
     const columns = columnsAt(meta, fields);
-    const { timeRange, presenceOnly = false } = request;
-    const source = { segment, stored, meta, columns, timeRange, counters, presenceOnly };
-    const chunk = new ChunkReader(source);
+    const { timeRange, presenceOnly = false, columnwise } = request;
+    const source = { segment, stored, meta, columns, timeRange, counters };
+    const chunk = new ChunkReader({ ...source, presenceOnly, columnwise });
     const load = (): Run => {
       const run = presenceOnly ? chunk.presence(request.fields) : chunk.load();
       return covered === 'none' ? run : withoutRanges(run, deleted);
     };
+    const loadWithin = (range: TimeRange): Run => {
+      const run = presenceOnly
+        ? clipRun(chunk.presence(request.fields), range.start, range.end)
+        : chunk.within(range);
+      return covered === 'none' ? run : withoutRanges(run, deleted);
+    };
     const { rows } = meta;
-    pieces.push({ minTime, maxTime, rows, load, chunk: covered === 'none' ? chunk : undefined });
+    const times = (): BigInt64Array => segment.times(meta);
+    const whole = covered === 'none' ? chunk : undefined;
+    pieces.push({ minTime, maxTime, rows, load, loadWithin, times, chunk: whole });
   }
 }
 
@@ -253,7 +313,8 @@ function sharedPiece(
     const run = presenceOnly === true ? rows.presence(fields) : rows.run();
     return withoutRanges(run, deleted);
   };
-  return { minTime, maxTime, rows: times.length, load };
+  const loadWithin = ({ start, end }: TimeRange): Run => clipRun(load(), start, end);
+  return { minTime, maxTime, rows: times.length, load, loadWithin, times: () => times };
 }
 
 const indexesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();
@@ -298,18 +359,27 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
   const { min, max } = boundsOf(times, isOrdered);
   const bounds = { minTime: min, maxTime: max };
   if (rows.length === 0 || !overlaps(bounds, { start, end })) return undefined;
-  const load = (): Run => {
+  const loadRows = (some: Uint32Array, at: BigInt64Array): Run => {
     // Copies the rows, because the table may change before they are used.
-    const pick = table.pick(rows);
+    const pick = table.pick(some);
     const columns = request.fields.map(({ name, type }) => {
       const stored = table.fields.get(name);
       if (stored === undefined) return undefined;
       if (request.presenceOnly !== true) return pick.column({ name, type: stored });
       return converts(stored, type ?? stored) ? pick.presence(name) : undefined;
     });
-    return isOrdered ? { times, columns } : mergeRuns([{ times, columns }]);
+    return isOrdered ? { times: at, columns } : mergeRuns([{ times: at, columns }]);
   };
-  return { minTime: min, maxTime: max, rows: rows.length, load };
+  const load = (): Run => loadRows(rows, times);
+  const loadWithin = (range: TimeRange): Run => {
+    const isWithin = (time: bigint): boolean => time >= range.start && time <= range.end;
+    return loadRows(
+      rows.filter((_, i) => isWithin(times[i]!)),
+      times.filter(isWithin),
+    );
+  };
+  const { length } = rows;
+  return { minTime: min, maxTime: max, rows: length, load, loadWithin, times: () => times };
 }
 
 function boundsOf(times: BigInt64Array, isOrdered: boolean): { min: bigint; max: bigint } {

@@ -116,8 +116,7 @@ function decodedBytes(chunks: Chunks): number {
   let bytes = SERIES_BYTES;
   for (const { columns } of chunks) {
     bytes += CHUNK_BYTES + columns.length * COLUMN_BYTES;
-    // Chunks have statistics of all their columns or of none.
-    if (columns[0]?.statistics !== undefined) bytes += columns.length * STATISTICS_BYTES;
+    for (const { statistics } of columns) if (statistics !== undefined) bytes += STATISTICS_BYTES;
   }
   return bytes;
 }

@@ -33,21 +33,24 @@ export const SEGMENT_TRAILER_BYTES = 24;
  * cheap.
  */
 export const MAX_CHUNK_ROWS = 4096;
+/** Values of a chunk at most: some twenty megabytes, decoded. */
+export const CHUNK_VALUES_MAX = 1 << 21;
+/** With more fields, not all rows of a chunk may have all of them. */
+export const WIDE_FIELDS = CHUNK_VALUES_MAX / MAX_CHUNK_ROWS;
 /**
- * Rows times fields of a chunk at most: some twenty megabytes, decoded.
+ * Columns of fewer values carry no statistics: decoding them is as fast as reading those. Series of
+ * fewer rows share chunks.
  */
-const CHUNK_PLACES_MAX = 1 << 21;
-/** Chunks below this many rows carry no statistics: decoding them is as fast as reading those. */
 export const MIN_STATISTICS_ROWS = 32;
 /** A directory page is closed when it is longer than this. */
 export const DIRECTORY_PAGE_BYTES = 16 << 10;
 
 /**
- * Rows per chunk of a measurement: fewer where it has so many fields that decoding a chunk would
- * fill the memory.
+ * Rows per chunk, of rows that have so many values together: fewer where they have so many each
+ * that decoding a chunk would fill the memory.
  */
-export function chunkRowsMax(fieldCount: number): number {
-  const fitting = Math.floor(CHUNK_PLACES_MAX / Math.max(1, fieldCount));
+export function chunkRowsMax(rows: number, values: number): number {
+  const fitting = Math.floor((CHUNK_VALUES_MAX * rows) / Math.max(1, values));
   return Math.min(MAX_CHUNK_ROWS, Math.max(MIN_STATISTICS_ROWS, fitting));
 }
 

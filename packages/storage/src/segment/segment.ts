@@ -9,6 +9,7 @@ import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import { codecs, crc32c } from '../columns/codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../columns/row-block.ts';
+import type { FieldArray } from '../columns/row-block.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import { firstBeyond } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -29,6 +30,7 @@ import type {
 } from './format.ts';
 import { DirectoryPage } from './directory-page.ts';
 import { isLarge, LargeTexts } from './large-texts.ts';
+import type { RowPart } from './large-texts.ts';
 import type { SegmentCaches } from './segment-caches.ts';
 import { SharedPage } from './shared-page.ts';
 import type { SharedRows } from './shared-page.ts';
@@ -196,10 +198,13 @@ export class Segment {
   /** The bytes of the chunk when reading them all costs less than one read per block. */
   readAhead(chunk: ChunkMeta, columns: readonly (ColumnMeta | undefined)[]): ReadAhead | undefined {
     let wantedBytes = chunk.timeBytes;
-    for (const column of columns) wantedBytes += column?.valueBytes ?? 0;
+    for (const column of columns) {
+      if (column === undefined) continue;
+      wantedBytes += column.validBytes + column.valueBytes + BLOCK_CHECKSUM_BYTES;
+    }
     const size = chunkEnd(chunk) - chunk.timeOffset;
-    if (size > READ_AHEAD_BYTES_MAX || size - wantedBytes > READ_AHEAD_WASTE_BYTES)
-      return undefined;
+    const sizeMax = Math.max(READ_AHEAD_BYTES_MAX, columns.length * READ_AHEAD_COLUMN_BYTES);
+    if (size > sizeMax || size - wantedBytes > READ_AHEAD_WASTE_BYTES) return undefined;
     const bytes = new Uint8Array(size);
     const count = this.#file.read(bytes, chunk.timeOffset);
     this.#check(count === size, 'chunk is cut off', chunk.timeOffset);
@@ -229,24 +234,35 @@ export class Segment {
     meta: ColumnMeta,
     whole?: ReadAhead,
   ): Column {
+    return this.columnPart(measurement, chunk, meta, { from: 0, to: chunk.rows, whole });
+  }
+
+  /** Rows of a column; arrays of their own, where those of all rows would be larger. */
+  columnPart(
+    measurement: SegmentMeasurement,
+    chunk: ChunkMeta,
+    meta: ColumnMeta,
+    { from, to, whole }: RowPart & { readonly whole: ReadAhead | undefined },
+  ): Column {
     const { offset, validBytes, valueBytes } = meta;
     const field = measurement.fields[meta.field];
     assert(field !== undefined, 'directory pages name existing fields');
     const large = this.largeTexts(measurement, chunk, meta);
     if (large !== undefined) {
-      return this.decoding(offset, () => large.column({ from: 0, to: chunk.rows }));
+      return this.decoding(offset, () => large.column({ from, to }));
     }
     const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
     const dense = this.decoding(offset, () =>
       codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
     );
     this.#check(valuesOf(dense).length === meta.count, 'number of values', offset);
-    if (validBytes === 0) return dense;
+    const isWhole = to - from === chunk.rows;
+    if (validBytes === 0) return isWhole ? dense : copyOfRows(dense, from, to);
     const valid = this.decoding(offset, () =>
       codecs().decodeValidity(bytes.subarray(0, validBytes)),
     );
     this.#check(valid.length === chunk.rows, 'number of validity bits', offset);
-    return this.#spread(dense, valid, offset);
+    return this.#spread(dense, valid, { from, to, offset });
   }
 
   /**
@@ -292,7 +308,7 @@ export class Segment {
     meta: ColumnMeta,
   ): LargeTexts | undefined {
     const { offset, validBytes, valueBytes, count } = meta;
-    if (valueBytes < LARGE_BLOCK_BYTES || measurement.fields[meta.field]?.type !== 'string') {
+    if (!mayBeLarge(meta) || measurement.fields[meta.field]?.type !== 'string') {
       return undefined;
     }
     const valuesAt = offset + validBytes;
@@ -401,14 +417,22 @@ export class Segment {
     this.#file.close();
   }
 
-  #spread(dense: Column, valid: Uint8Array, offset: number): Column {
-    const from = valuesOf(dense);
-    const values = newFieldArray(dense.type, valid.length);
+  #spread(
+    dense: Column,
+    valid: Uint8Array,
+    { from, to, offset }: RowPart & { readonly offset: number },
+  ): Column {
+    const stored = valuesOf(dense);
+    const values = newFieldArray(dense.type, to - from);
     let at = 0;
-    for (let i = 0; i < valid.length; i++) if (valid[i] === 1) values[i] = from[at++] ?? from[0]!;
-    this.#check(at === from.length, 'validity bits', offset);
+    for (let i = 0; i < from; i++) at += valid[i]!;
+    for (let i = from; i < to; i++)
+      if (valid[i] === 1) values[i - from] = stored[at++] ?? stored[0]!;
+    for (let i = to; i < valid.length; i++) at += valid[i]!;
+    this.#check(at === stored.length, 'validity bits', offset);
     const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
-    return columnOf(dense.type, { values, valid, dictionary });
+    const ofPart = to - from === valid.length ? valid : valid.slice(from, to);
+    return columnOf(dense.type, { values, valid: ofPart, dictionary });
   }
 
   #readBlock(offset: number, length: number, whole?: ReadAhead): Uint8Array {
@@ -469,6 +493,12 @@ export class Segment {
   }
 }
 
+function copyOfRows(dense: Column, from: number, to: number): Column {
+  const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
+  const values = valuesOf(dense).slice(from, to) as FieldArray;
+  return columnOf(dense.type, { values, valid: undefined, dictionary });
+}
+
 function stringsAt(
   block: Uint8Array,
   places: Uint32Array,
@@ -487,6 +517,12 @@ export function holdsChunk({ offset, bytes }: ReadAhead, chunk: ChunkMeta): bool
 
 /** A smaller block of strings is decoded at once, whatever it gives. */
 const LARGE_BLOCK_BYTES = 256 << 10;
+
+/** Whether a column, if it has texts, may have too many to be decoded at once. */
+export function mayBeLarge({ valueBytes }: ColumnMeta): boolean {
+  return valueBytes >= LARGE_BLOCK_BYTES;
+}
+
 /** What stands before the texts of such a block: two numbers for each value at most, and counts. */
 const HEAD_BYTES_OF_VALUE = 20;
 const HEAD_BYTES = 256;
@@ -496,6 +532,8 @@ const CHECKED_BYTES = 1 << 20;
 const READ_AHEAD_WASTE_BYTES = 16 << 10;
 /** Blocks of larger chunks are read one by one: a condition often spares the largest of them. */
 const READ_AHEAD_BYTES_MAX = 256 << 10;
+/** Chunks of very many columns are read at once if these are so small on average. */
+const READ_AHEAD_COLUMN_BYTES = 1 << 10;
 
 function chunkEnd(chunk: ChunkMeta): number {
   const last = chunk.columns.at(-1);

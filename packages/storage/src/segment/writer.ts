@@ -31,6 +31,7 @@ import {
   SEGMENT_VERSION,
   segmentHeader,
   segmentMagic,
+  WIDE_FIELDS,
   writeEntry,
 } from './format.ts';
 import type {
@@ -46,6 +47,9 @@ import { encodeSharedPage, SHARED_CHUNK_ROWS, SHARED_SERIES_MIN } from './shared
 const WRITE_BUFFER_BYTES = 256 << 10;
 /** Room behind a full buffer for one more block, which is enough for most. */
 const BLOCK_ROOM_BYTES = 64 << 10;
+
+/** Columns that are written between two pauses, where a chunk is written in steps. */
+const STEP_COLUMNS = 16;
 
 /** A chunk taken over from another segment as it is: its blocks are not decoded. */
 export type RawChunk = { readonly meta: ChunkMeta; readonly bytes: Uint8Array };
@@ -113,8 +117,10 @@ export class SegmentWriter {
   *addRunInSteps(run: Run): Generator<undefined, void> {
     this.#endShort();
     const { length } = run.times;
+    const isWide = this.#fields.length > WIDE_FIELDS;
+    const values = isWide ? valuesIn(run) : length * this.#fields.length;
     // Even parts: 4,100 rows become two chunks of 2,050, not one full and one of four rows.
-    const parts = Math.ceil(length / chunkRowsMax(this.#fields.length));
+    const parts = Math.ceil(length / chunkRowsMax(length, values));
     for (let i = 0; i < parts; i++) {
       const start = Math.floor((length * i) / parts);
       const end = Math.floor((length * (i + 1)) / parts);
@@ -123,6 +129,18 @@ export class SegmentWriter {
         yield undefined;
       }
     }
+  }
+
+  /**
+   * Writes one chunk of the present series whose columns are made one by one; as many rows as
+   * `chunkRowsMax` tells at most. Pauses behind some columns each.
+   */
+  *addColumnsInSteps(
+    times: BigInt64Array,
+    columnAt: (field: number) => Column | undefined,
+  ): Generator<undefined, void> {
+    this.#endShort();
+    this.#chunks.push(yield* this.#writeColumns(times, columnAt));
   }
 
   /** As `addSeriesRowsInSteps`, at once. */
@@ -171,7 +189,7 @@ export class SegmentWriter {
     this.#short.push(rows);
     this.#shortRows += rows.series.length;
     this.#shortTextBytes += this.#textsOf(rows, 0, rows.series.length);
-    const wanted = Math.min(SHARED_CHUNK_ROWS, chunkRowsMax(this.#fields.length));
+    const wanted = Math.min(SHARED_CHUNK_ROWS, chunkRowsMax(1, this.#fields.length));
     if (this.#shortRows < wanted && this.#shortTextBytes < TEXT_PART_BYTES) return;
     const all = concatSeriesRows(this.#short);
     const { ids, ends } = runsBySeries(all.series);
@@ -328,15 +346,22 @@ export class SegmentWriter {
 
   /** A chunk of one series, or of several that share it. */
   #writeChunk(run: Run, isShared = false): ChunkMeta {
-    const { times } = run;
+    return finish(this.#writeColumns(run.times, (field) => run.columns[field], isShared));
+  }
+
+  *#writeColumns(
+    times: BigInt64Array,
+    columnAt: (field: number) => Column | undefined,
+    isShared = false,
+  ): Generator<undefined, ChunkMeta> {
     const timeOffset = this.bytesWritten;
     const timeBytes = this.#writeBlock(codecs().encodeTimes(times, 'small'));
     const columns: ColumnMeta[] = [];
     for (let field = 0; field < this.#fields.length; field++) {
-      const column = run.columns[field];
+      if (field % STEP_COLUMNS === STEP_COLUMNS - 1) yield undefined;
+      const column = columnAt(field);
       if (column === undefined) continue;
-      const wantsStatistics = !isShared && times.length >= MIN_STATISTICS_ROWS;
-      const meta = this.#writeColumn(field, column, wantsStatistics ? times : undefined);
+      const meta = this.#writeColumn(field, column, isShared ? undefined : times);
       if (meta !== undefined) columns.push(meta);
     }
     const rows = times.length;
@@ -345,7 +370,10 @@ export class SegmentWriter {
     return { minTime, maxTime, rows, timeOffset, timeBytes, columns };
   }
 
-  /** `undefined` when all values are null. With statistics where times are given. */
+  /**
+   * `undefined` when all values are null. With statistics where times are given and there are
+   * enough values.
+   */
   #writeColumn(
     field: number,
     column: Column,
@@ -365,7 +393,10 @@ export class SegmentWriter {
       both.raw(values);
       this.#writeBlock(both.finish());
     }
-    const statistics = statisticsTimes && this.#statistics.of(column, statisticsTimes);
+    const statistics =
+      statisticsTimes === undefined || count < MIN_STATISTICS_ROWS
+        ? undefined
+        : this.#statistics.of(column, statisticsTimes);
     return {
       field,
       count,
@@ -392,13 +423,27 @@ export class SegmentWriter {
   }
 }
 
+/** Values that are not null, of all columns. */
+function valuesIn({ columns }: Run): number {
+  let values = 0;
+  for (const column of columns) if (column !== undefined) values += countOf(column);
+  return values;
+}
+
+function countOf(column: Column): number {
+  const { valid } = column;
+  if (valid === undefined) return valuesOf(column).length;
+  let count = 0;
+  for (let i = 0; i < valid.length; i++) count += valid[i]!;
+  return count;
+}
+
 /** The values that are not null, one after another. */
 function denseColumn(column: Column): { readonly dense: Column; readonly count: number } {
   const { valid } = column;
   const values = valuesOf(column);
-  if (valid === undefined) return { dense: column, count: values.length };
-  let count = 0;
-  for (let i = 0; i < valid.length; i++) count += valid[i]!;
+  const count = countOf(column);
+  if (valid === undefined) return { dense: column, count };
   if (count === valid.length) return { dense: { ...column, valid: undefined }, count };
   const dense = newFieldArray(column.type, count);
   let at = 0;
