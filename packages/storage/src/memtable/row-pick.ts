@@ -28,6 +28,14 @@ type RowRun = {
   readonly isDense: boolean;
 };
 
+/** A block of the list that has a field, and its column. */
+type Holder = { readonly block: number; readonly column: BlockColumn };
+const NO_HOLDERS: readonly Holder[] = [];
+/** From this number of fields on, finding the blocks of all fields at once costs less. */
+const LISTED_FROM = 16;
+/** Views of words cost more than they save for fewer rows. */
+const WORDS_FROM_ROWS = 16;
+
 /** Fewer rows are copied faster one by one. */
 const DENSE_ROWS = 8;
 
@@ -37,6 +45,11 @@ export class RowPick {
   /** The blocks that have selected rows. */
   readonly #blocks: readonly RowBlock[];
   readonly #runs: readonly RowRun[];
+  /** Runs of each block. */
+  #runsOfBlock: readonly (readonly RowRun[])[] | undefined;
+  /** Columns by their names, once many were asked for. */
+  #holders: Map<string, Holder[]> | undefined;
+  #asked = 0;
 
   constructor(blocks: Blocks, rows: Uint32Array) {
     this.#rows = rows;
@@ -47,97 +60,117 @@ export class RowPick {
 
   times(): BigInt64Array {
     const times = new BigInt64Array(this.#rows.length);
-    this.#copy(
-      this.#blocks.map((block) => block.times),
-      times,
-    );
+    this.#blocks.forEach((block, i) => this.#copy(i, block.times, times));
     return times;
   }
 
   /** `undefined` when none of these blocks has a value of the field. */
   column({ name, type }: Field): Column | undefined {
-    const columns = this.#blocks.map((block) => block.column(name));
-    if (columns.every((column) => column === undefined)) return undefined;
-    const valid = this.#validity(columns);
-    if (type === 'string') return this.#strings(columns, valid);
+    const holders = this.#holdersOf(name);
+    if (holders.length === 0) return undefined;
+    const valid = this.#validity(holders);
+    if (type === 'string') return this.#strings(holders, valid);
     const values = newFieldArray(type, this.#rows.length);
-    this.#copy(
-      columns.map((column) => column?.values),
-      values,
-    );
+    for (const { block, column } of holders) this.#copy(block, column.values, values);
     return columnOf(type, { values, valid });
   }
 
+  /** The columns of a field, of the blocks that have it. */
+  #holdersOf(name: string): readonly Holder[] {
+    if (this.#holders !== undefined) return this.#holders.get(name) ?? NO_HOLDERS;
+    const holders: Holder[] = [];
+    this.#blocks.forEach((each, block) => {
+      const column = each.column(name);
+      if (column !== undefined) holders.push({ block, column });
+    });
+    // Where rows have few of very many fields, most blocks lack most of them.
+    if (++this.#asked === LISTED_FROM && this.#blocks.length > 1) this.#listHolders();
+    return holders;
+  }
+
+  #listHolders(): void {
+    const all = new Map<string, Holder[]>();
+    this.#blocks.forEach(({ columns }, block) => {
+      for (const column of columns) {
+        const known = all.get(column.name);
+        if (known === undefined) all.set(column.name, [{ block, column }]);
+        else known.push({ block, column });
+      }
+    });
+    this.#holders = all;
+  }
+
+  #runsOf(block: number): readonly RowRun[] {
+    if (this.#runsOfBlock === undefined) {
+      const runs = this.#blocks.map((): RowRun[] => []);
+      for (const run of this.#runs) runs[run.block]!.push(run);
+      this.#runsOfBlock = runs;
+    }
+    return this.#runsOfBlock[block]!;
+  }
+
   /**
-   * Copies rows from the arrays of the blocks, which all have the type of `to`, in the order of the
-   * list.
+   * Copies the rows of a block from one of its arrays, which has the type of `to`, to their places
+   * in the list.
    */
-  #copy(from: readonly (FieldArray | undefined)[], to: FieldArray): void {
+  #copy(block: number, from: FieldArray, to: FieldArray): void {
     const rows = this.#rows;
     // Copied as two 32-bit words: reading 64-bit integers would allocate a bigint for each.
     const isWide = to.BYTES_PER_ELEMENT === 8;
-    const sources = isWide ? from.map((array) => array && wordsOf(array)) : from;
-    const target = isWide ? wordsOf(to) : to;
-    for (const { block, firstRow, start, end, isDense } of this.#runs) {
-      const source = sources[block];
-      if (source === undefined) continue;
+    let source: FieldArray | Int32Array = from;
+    let target: FieldArray | Int32Array = to;
+    for (const { firstRow, start, end, isDense } of this.#runsOf(block)) {
       if (isDense) {
         const first = rows[start]! - firstRow;
-        copyValues(to, from[block]!.subarray(first, first + end - start) as FieldArray, start);
-      } else if (isWide) {
+        copyValues(to, from.subarray(first, first + end - start) as FieldArray, start);
+      } else if (isWide && (source !== from || end - start >= WORDS_FROM_ROWS)) {
+        if (source === from) {
+          source = wordsOf(from);
+          target = wordsOf(to);
+        }
         for (let at = start; at < end; at++) {
           const row = (rows[at]! - firstRow) * 2;
           target[2 * at] = source[row]!;
           target[2 * at + 1] = source[row + 1]!;
         }
       } else {
-        for (let at = start; at < end; at++) target[at] = source[rows[at]! - firstRow]!;
+        for (let at = start; at < end; at++) to[at] = from[rows[at]! - firstRow]!;
       }
     }
   }
 
   /** Which rows have a value of the field; `undefined` when none of the blocks has one. */
   presence(name: string): Column | undefined {
-    const columns = this.#blocks.map((block) => block.column(name));
-    if (columns.every((column) => column === undefined)) return undefined;
-    return presenceColumn(this.#rows.length, this.#validity(columns));
+    const holders = this.#holdersOf(name);
+    if (holders.length === 0) return undefined;
+    return presenceColumn(this.#rows.length, this.#validity(holders));
   }
 
   /** `undefined` when all rows have a value. */
-  #validity(columns: readonly (BlockColumn | undefined)[]): Uint8Array | undefined {
-    if (columns.every((column) => column !== undefined && column.valid === undefined)) {
-      return undefined;
+  #validity(holders: readonly Holder[]): Uint8Array | undefined {
+    if (holders.length === this.#blocks.length) {
+      if (holders.every(({ column }) => column.valid === undefined)) return undefined;
     }
     const valid = new Uint8Array(this.#rows.length);
-    this.#copy(
-      columns.map((column) => column?.valid),
-      valid,
-    );
-    for (const { block, start, end } of this.#runs) {
-      if (columns[block] !== undefined && columns[block].valid === undefined) {
-        valid.fill(1, start, end);
-      }
+    for (const { block, column } of holders) {
+      if (column.valid !== undefined) this.#copy(block, column.valid, valid);
+      else for (const { start, end } of this.#runsOf(block)) valid.fill(1, start, end);
     }
     return valid;
   }
 
   /** The dictionary has only the texts that occur: a block may have thousands of others. */
-  #strings(
-    columns: readonly (BlockColumn | undefined)[],
-    valid: Uint8Array | undefined,
-  ): StringColumn {
+  #strings(holders: readonly Holder[], valid: Uint8Array | undefined): StringColumn {
     const rows = this.#rows;
     const codes = new Uint32Array(rows.length);
     const texts = new TextCodes();
-    const codesOf = new Map<BlockColumn, Map<number, number>>();
-    for (const { block, firstRow, start, end } of this.#runs) {
-      const column = columns[block];
-      if (column === undefined) continue;
-      const known = codesOf.get(column) ?? new Map<number, number>();
-      codesOf.set(column, known);
-      for (let at = start; at < end; at++) {
-        if (valid?.[at] === 0) continue;
-        codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
+    for (const { block, column } of holders) {
+      const known = new Map<number, number>();
+      for (const { firstRow, start, end } of this.#runsOf(block)) {
+        for (let at = start; at < end; at++) {
+          if (valid?.[at] === 0) continue;
+          codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
+        }
       }
     }
     // The codes of nulls need an entry, too.
