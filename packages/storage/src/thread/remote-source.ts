@@ -30,7 +30,7 @@ import type {
   StreamBatch,
   StreamRequest,
 } from './protocol.ts';
-import { answerBytes } from './schema-cache.ts';
+import { ANSWER_BYTES_MAX, answerBytes } from './schema-cache.ts';
 import { receivedBatches } from './transfer.ts';
 
 export class RemoteSource implements SeriesSource {
@@ -181,6 +181,7 @@ function* readStream<T extends StreamBatch>(
   const { signal, counters, memoryLimitBytes, ended, onPartial } = options;
   /** All batches of an answer that may be cached. Large answers are not. */
   let answer: SchemaBatch[] | undefined = onAnswer === undefined ? undefined : [];
+  let answerSize = 0;
   if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
   let batches: readonly StreamBatch[] = [];
   let seen: readonly number[] = [];
@@ -204,8 +205,9 @@ function* readStream<T extends StreamBatch>(
         for (const reason of message.partial ?? []) onPartial?.(reason);
         if (answer !== undefined) {
           answer.push(...(batches as readonly SchemaBatch[]));
+          answerSize += answerBytes(batches as readonly SchemaBatch[]);
           if (message.schema !== undefined) onAnswer?.(answer, message.schema);
-          else if (!isLast) answer = undefined;
+          else if (answerSize > ANSWER_BYTES_MAX) answer = undefined;
         }
         wake();
       },

@@ -187,6 +187,19 @@ test('names need not be waited for again until a name comes or goes', async () =
   rmSync(directory, { recursive: true, force: true });
 });
 
+test('names that come in several messages need not be waited for again either', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'schema-cache-'));
+  const engine = await openStorage({ directory });
+  const values = Array.from({ length: 20_000 }, (_, i) => `field_of_a_flat_document_${i}=1`);
+  await write(engine, `m ${values.join(',')} 1`);
+  const first = await names(engine);
+  expect(first.hasWaited).toBe(true);
+  expect(Object.keys(first.fields)).toHaveLength(values.length);
+  expect(await names(engine)).toEqual({ ...first, hasWaited: false });
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
 test.each([
   ['the measurement', undefined],
   ['its series with a tag', { kind: 'tag', key: 'u', operator: '!=', value: '' } as const],

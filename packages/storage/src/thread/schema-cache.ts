@@ -24,6 +24,9 @@ const ANSWERS_BYTES_MAX = 4 << 20;
 /** A measurement of 50,000 fields is kept; asking for its names takes a tenth of a second. */
 const NAMES_BYTES_MAX = 16 << 20;
 
+/** A larger answer is not cached. */
+export const ANSWER_BYTES_MAX = NAMES_BYTES_MAX / 4;
+
 type Names = readonly MeasurementNames[];
 type Batches = readonly SchemaBatch[];
 
