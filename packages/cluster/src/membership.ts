@@ -20,7 +20,7 @@ export type MemberRecord = {
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
-  /** The highest format level that it knows (`packages/engine/src/cluster/build.ts`). */
+  /** The highest format level that it knows (`packages/engine/src/shared-log/build.ts`). */
   readonly level: number;
   /** It is about to leave and does not lead any more. */
   readonly isDraining: boolean;

@@ -8,7 +8,7 @@ export type { EngineConfig } from './config/config.ts';
 export type { LogSink } from './observability/log-hub.ts';
 export { METRIC_TABLE as ENGINE_METRICS } from './observability/metric-table.ts';
 export { startEngine } from './start-engine.ts';
-export type { EngineService, StartEngineOptions } from './start-engine.ts';
+export type { EngineService, StartEngineOptions } from './engine-service.ts';
 export { importDefinitions } from './import/import.ts';
 export type { ImportOptions, ImportStep } from './import/import.ts';
 export { findReach } from './import/found-reach.ts';

@@ -4,7 +4,7 @@ import type { AlertServiceOptions } from '@tidemark/alerting';
 import { InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
 import type { OpenParts } from '@tidemark/core';
 import { isReference } from '@tidemark/settings';
-import { listenAddress } from './exposure.ts';
+import { listenAddress } from './config/exposure.ts';
 import { checkTemplate, renderTemplate } from './services/render.ts';
 import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';

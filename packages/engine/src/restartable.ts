@@ -4,7 +4,7 @@ import { formatRfc3339, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogSink } from './observability/log-hub.ts';
 import { swapRestored, undoRestored } from './store/restore-upload.ts';
-import type { EngineService } from './start-engine.ts';
+import type { EngineService } from './engine-service.ts';
 
 /** What became of the last restore since the process began. */
 export type RestoreState =

@@ -2,7 +2,7 @@
 // points, and are checked and saved periodically.
 import type { OpenParts } from '@tidemark/core';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
-import type { PointLog } from './cluster/point-log.ts';
+import type { PointLog } from './shared-log/point-log.ts';
 import { SyncedStates } from './cluster/synced-states.ts';
 import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';

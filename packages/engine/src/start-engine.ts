@@ -4,20 +4,19 @@ import { Resolver } from 'node:dns/promises';
 import { Budget, openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import type { EngineConfig } from './config/config.ts';
-import { TSDB_SECTION } from './database/cluster-section.ts';
+import type { EngineService, StartEngineOptions } from './engine-service.ts';
+import { TSDB_SECTION } from './config/cluster-section.ts';
 import { ownDatabaseOf, withDefaultCluster } from './database/default-cluster.ts';
-import { checkExposure, listenAddress } from './exposure.ts';
-import { LoadDirectory } from './files/load-directory.ts';
+import { checkExposure, listenAddress } from './config/exposure.ts';
+import { LoadDirectory } from './tasks/load-directory.ts';
 import { borderOf, openServer, tlsOf } from './http/open-server.ts';
 import { StartingListener } from './http/starting.ts';
-import { openInputs } from './ingest/open-inputs.ts';
-import { openJobs } from './jobs/open-jobs.ts';
-import type { LogSink } from './observability/log-hub.ts';
+import { openInputs } from './open-inputs.ts';
+import { openJobs } from './open-jobs.ts';
 import { StepTimes } from './observability/step-times.ts';
 import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
-import type { Build } from './cluster/build.ts';
-import type { OpenEngineOptions } from './cluster/cluster-member.ts';
+import type { OpenEngineOptions } from './member/cluster-member.ts';
 import { openStores } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
@@ -28,40 +27,9 @@ import type { KeyPlace } from './store/store-cipher.ts';
 import type { Restore } from './http/restore-routes.ts';
 import type { Tasking } from './open-tasks.ts';
 import { Scrapers } from './scrape/scrapers.ts';
-import { SCRAPE_SECTIONS } from './scrape/sections.ts';
+import { SCRAPE_SECTIONS } from './config/scrape-sections.ts';
 import { repairStore } from './store/store-repair.ts';
 import { Ticker } from './ticker.ts';
-
-export type StartEngineOptions = {
-  readonly log: LogSink;
-  /** Default: the machine's clock. */
-  readonly clock?: Clock | undefined;
-  /** Database that tasks use when the configuration names no cluster. */
-  readonly defaultTsdbUrl?: string | undefined;
-  /** Start without applying stored overrides; the configuration may say the same. */
-  readonly skipConfigOverrides?: boolean | undefined;
-  /** Where secrets `env:NAME` are looked up; default: nowhere. */
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Asks the name servers for what scrapers look up; default: those of the machine. */
-  readonly resolver?: Resolver | undefined;
-  /** With which the page's server of this process is believed where its clients are. */
-  readonly pageKey?: string | undefined;
-  /** What a cluster is told that this version is and knows; default: what it is. */
-  readonly build?: Build | undefined;
-};
-
-/** A running engine. */
-export type EngineService = {
-  /** Where the API answers, without a slash at the end. */
-  readonly url: string;
-  /** Reads the load directory and sideload sources again. */
-  reload(): Promise<void>;
-  /**
-   * Stops gracefully: acknowledged points are processed, state is saved. Calling it again waits for
-   * the same end.
-   */
-  close(): Promise<void>;
-};
 
 /** The address of an engine that gets requests only from the front of its process. */
 const BEHIND_FRONT = { host: '127.0.0.1', port: 0 };
@@ -80,7 +48,7 @@ export async function startEngine(
       await openDirectory(config, options, parts);
       if (!config.cluster.enabled) return openRestartable(config, options, parts);
       // Loaded by those only that have a cluster.
-      const { openClusterMember } = await import('./cluster/cluster-member.ts');
+      const { openClusterMember } = await import('./member/cluster-member.ts');
       return openClusterMember(config, { ...options, openEngine }, parts);
     },
     (error) => options.log.error({ err: error }, 'a part could not be closed'),

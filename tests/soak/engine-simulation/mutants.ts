@@ -1,11 +1,11 @@
 // Guards that the simulation protects: what happens without each, and which checker notices it.
 //
 // Not among them is what a simulated cluster does not reach: an absent load directory
-// (`packages/engine/src/files/load-directory.test.ts`), parts of one record that NATS takes between
+// (`packages/engine/src/tasks/load-directory.test.ts`), parts of one record that NATS takes between
 // those of other writers (here a record that is not one message is refused,
-// `packages/engine/src/cluster/point-log.test.ts`), and tasks so far behind that they take nothing
-// more (131,072 rows), for which neither a write nor a leader waits (`point-log.test.ts` and
-// `log-feed.test.ts` there).
+// `packages/engine/src/shared-log/point-log.test.ts`), and tasks so far behind that they take
+// nothing more (131,072 rows), for which neither a write nor a leader waits (`point-log.test.ts`
+// and `log-feed.test.ts` there).
 import type { Edit, Mutant } from '../mutants/mutant.ts';
 
 const engine = (file: string, from: string, to: string): Edit => ({
@@ -25,7 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'points of listeners are printed as lines, which cannot carry all of them',
     edits: [
       engine(
-        'cluster/point-log.ts',
+        'shared-log/point-log.ts',
         'if (this.#options.level() < POINTS_LEVEL) {',
         'if (this.#options.level() > 0) {',
       ),
@@ -37,7 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a record that cannot be read stops those behind it',
     edits: [
       engine(
-        'cluster/point-record.ts',
+        'shared-log/point-record.ts',
         "const nothing = batchOfPoints({ database: '', retentionPolicy: '' }, []);",
         'throw error; const nothing = undefined;',
       ),
@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a body that one message cannot carry is not cut',
     edits: [
       engine(
-        'cluster/point-log.ts',
+        'shared-log/point-log.ts',
         'const pieces = cutLines(write.body, this.#roomBeside(label));',
         'const pieces = [write.body];',
       ),
@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'points that were looped back before are looped back again',
     edits: [
       engine(
-        'cluster/looped-points.ts',
+        'shared-log/looped-points.ts',
         'else return last?.turn === turn && !isBehind(last, cause);',
         'else return true;',
       ),
@@ -134,12 +134,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: 'an instance that was suspended loops points back after another has',
-    edits: [engine('cluster/looped-points.ts', 'await this.#leading();', '')],
+    edits: [engine('shared-log/looped-points.ts', 'await this.#leading();', '')],
     foundBy: 'points',
   },
   {
     what: 'a leader does not know what was looped back before it',
-    edits: [engine('cluster/looped-points.ts', 'await causesKnown();', '')],
+    edits: [engine('shared-log/looped-points.ts', 'await causesKnown();', '')],
     foundBy: 'points',
     seed: 17,
   },

@@ -6,18 +6,16 @@ import { LoginThrottle } from '@tidemark/process';
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, messageOf, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Cluster } from '../database/cluster-section.ts';
+import type { Cluster } from '../config/cluster-section.ts';
 import type { Caller } from '../config/config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
-import type { AuthRequest, RequestUser } from '../http/server.ts';
+import { SUBSCRIBER } from '../access/request.ts';
+import type { AuthRequest, RequestUser } from '../access/request.ts';
 import type { Metadata } from '../store/metadata.ts';
 import { readCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
 import { DatabaseUsers, WrongCredentials } from './database-users.ts';
-import { isSame, isSignedWithSecret, userOfToken } from './web-token.ts';
-
-/** User under which the database delivers what the engine subscribed to. */
-export const SUBSCRIBER = '~subscriber';
+import { isSame, isSignedWithSecret, userOfToken } from '../access/web-token.ts';
 
 export type AuthenticatorOptions = {
   readonly clusters: Clusters;

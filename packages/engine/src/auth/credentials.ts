@@ -1,7 +1,7 @@
 // Reads the credentials of a request: basic authentication, `Token user:password`, an API token of
 // the database, a JSON web token, or `u` and `p` in the URL. The header takes precedence.
 import { Unauthorized } from '@tidemark/core';
-import type { QueryParams } from '../http/params.ts';
+import type { QueryParams } from '../formats/params.ts';
 
 /** How API tokens of the database begin, which tells them from `user:password`. */
 const API_TOKEN_PREFIX = 'tmk_';

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import type { OutgoingRequest, IncomingResponse } from '@tidemark/settings';
 import { optionsGiven, TestClock } from '@tidemark/testkit';
-import { TSDB_SECTION } from '../database/cluster-section.ts';
+import { TSDB_SECTION } from '../config/cluster-section.ts';
 import { Clusters } from '../database/clusters.ts';
 import { DatabaseUsers } from './database-users.ts';
 

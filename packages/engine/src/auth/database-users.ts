@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { quoteIdentifier } from '@tidemark/influxql';
-import type { Cluster } from '../database/cluster-section.ts';
-import { asObject, parseJson } from '../http/json.ts';
+import type { Cluster } from '../config/cluster-section.ts';
+import { asObject, parseJson } from '../formats/json.ts';
 import type { Clusters } from '../database/clusters.ts';
 
 /** For so long an answer of the database counts, and a right that was taken away goes on. */

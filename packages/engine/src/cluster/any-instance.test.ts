@@ -6,7 +6,7 @@ import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { decodeChanges, RecordLabel } from './change-record.ts';
+import { decodeChanges, RecordLabel } from '../shared-log/change-record.ts';
 
 const FIRST_SECOND = 1_700_000_000;
 

@@ -5,7 +5,7 @@ import { hasPrograms, makeDirectory, removeDirectory, TestCoordinator } from '@t
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CHANGES_LOG } from '../limits.ts';
-import { THIS_BUILD } from './build.ts';
+import { THIS_BUILD } from '../shared-log/build.ts';
 import { LeaderLog } from './leader-log.ts';
 import { Replica } from './replica.ts';
 

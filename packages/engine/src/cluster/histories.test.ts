@@ -14,7 +14,7 @@ import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { THIS_BUILD } from './build.ts';
+import { THIS_BUILD } from '../shared-log/build.ts';
 import { shareIdentity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { leaveCluster } from './leave.ts';

@@ -9,13 +9,13 @@ import type { SharedLog } from '@tidemark/cluster';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { openThread } from '@tidemark/runtime/host';
 import type { HostData, LocalHostLink, OpenLocalHost } from '@tidemark/runtime/host';
-import { isSame } from '../auth/web-token.ts';
+import { isSame } from '../access/web-token.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { Ticker } from '../ticker.ts';
-import type { Build } from './build.ts';
+import type { Build } from '../shared-log/build.ts';
 import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, ToInstance } from './host-frames.ts';
-import { PointWindow } from './point-window.ts';
+import { PointWindow } from '../shared-log/point-window.ts';
 
 export type HostServerOptions = {
   readonly hostCount: number;

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
-import { isSame } from '../auth/web-token.ts';
+import { isSame } from '../access/web-token.ts';
 
 /** With it instances show that they are of the cluster. */
 const SECRET_HEADER = 'x-tidemark-cluster-secret';

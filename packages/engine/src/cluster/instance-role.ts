@@ -12,7 +12,7 @@ import { METADATA_FILE } from '../store/metadata-file.ts';
 import type { KeyOptions, Metadata } from '../store/metadata.ts';
 import { unusedName } from '../store/store-repair.ts';
 import { Ticker } from '../ticker.ts';
-import type { Build } from './build.ts';
+import type { Build } from '../shared-log/build.ts';
 import { requireKey, shareIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';

@@ -10,9 +10,9 @@ import { CHANGES_LOG } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { CommitLog } from '../store/metadata.ts';
 import type { StoreChange } from '../store/tables.ts';
-import { formatAt } from './build.ts';
-import type { Build } from './build.ts';
-import { RecordLabel } from './change-record.ts';
+import { formatAt } from '../shared-log/build.ts';
+import type { Build } from '../shared-log/build.ts';
+import { RecordLabel } from '../shared-log/change-record.ts';
 import type { Replica } from './replica.ts';
 
 export type LeaderLogOptions = {

@@ -10,7 +10,7 @@ import type { Resumption } from '../tasks/task-source.ts';
 import type { Unit } from '../tasks/unit.ts';
 import { LogFeed } from './log-feed.ts';
 import type { LogFeedParts } from './log-feed.ts';
-import type { Rereading } from './point-rereader.ts';
+import type { Rereading } from '../shared-log/point-rereader.ts';
 
 const FROM: Resumption = {
   position: { time: 0n, begun: 0n, series: [] } as unknown as Resumption['position'],

@@ -13,7 +13,7 @@ import type { Dbrp } from '../store/records.ts';
 import type { SourceSetup } from '../tasks/executor.ts';
 import type { Unit } from '../tasks/unit.ts';
 import type { Resumption, TaskSource } from '../tasks/task-source.ts';
-import type { PointLog } from './point-log.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
 
 export type LogFeedParts = {
   readonly points: PointLog;

@@ -7,7 +7,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 
-import type { PointLog } from './point-log.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
 import { RemoteHosts } from './remote-hosts.ts';
 
 test('an instance that accepts the leader and goes away at once is told in the log, and nothing else happens', async () => {

@@ -6,7 +6,7 @@ import type { Member } from '@tidemark/cluster';
 import type { HostPool } from '@tidemark/runtime/host';
 import type { Logger } from '../observability/log-hub.ts';
 import { Ticker } from '../ticker.ts';
-import type { PointLog } from './point-log.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
 import { RemoteInstance } from './remote-instance.ts';
 import type { RemoteInstanceOptions } from './remote-instance.ts';
 

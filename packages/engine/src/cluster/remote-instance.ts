@@ -20,7 +20,7 @@ import type { Opening } from '../opening.ts';
 import { Ticker } from '../ticker.ts';
 import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, NamedRows, ToInstance } from './host-frames.ts';
-import type { PointLog } from './point-log.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
 
 export type RemoteInstanceOptions = {
   readonly id: string;

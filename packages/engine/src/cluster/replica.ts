@@ -10,9 +10,9 @@ import type { CommitLog, KeyOptions } from '../store/metadata.ts';
 import type { Identity } from '../store/metadata-file.ts';
 import { readKey } from '../store/store-cipher.ts';
 import type { StoreChange } from '../store/tables.ts';
-import { formatAt, TooOld } from './build.ts';
-import type { Build } from './build.ts';
-import { RecordLabel } from './change-record.ts';
+import { formatAt, TooOld } from '../shared-log/build.ts';
+import type { Build } from '../shared-log/build.ts';
+import { RecordLabel } from '../shared-log/change-record.ts';
 
 /** The one entry of the table `replica`. */
 type Position = {

@@ -11,7 +11,7 @@ import { countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { decodeChanges, RecordLabel } from './change-record.ts';
+import { decodeChanges, RecordLabel } from '../shared-log/change-record.ts';
 
 type Stored = {
   readonly sequence: number;

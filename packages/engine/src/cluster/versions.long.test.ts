@@ -6,8 +6,8 @@ import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { THIS_BUILD } from './build.ts';
-import type { Build, ChangeFormat } from './build.ts';
+import { THIS_BUILD } from '../shared-log/build.ts';
+import type { Build, ChangeFormat } from '../shared-log/build.ts';
 
 const [first] = THIS_BUILD.formats;
 

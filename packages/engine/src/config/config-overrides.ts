@@ -34,7 +34,7 @@ import type {
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from '../store/table.ts';
-import type { AuthRequest } from '../http/server.ts';
+import type { AuthRequest } from '../access/request.ts';
 import type { Redactor } from '../observability/redactor.ts';
 
 /** One element's stored override. Values are JSON, converted again on every use. */

@@ -3,9 +3,9 @@
 // the API and the environment share one table.
 import { HANDLER_KINDS } from '@tidemark/alerting';
 import type { SectionSpec } from '@tidemark/settings';
-import { TSDB_SECTION } from '../database/cluster-section.ts';
-import { SCALER_SECTIONS } from '../services/scaler-clusters.ts';
-import { SCRAPE_SECTIONS } from '../scrape/sections.ts';
+import { TSDB_SECTION } from './cluster-section.ts';
+import { SCALER_SECTIONS } from './scaler-clusters.ts';
+import { SCRAPE_SECTIONS } from './scrape-sections.ts';
 
 /** All overridable sections, in order of their names. */
 export const OVERRIDABLE_SECTIONS: readonly SectionSpec[] = [

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { httpSender } from '@tidemark/settings';
 import { optionsGiven, TestServer } from '@tidemark/testkit';
-import { TSDB_SECTION } from './cluster-section.ts';
+import { TSDB_SECTION } from '../config/cluster-section.ts';
 import { Clusters } from './clusters.ts';
 
 test('an answer that is larger than task.max-query-response ends the query and says so', async () => {

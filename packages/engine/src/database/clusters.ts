@@ -10,8 +10,8 @@ import { parsePrecision } from '@tidemark/line-protocol';
 import { printPoints } from '@tidemark/runtime';
 import { durationMs, tlsOf } from '@tidemark/settings';
 import type { HttpSender, IncomingResponse } from '@tidemark/settings';
-import type { Cluster } from './cluster-section.ts';
-import { parseJson } from '../http/json.ts';
+import type { Cluster } from '../config/cluster-section.ts';
+import { parseJson } from '../formats/json.ts';
 import { QUERY_RESPONSE_BYTES } from '../limits.ts';
 
 const gzipAsync = promisify(gzip);

@@ -7,7 +7,7 @@ import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const DBRPS = [{ db: 'd', rp: 'r' }];

@@ -1,7 +1,7 @@
 // The database of the same process, when an engine and a database run together.
 import { defaultOptions } from '@tidemark/settings';
 import type { EngineConfig } from '../config/config.ts';
-import { TSDB_SECTION } from './cluster-section.ts';
+import { TSDB_SECTION } from '../config/cluster-section.ts';
 import type { OwnDatabase } from './clusters.ts';
 
 /** It believes the page's server. `undefined` where there is none. */

@@ -4,7 +4,7 @@ import type { Timestamp } from '@tidemark/core';
 import { parseQuery, printStatement } from '@tidemark/influxql';
 import type { Expression, Fill, SelectStatement } from '@tidemark/influxql';
 import type { AskedQuery, QueryDimension } from '@tidemark/pipeline';
-import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
+import { UNKNOWN_DATABASE } from '../access/data-access.ts';
 
 const NOWHERE = { start: 0, end: 0 };
 

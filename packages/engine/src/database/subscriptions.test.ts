@@ -17,7 +17,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 // Sorts before the engine's addresses. Nothing is written to its policy, so that it adds no

@@ -5,8 +5,8 @@ import { formatClockDuration, formatRfc3339, InvalidRequest, parseRfc3339 } from
 import type { Clock } from '@tidemark/core';
 import { checkTopicId, parseLevel, readHandlerSpec } from '@tidemark/alerting';
 import type { AlertService, LevelChange, TopicEvent } from '@tidemark/alerting';
-import { asObject, parseJson } from './json.ts';
-import { readPage } from './params.ts';
+import { asObject, parseJson } from '../formats/json.ts';
+import { readPage } from '../formats/params.ts';
 import type { Api } from './server.ts';
 
 const PREFIX = 'invalid test of a handler: ';

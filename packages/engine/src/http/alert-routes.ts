@@ -14,9 +14,9 @@ import type { AlertService, EventState, HandlerSpec, TopicView } from '@tidemark
 import type { AlertLevelName } from '@tidemark/runtime';
 import { addDeadLetterRoutes } from './dead-letter-routes.ts';
 import { wantsDiagnostics } from './diagnostics.ts';
-import { asObject, parseJson } from './json.ts';
-import { pickFields, readFields, readPage, readPattern } from './params.ts';
-import type { QueryParams } from './params.ts';
+import { asObject, parseJson } from '../formats/json.ts';
+import { pickFields, readFields, readPage, readPattern } from '../formats/params.ts';
+import type { QueryParams } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 

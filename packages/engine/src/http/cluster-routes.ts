@@ -2,8 +2,8 @@
 // engine without a cluster the lists are empty.
 import { Conflict, NotFound } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
-import { assignedTasks, instanceViews } from '../cluster/overview.ts';
-import type { InstanceView } from '../cluster/overview.ts';
+import { assignedTasks, instanceViews } from './cluster-overview.ts';
+import type { InstanceView } from './cluster-overview.ts';
 import type { Shared } from '../open-stores.ts';
 import type { TaskBalance } from '../cluster/task-balance.ts';
 import type { Executor } from '../tasks/executor.ts';

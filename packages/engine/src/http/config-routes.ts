@@ -2,7 +2,7 @@
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config/config-overrides.ts';
 import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';
-import { asObject, parseJson } from './json.ts';
+import { asObject, parseJson } from '../formats/json.ts';
 import { isKapacitorPath, pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 

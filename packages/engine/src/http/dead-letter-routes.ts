@@ -2,9 +2,9 @@
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { handlerIdOf } from '@tidemark/alerting';
 import type { AlertService, DeadLetter, LetterChoice } from '@tidemark/alerting';
-import { asObject, parseJson } from './json.ts';
-import { pickFields, readFields, readPage } from './params.ts';
-import type { QueryParams } from './params.ts';
+import { asObject, parseJson } from '../formats/json.ts';
+import { pickFields, readFields, readPage } from '../formats/params.ts';
+import type { QueryParams } from '../formats/params.ts';
 import type { Api } from './server.ts';
 
 const PATH = '/alerts/dead-letters';

@@ -1,6 +1,6 @@
 // Diagnostics about a text in responses of the API, if `diagnostics=true` requests them.
 import type { Diagnostic } from '@tidemark/core';
-import type { QueryParams } from './params.ts';
+import type { QueryParams } from '../formats/params.ts';
 
 /** Whether a request wants to know where in its text a fault lies. */
 export function wantsDiagnostics(query: QueryParams): boolean {

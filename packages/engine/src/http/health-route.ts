@@ -3,7 +3,7 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 import type { Limit } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
 import type { AlertService } from '@tidemark/alerting';
-import { instanceViews } from '../cluster/overview.ts';
+import { instanceViews } from './cluster-overview.ts';
 import type { TaskBalance } from '../cluster/task-balance.ts';
 import { COPY_LAG, TASK_LAG } from '../limits.ts';
 import type { Shared } from '../open-stores.ts';

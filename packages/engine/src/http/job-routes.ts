@@ -2,14 +2,14 @@
 import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import { parseConfigDuration } from '@tidemark/settings';
 import type { Clock, Timestamp } from '@tidemark/core';
-import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
+import { UNKNOWN_DATABASE } from '../access/data-access.ts';
 import type { Recordings, StreamEnd } from '../jobs/recordings.ts';
 import type { ReplayInput, Replays } from '../jobs/replays.ts';
 import type { RecordingRecord, ReplayRecord } from '../store/records.ts';
-import { asObject, parseJson } from './json.ts';
+import { asObject, parseJson } from '../formats/json.ts';
 import { optionalChoice, optionalFlag, optionalText } from './members.ts';
 import type { Document } from './members.ts';
-import { pickFields, readFields, readPage } from './params.ts';
+import { pickFields, readFields, readPage } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 import { takePage } from './task-routes.ts';

@@ -1,7 +1,7 @@
 // Liveness: the process responds, whatever else does not work yet or any more.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TIDEMARK_VERSION } from '@tidemark/core';
-import { printJson } from './json.ts';
+import { printJson } from '../formats/json.ts';
 import type { Api } from './server.ts';
 
 const LIVE_PATH = '/health/live';

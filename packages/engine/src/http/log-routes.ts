@@ -1,12 +1,12 @@
 // The log over the API: following its lines, and setting its level.
 import { InvalidRequest } from '@tidemark/core';
-import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
+import { UNKNOWN_DATABASE } from '../access/data-access.ts';
 import type { LogFilter, LogHub, LogLevel, LogLine } from '../observability/log-hub.ts';
 import type { Executor } from '../tasks/executor.ts';
 import { databasesOf } from '../tasks/task-databases.ts';
 import type { TaskService } from '../tasks/task-service.ts';
-import { asObject, parseJson } from './json.ts';
-import type { QueryParams } from './params.ts';
+import { asObject, parseJson } from '../formats/json.ts';
+import type { QueryParams } from '../formats/params.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;

@@ -2,23 +2,18 @@
 import type { Budget, DocumentRecord, OpenParts } from '@tidemark/core';
 import type { ProtocolListeners } from '@tidemark/listeners';
 import type { EngineConfig } from '../config/config.ts';
-import { listenAddress } from '../exposure.ts';
-import type { LoadDirectory } from '../files/load-directory.ts';
-import type { Jobs } from '../jobs/open-jobs.ts';
-import {
-  clusterStatistics,
-  debugVars,
-  metricsText,
-  serviceStatistics,
-} from '../observability/debug-vars.ts';
-import { integers, Reporter } from '../observability/reporter.ts';
+import { listenAddress } from '../config/exposure.ts';
+import type { LoadDirectory } from '../tasks/load-directory.ts';
+import type { Jobs } from '../open-jobs.ts';
+import { clusterStatistics, debugVars, metricsText, serviceStatistics } from './debug-vars.ts';
+import { integers, Reporter } from '../statistics/reporter.ts';
 import type { Alerting } from '../open-alerting.ts';
 import type { Stores } from '../open-stores.ts';
 import { identityOf } from '../open-tasks.ts';
 import type { Tasking } from '../open-tasks.ts';
 import { TryOuts } from '../try-out/try-outs.ts';
 import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
-import { ServiceTests } from '../services/service-tests.ts';
+import { ServiceTests } from './service-tests.ts';
 import { addAlertHistoryRoutes } from './alert-history-routes.ts';
 import { addAlertRoutes } from './alert-routes.ts';
 import { Audit } from './audit.ts';

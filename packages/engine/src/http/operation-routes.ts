@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { METADATA_FILE } from '../store/metadata-file.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { TableName } from '../store/tables.ts';
-import type { ServiceTests, ServiceTestView } from '../services/service-tests.ts';
-import { asObject, parseJson } from './json.ts';
-import { pickFields, readFields, readPage, readPattern } from './params.ts';
+import type { ServiceTests, ServiceTestView } from './service-tests.ts';
+import { asObject, parseJson } from '../formats/json.ts';
+import { pickFields, readFields, readPage, readPattern } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest } from './server.ts';
 

@@ -2,7 +2,7 @@
 // about unknown parameters.
 import { closestName } from '@tidemark/pipeline';
 import { LIST_LIMIT_DEFAULT } from '../limits.ts';
-import type { QueryParams } from './params.ts';
+import type { QueryParams } from '../formats/params.ts';
 import { BASE, PREVIEW } from './routes.ts';
 
 /** What can be said in the query of a request. */

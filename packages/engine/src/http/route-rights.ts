@@ -1,26 +1,10 @@
 // The right that each endpoint needs when authentication is on. An endpoint that changes something
 // is for admins unless it has a row here; an endpoint that reads must have a row, or it cannot be
 // registered.
+import type { RouteRight } from '../access/request.ts';
 import { assert } from '@tidemark/core';
 import type { ApiMethod } from './server.ts';
 import { BASE, PREVIEW } from './routes.ts';
-
-/**
- * `open`: none. `ping`: any user. `statistics`: as `grant`, or none without
- * `http.pprof-auth-enabled`. `write`: to write to the database of the request. `grant`: any user
- * with a grant on a database. `data`: as `grant`, and READ on the databases of what is shown, which
- * the handler asks for (`DataAccess`). `documents`: as `grant`; what may be changed depends on the
- * document. `admin`: an admin.
- */
-export type RouteRight =
-  | 'open'
-  | 'ping'
-  | 'statistics'
-  | 'write'
-  | 'grant'
-  | 'data'
-  | 'documents'
-  | 'admin';
 
 const ALERTS = `${PREVIEW}/alerts`;
 

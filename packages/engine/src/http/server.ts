@@ -26,17 +26,17 @@ import {
   TIDEMARK_VERSION,
 } from '@tidemark/core';
 import type { Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
-import { DataAccess } from '../auth/data-access.ts';
+import { DataAccess } from '../access/data-access.ts';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { changesSomething } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';
-import { printJson } from './json.ts';
-import { decode, QueryParams } from './params.ts';
+import { printJson } from '../formats/json.ts';
+import { decode, QueryParams } from '../formats/params.ts';
 import { unknownParameters } from './query-parameters.ts';
 import { rightOf } from './route-rights.ts';
-import type { RouteRight } from './route-rights.ts';
+import type { Authorize, RequestUser } from '../access/request.ts';
 import { BASE, BIND_SETTING, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
@@ -75,16 +75,6 @@ export type ApiRequest = {
   readonly data: DataAccess;
 };
 
-/** Whom the credentials of a request belong to. */
-export type RequestUser = {
-  readonly name: string;
-  readonly isAdmin: boolean;
-  /** Whether any database was granted to the user. */
-  readonly hasGrant: boolean;
-  /** Admins may read databases that do not exist too. Rejects when the database does not answer. */
-  readonly canRead: (database: string) => Promise<boolean>;
-};
-
 /** What an endpoint answers: JSON unless it says otherwise. */
 export type ApiResponse =
   | { readonly status: number; readonly json: unknown }
@@ -113,29 +103,6 @@ export type ServerLog = (
   message: string,
   fields: Readonly<Record<string, unknown>>,
 ) => void;
-
-/** What is known of a request before its body has been looked at. */
-export type AuthRequest = {
-  readonly method: string;
-  /**
-   * Pattern of the endpoint as it was registered, under the stable base path where it has one: what
-   * a client writes in other ways is the same endpoint.
-   */
-  readonly route: string;
-  /** That the endpoint needs. */
-  readonly right: RouteRight;
-  readonly path: string;
-  readonly query: QueryParams;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of the client: wrong passwords are counted for it. */
-  readonly address: string;
-};
-
-/**
- * Decides whether a request may go on, and tells whose it is where that is known; throws
- * `Unauthorized`, `Forbidden` or `LimitExceeded`.
- */
-export type Authorize = (request: AuthRequest) => Promise<RequestUser | undefined> | undefined;
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;

@@ -9,7 +9,7 @@ import { listenError } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { PING_WAIT_MS } from '../limits.ts';
 import { HEALTH_PATH } from './health-route.ts';
-import { printJson } from './json.ts';
+import { printJson } from '../formats/json.ts';
 import { answerLive, healthOf } from './live-route.ts';
 import { BIND_SETTING, isPingPath } from './routes.ts';
 import { connectionOptions } from './server.ts';

@@ -7,7 +7,7 @@ import type { Executor } from '../tasks/executor.ts';
 import type { Executing } from '../tasks/unit.ts';
 import { TAP_READERS, TAP_WAITING_BYTES } from '../limits.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
-import { printTapMessage } from './tap-message.ts';
+import { printTapMessage } from '../try-out/tap-message.ts';
 
 export type TapRoutesOptions = {
   readonly executor: Executor;

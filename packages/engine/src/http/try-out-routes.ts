@@ -8,7 +8,7 @@ import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import { parseDuration } from '@tidemark/tickscript';
 import type { TryOutInput, TryOutSource } from '../try-out/input.ts';
 import type { TryOuts } from '../try-out/try-outs.ts';
-import { asObject, parseJson } from './json.ts';
+import { asObject, parseJson } from '../formats/json.ts';
 import type { Api } from './server.ts';
 import { readTaskDocument } from './task-routes.ts';
 

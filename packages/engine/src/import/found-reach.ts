@@ -11,8 +11,8 @@ import type { Reached } from '@tidemark/pipeline';
 import { isReference } from '@tidemark/settings';
 import { parseScript } from '@tidemark/tickscript';
 import type { ChainNode, FunctionNode } from '@tidemark/tickscript';
-import { asObject, parseJson } from '../http/json.ts';
-import { parseYaml } from '../files/yaml.ts';
+import { asObject, parseJson } from '../formats/json.ts';
+import { parseYaml } from '../formats/yaml.ts';
 
 export type FoundReach = {
   /** Programs of exec handlers, with the files that name them. */

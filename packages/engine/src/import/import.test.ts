@@ -6,7 +6,7 @@ import { TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 import { importDefinitions } from './import.ts';
 import type { ImportStep } from './import.ts';
 

@@ -1,6 +1,6 @@
 // One of the two engines of an import: a Kapacitor 1.x under its own path, or a Tidemark engine.
 import { AppError, Unavailable } from '@tidemark/core';
-import { asObject, parseJson, printJson } from '../http/json.ts';
+import { asObject, parseJson, printJson } from '../formats/json.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

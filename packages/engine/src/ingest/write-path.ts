@@ -6,8 +6,8 @@ import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
-import type { PointLog } from '../cluster/point-log.ts';
-import { batchOfPoints } from '../cluster/point-record.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
+import { batchOfPoints } from '../shared-log/point-record.ts';
 import type { PointRouter } from './point-router.ts';
 
 export type WriteTarget = {

@@ -13,7 +13,7 @@ import type { PointBatch, QueryResultSeries, RunningTask } from '@tidemark/runti
 import type { EngineServices } from '../services/task-services.ts';
 import { VirtualTimers } from '@tidemark/runtime';
 import { topicsOf } from '@tidemark/runtime/host';
-import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
+import { UNKNOWN_DATABASE } from '../access/data-access.ts';
 import { sizeOf } from '../cluster/recording-exchange.ts';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import type { BatchScheduler } from '../batch/batch-scheduler.ts';
@@ -23,7 +23,7 @@ import type { Definition } from '../tasks/definition.ts';
 import { makeTask } from '../tasks/executor.ts';
 import type { CreateTask } from '../tasks/executor.ts';
 import type { Executing } from '../tasks/unit.ts';
-import { printJson } from '../http/json.ts';
+import { printJson } from '../formats/json.ts';
 import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { ReplayRecord, TaskRecord } from '../store/records.ts';

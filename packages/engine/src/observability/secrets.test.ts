@@ -8,7 +8,7 @@ import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 
 const SECRETS: string[] = [];
 /** A secret that no other text contains. */

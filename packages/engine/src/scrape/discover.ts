@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { InvalidRequest, Unavailable, NotFound } from '@tidemark/core';
 import { compileGlob, durationMs } from '@tidemark/settings';
 import type { OptionTable, OptionsOf, SectionSpec, Sections } from '@tidemark/settings';
-import { parseYaml } from '../files/yaml.ts';
+import { parseYaml } from '../formats/yaml.ts';
 
-import { DNS_DISCOVERY, FILE_DISCOVERY, STATIC_DISCOVERY } from './sections.ts';
-import type { IDENTITY } from './sections.ts';
+import { DNS_DISCOVERY, FILE_DISCOVERY, STATIC_DISCOVERY } from '../config/scrape-sections.ts';
+import type { IDENTITY } from '../config/scrape-sections.ts';
 
 /** An exporter and the tags of what it shows. */
 export type Target = {

@@ -16,7 +16,7 @@ import { discover, findDiscoverer } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';
 import { Scrapers, tryScraper } from './scrapers.ts';
 import type { ScrapersOptions } from './scrapers.ts';
-import { SCRAPE_SECTIONS } from './sections.ts';
+import { SCRAPE_SECTIONS } from '../config/scrape-sections.ts';
 
 const PAGE = `# HELP requests Requests.
 # TYPE requests counter

@@ -7,12 +7,12 @@ import type { ListenerPoint } from '@tidemark/listeners';
 import { durationMs, tlsOf } from '@tidemark/settings';
 import type { HttpSender, Sections } from '@tidemark/settings';
 import type { Logger } from '../observability/log-hub.ts';
-import type { Statistic } from '../observability/reporter.ts';
+import type { Statistic } from '../statistics/reporter.ts';
 import { Ticker } from '../ticker.ts';
 import type { WritePath } from '../ingest/write-path.ts';
 import { discover, findDiscoverer } from './discover.ts';
-import { SCRAPER } from './sections.ts';
-import type { ScraperSettings } from './sections.ts';
+import { SCRAPER } from '../config/scrape-sections.ts';
+import type { ScraperSettings } from '../config/scrape-sections.ts';
 import type { NameResolver, Target } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';
 

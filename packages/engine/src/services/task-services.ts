@@ -19,11 +19,11 @@ import { isSecretHeader } from '@tidemark/settings';
 import type { HttpSender, Sections } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
 import type { LogHub } from '../observability/log-hub.ts';
-import { pointsOf } from '../cluster/point-record.ts';
-import type { PointLog } from '../cluster/point-log.ts';
+import { pointsOf } from '../shared-log/point-record.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
 import type { PointRouter } from '../ingest/point-router.ts';
-import { scalerCluster } from './scaler-clusters.ts';
-import type { Sideloads } from '../files/sideload.ts';
+import { scalerCluster } from '../config/scaler-clusters.ts';
+import type { Sideloads } from './sideload.ts';
 
 export type TaskServicesOptions = {
   readonly alerts: AlertService;

@@ -6,7 +6,7 @@ import { open } from 'lmdb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 
 const TASKS = 120;
 const PAGE = 4096;

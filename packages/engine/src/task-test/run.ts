@@ -11,7 +11,7 @@ import type { InlineTask, QueryResultSeries, ResultRow, TapMessage } from '@tide
 import { parseDuration } from '@tidemark/tickscript';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import { defineTask, readVars } from '../tasks/definition.ts';
-import { parseJson } from '../http/json.ts';
+import { parseJson } from '../formats/json.ts';
 import { idOrRandom } from '../ids.ts';
 import { mergedTicks } from '../jobs/batch-ticks.ts';
 import type { Dbrp } from '../store/records.ts';

@@ -8,7 +8,7 @@ import type { UdfRegistry } from '@tidemark/pipeline';
 import { formatScript } from '@tidemark/tickscript';
 import type { SyntaxDiagnostic } from '@tidemark/tickscript';
 import type { Dbrp, TaskRecord } from '../store/records.ts';
-import { parseJson } from '../http/json.ts';
+import { parseJson } from '../formats/json.ts';
 import { hideSecretVars } from './secret-vars.ts';
 import { diagnosticAt } from './start-diagnostics.ts';
 

@@ -4,7 +4,7 @@ import { InvalidRequest } from '@tidemark/core';
 import { buildPipeline, formatDot, parsePipeline, printPipelineScript } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import { readVars, requirePipeline } from './definition.ts';
-import { parseJson } from '../http/json.ts';
+import { parseJson } from '../formats/json.ts';
 import { hideSecretVars } from './secret-vars.ts';
 
 export { printPipeline } from '@tidemark/pipeline';

@@ -3,7 +3,7 @@
 import { InvalidRequest } from '@tidemark/core';
 import { printVars } from '@tidemark/pipeline';
 import type { EdgeType, Pipeline, Vars } from '@tidemark/pipeline';
-import { printJson } from '../http/json.ts';
+import { printJson } from '../formats/json.ts';
 import type { Table } from '../store/table.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
 import { ZERO_TIME } from '../store/records.ts';

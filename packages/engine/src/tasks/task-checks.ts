@@ -4,7 +4,7 @@ import type { Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import type { NodeSpec } from '@tidemark/pipeline';
 import { checkTexts } from '@tidemark/runtime';
-import type { Reach } from '../services/reach.ts';
+import type { Reach } from './reach.ts';
 import type { TaskRecord } from '../store/records.ts';
 import { defineTask, varsOf } from './definition.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';

@@ -1,7 +1,7 @@
 // Earlier definitions of tasks: the latest of them with time and user. Values of secret vars are
 // not kept.
 import { printVars } from '@tidemark/pipeline';
-import { printJson } from '../http/json.ts';
+import { printJson } from '../formats/json.ts';
 import type { Table } from '../store/table.ts';
 import type { StoreChange } from '../store/tables.ts';
 import type { TaskRecord } from '../store/records.ts';

@@ -2,8 +2,8 @@
 import { formatRfc3339 } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { TapMessage } from '@tidemark/runtime';
-import { printJson } from '../http/json.ts';
-import { printTapMessage } from '../http/tap-message.ts';
+import { printJson } from '../formats/json.ts';
+import { printTapMessage } from './tap-message.ts';
 import { TRY_OUT_LINES } from '../limits.ts';
 import type { Tried, TriedEvent } from './outside.ts';
 

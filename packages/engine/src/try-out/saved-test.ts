@@ -5,7 +5,7 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import { printVars } from '@tidemark/pipeline';
 import { rowJson } from '@tidemark/runtime';
 import { queryNodesOf } from '../batch/query-nodes.ts';
-import { printJson } from '../http/json.ts';
+import { printJson } from '../formats/json.ts';
 import { lastTime, timeOfLine } from '../jobs/points.ts';
 import { SAVED_TEST_POINTS } from '../limits.ts';
 import type { TaskRecord } from '../store/records.ts';

@@ -11,7 +11,7 @@ import type { AlertService } from '@tidemark/alerting';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import { batchOf, lastTime, timeOfLine } from '../jobs/points.ts';
 import type { RecordedPoint, RecordedResult } from '../jobs/recording-file.ts';
-import { printJson } from '../http/json.ts';
+import { printJson } from '../formats/json.ts';
 import { TRY_OUT_LINES, TRY_OUT_MS, TRY_OUT_POINTS, TRY_OUTS } from '../limits.ts';
 import type { EngineServices } from '../services/task-services.ts';
 import type { TaskRecord } from '../store/records.ts';

@@ -6,12 +6,12 @@ import type { Pipeline } from '@tidemark/pipeline';
 import { createTask, VirtualTimers, WriteParser } from '@tidemark/runtime';
 import type { PointBatch, PointInput } from '@tidemark/runtime';
 import { silentServices } from '@tidemark/runtime/testing';
-import { THIS_BUILD } from '../../../../packages/engine/src/cluster/build.ts';
+import { THIS_BUILD } from '../../../../packages/engine/src/shared-log/build.ts';
 import {
   labelIn,
   pointsOf,
   readRecord,
-} from '../../../../packages/engine/src/cluster/point-record.ts';
+} from '../../../../packages/engine/src/shared-log/point-record.ts';
 import { RememberingTopics } from '../../../../packages/runtime/src/testing/remembering-topics.ts';
 import { START_MS } from '../world/timeline.ts';
 import { SCRIPTS, SOURCES } from '../workload/tasks.ts';

@@ -1,7 +1,7 @@
 // Clients of a run: they define tasks, write points, and record the responses.
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { ListenerPoint } from '@tidemark/listeners';
-import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';
+import { POINTS_LEVEL } from '../../../../packages/engine/src/shared-log/point-record.ts';
 import type { Model, Outcome } from '../model/model.ts';
 import type { Instance } from '../world/instance.ts';
 import type { LeaderEngine } from '../world/leader-engine.ts';

@@ -2,7 +2,7 @@
 // can be shrunk.
 import { assert } from '@tidemark/core';
 import { seededRandom } from '@tidemark/testkit';
-import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';
+import { POINTS_LEVEL } from '../../../../packages/engine/src/shared-log/point-record.ts';
 import { AIMED, FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';
 import type { Fault } from '../faults/faults.ts';
 import { GROUPS, RUNS } from './tasks.ts';

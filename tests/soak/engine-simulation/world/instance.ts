@@ -3,15 +3,15 @@
 import { MemoryCoordinator, Membership } from '@tidemark/cluster/testing';
 import type { MemoryServer } from '@tidemark/cluster/testing';
 import type { OpenParts } from '@tidemark/core';
-import { levelOf, THIS_BUILD } from '../../../../packages/engine/src/cluster/build.ts';
+import { levelOf, THIS_BUILD } from '../../../../packages/engine/src/shared-log/build.ts';
 import { HostServer } from '../../../../packages/engine/src/cluster/host-server.ts';
 import type { Identity } from '../../../../packages/engine/src/cluster/identity.ts';
 import { InstanceRole } from '../../../../packages/engine/src/cluster/instance-role.ts';
 import type { Term } from '../../../../packages/engine/src/cluster/instance-role.ts';
-import { PointLog } from '../../../../packages/engine/src/cluster/point-log.ts';
+import { PointLog } from '../../../../packages/engine/src/shared-log/point-log.ts';
 import { RecordingExchange } from '../../../../packages/engine/src/cluster/recording-exchange.ts';
 import { RemoteHosts } from '../../../../packages/engine/src/cluster/remote-hosts.ts';
-import { UnreadablePoints } from '../../../../packages/engine/src/cluster/unreadable-points.ts';
+import { UnreadablePoints } from '../../../../packages/engine/src/shared-log/unreadable-points.ts';
 import type { LogSink } from '../../../../packages/engine/src/observability/log-hub.ts';
 import type { Shared } from '../../../../packages/engine/src/open-stores.ts';
 import { LeaderEngine } from './leader-engine.ts';

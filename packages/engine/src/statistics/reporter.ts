@@ -7,7 +7,7 @@ import { printLine } from '@tidemark/line-protocol';
 import { quoteIdentifier } from '@tidemark/influxql';
 import type { Clusters } from '../database/clusters.ts';
 import type { Executor } from '../tasks/executor.ts';
-import type { Logger } from './log-hub.ts';
+import type { Logger } from '../observability/log-hub.ts';
 import type { PointRouter } from '../ingest/point-router.ts';
 
 /** A named set of values with tags. */

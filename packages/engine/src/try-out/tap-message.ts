@@ -2,7 +2,7 @@
 import { formatRfc3339 } from '@tidemark/core';
 import { jsonFloat } from '@tidemark/runtime';
 import type { OutputPoint, TapMessage } from '@tidemark/runtime';
-import { printJson } from './json.ts';
+import { printJson } from '../formats/json.ts';
 
 /** A message as a line of the stream. Floats that JSON does not know are texts. */
 export function printTapMessage(message: TapMessage): string {

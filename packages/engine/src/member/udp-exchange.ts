@@ -6,7 +6,7 @@ import { AppError, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
-import { SUBSCRIBER } from '../auth/authenticator.ts';
+import { SUBSCRIBER } from '../access/request.ts';
 import { BASE } from '../http/routes.ts';
 import type { UdpInput, UdpInputs, UdpPlaces } from '../ingest/udp-inputs.ts';
 import { BadLine } from '../ingest/write-path.ts';
@@ -14,7 +14,7 @@ import type { WriteTarget } from '../ingest/write-path.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { NOT_LEADING_STATUS } from './front.ts';
 import type { Target } from './front.ts';
-import { askInstance, isOfCluster } from './instance-request.ts';
+import { askInstance, isOfCluster } from '../cluster/instance-request.ts';
 
 /** Where an instance is told what to listen for, whatever `http` it listens with. */
 const PLACE = '/cluster/udp-inputs';

@@ -10,7 +10,7 @@ import { messageOf, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
-import { printJson } from '../http/json.ts';
+import { printJson } from '../formats/json.ts';
 import { isPingPath } from '../http/routes.ts';
 import { PING_WAIT_MS } from '../limits.ts';
 

@@ -7,7 +7,7 @@ import { effectsOf } from '@tidemark/pipeline';
 import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
 import { isReference, isSecretHeader, resolveSecrets } from '@tidemark/settings';
 import type { AccessPolicy, Options } from '@tidemark/settings';
-import { scriptHandlersOf } from '../tasks/script-handlers.ts';
+import { scriptHandlersOf } from './script-handlers.ts';
 
 /**
  * Refuses a script whose handlers, sources or secrets are out of reach, in a sentence. Throws

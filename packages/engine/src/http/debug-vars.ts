@@ -8,13 +8,13 @@ import type { Subscriptions } from '../database/subscriptions.ts';
 import type { WritePath } from '../ingest/write-path.ts';
 import type { TaskBalance } from '../cluster/task-balance.ts';
 import type { Shared } from '../open-stores.ts';
-import { instanceViews } from '../cluster/overview.ts';
+import { instanceViews } from './cluster-overview.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { TaskService } from '../tasks/task-service.ts';
-import type { HttpServer } from '../http/server.ts';
-import { METRIC_PREFIX, METRIC_TABLE } from './metric-table.ts';
-import type { Reporter, Statistic } from './reporter.ts';
-import { integers } from './reporter.ts';
+import type { HttpServer } from './server.ts';
+import { METRIC_PREFIX, METRIC_TABLE } from '../observability/metric-table.ts';
+import type { Reporter, Statistic } from '../statistics/reporter.ts';
+import { integers } from '../statistics/reporter.ts';
 
 /** What is counted of tasks and of what feeds them. */
 type Counted = {

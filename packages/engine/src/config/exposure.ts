@@ -2,7 +2,7 @@
 import { assert, InvalidRequest } from '@tidemark/core';
 import { isLoopback } from '@tidemark/process';
 import { parseAddress } from '@tidemark/settings';
-import type { EngineConfig } from './config/config.ts';
+import type { EngineConfig } from './config.ts';
 
 /** Host and port of an address of the configuration, `:9092` being all interfaces. */
 export function listenAddress(text: string): { readonly host: string; readonly port: number } {

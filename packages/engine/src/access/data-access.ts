@@ -2,7 +2,7 @@
 // from. Every endpoint that returns data must call this, even if it finds nothing or authentication
 // is off; an endpoint that does not call it cannot answer (http/server.ts).
 import { Forbidden } from '@tidemark/core';
-import type { RequestUser } from '../http/server.ts';
+import type { RequestUser } from './request.ts';
 
 /** Stands for databases that nobody knows any more: no grant is on it, so that it is for admins. */
 export const UNKNOWN_DATABASE = '';

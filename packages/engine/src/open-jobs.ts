@@ -1,12 +1,12 @@
 // Opens recordings and replays as configured.
 import { join } from 'node:path';
 import type { OpenParts } from '@tidemark/core';
-import type { Alerting } from '../open-alerting.ts';
-import type { EngineConfig } from '../config/config.ts';
-import type { Stores } from '../open-stores.ts';
-import type { Tasking } from '../open-tasks.ts';
-import { Recordings } from './recordings.ts';
-import { Replays } from './replays.ts';
+import type { Alerting } from './open-alerting.ts';
+import type { EngineConfig } from './config/config.ts';
+import type { Stores } from './open-stores.ts';
+import type { Tasking } from './open-tasks.ts';
+import { Recordings } from './jobs/recordings.ts';
+import { Replays } from './jobs/replays.ts';
 
 export type Jobs = { readonly recordings: Recordings; readonly replays: Replays };
 

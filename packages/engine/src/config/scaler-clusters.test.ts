@@ -6,10 +6,10 @@ import { parseRfc3339 } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
 import type { ReceivedRequest } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resolveEngineConfig } from '../config/config.ts';
+import { resolveEngineConfig } from './config.ts';
 import { signRequest } from './scaler-clusters.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 
 type Answer = { readonly status: number; readonly body: string };
 

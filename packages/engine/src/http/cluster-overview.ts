@@ -3,7 +3,7 @@
 import type { Member } from '@tidemark/cluster';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
-import type { InstanceLoad, TaskBalance } from './task-balance.ts';
+import type { InstanceLoad, TaskBalance } from '../cluster/task-balance.ts';
 
 export type InstanceView = {
   readonly member: Member;

@@ -6,7 +6,7 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import { Audit } from '../http/audit.ts';
 import { borderOf } from '../http/open-server.ts';
 import { HttpServer } from '../http/server.ts';
-import type { Authorize } from '../http/server.ts';
+import type { Authorize } from '../access/request.ts';
 import { addWriteRoutes } from '../http/write-routes.ts';
 import { PointRouter } from '../ingest/point-router.ts';
 import { WritePath } from '../ingest/write-path.ts';
@@ -15,7 +15,7 @@ import { METRIC_PREFIX } from '../observability/metric-table.ts';
 import { openEntry } from '../open-stores.ts';
 import type { EntryOptions } from '../open-stores.ts';
 import type { Metadata } from '../store/metadata.ts';
-import type { PointLog } from './point-log.ts';
+import type { PointLog } from '../shared-log/point-log.ts';
 
 export type StandInOptions = Omit<EntryOptions, 'metadata' | 'http'> & {
   readonly points: PointLog;

@@ -7,9 +7,9 @@ import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { HttpClient, SideloadSources, SideloadTree } from '@tidemark/runtime';
 import type { HostedSideloadSources, HostedSideloadTree } from '@tidemark/runtime/host';
 import type { AccessPolicy, HttpSender } from '@tidemark/settings';
-import { parseJson } from '../http/json.ts';
-import { parseYamlScalars } from './yaml.ts';
-import type { YamlScalar as Value } from './yaml.ts';
+import { parseJson } from '../formats/json.ts';
+import { parseYamlScalars } from '../formats/yaml.ts';
+import type { YamlScalar as Value } from '../formats/yaml.ts';
 
 type Documents = ReadonlyMap<string, ReadonlyMap<string, Value>>;
 type Source = {

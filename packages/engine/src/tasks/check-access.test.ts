@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
-import { isTrusted } from '../exposure.ts';
+import { isTrusted } from '../config/exposure.ts';
 import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
+import type { EngineService } from '../engine-service.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

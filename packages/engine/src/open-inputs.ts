@@ -1,8 +1,8 @@
 // Opens the listeners besides HTTP. Their points take the same path as every write.
 import type { Budget, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
-import type { Stores } from '../open-stores.ts';
-import type { Tasking } from '../open-tasks.ts';
+import type { Stores } from './open-stores.ts';
+import type { Tasking } from './open-tasks.ts';
 
 /**
  * Opens the listeners of the configuration; `bodies` is their memory, and that of HTTP. Closed with

@@ -8,9 +8,9 @@ import { quoteIdentifier } from '@tidemark/influxql';
 import { effectsOf } from '@tidemark/pipeline';
 import type { ClusterNeed, NodeSpec } from '@tidemark/pipeline';
 import type { Clusters } from '../database/clusters.ts';
-import type { Definition } from '../tasks/definition.ts';
-import { diagnosticAt, spanOf } from '../tasks/start-diagnostics.ts';
-import { scriptHandlersOf } from '../tasks/script-handlers.ts';
+import type { Definition } from './definition.ts';
+import { diagnosticAt, spanOf } from './start-diagnostics.ts';
+import { scriptHandlersOf } from './script-handlers.ts';
 
 export type ReachOptions = {
   readonly alerts: Pick<AlertService, 'undeliverable'>;

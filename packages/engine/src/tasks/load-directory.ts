@@ -7,17 +7,17 @@ import { basename, extname, join } from 'node:path';
 import { InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
 import type { AlertService } from '@tidemark/alerting';
-import { readVars } from '../tasks/definition.ts';
-import { asObject, parseJson } from '../http/json.ts';
+import { readVars } from './definition.ts';
+import { asObject, parseJson } from '../formats/json.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { Table } from '../store/table.ts';
 import type { Dbrp } from '../store/records.ts';
-import type { TaskInput } from '../tasks/task-change.ts';
-import type { TaskService } from '../tasks/task-service.ts';
-import type { TemplateService } from '../tasks/template-service.ts';
-import { readSplit } from '../tasks/split.ts';
-import { parseYaml } from './yaml.ts';
+import type { TaskInput } from './task-change.ts';
+import type { TaskService } from './task-service.ts';
+import type { TemplateService } from './template-service.ts';
+import { readSplit } from './split.ts';
+import { parseYaml } from '../formats/yaml.ts';
 
 type Kind = 'tasks' | 'templates' | 'handlers';
 

@@ -5,10 +5,10 @@ import type { HandlerContext, ServiceTestSpec } from '@tidemark/alerting';
 import { convertOption, defaultOptions, printOption, str } from '@tidemark/settings';
 import type { JsonValue, Options } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
-import { scalerCluster } from './scaler-clusters.ts';
+import { scalerCluster } from '../config/scaler-clusters.ts';
 import { targetsOf, tryScraper } from '../scrape/scrapers.ts';
 import type { ScrapersOptions } from '../scrape/scrapers.ts';
-import { DISCOVERY_SECTIONS } from '../scrape/sections.ts';
+import { DISCOVERY_SECTIONS } from '../config/scrape-sections.ts';
 
 export type ServiceTestView = {
   readonly name: string;

@@ -1,0 +1,36 @@
+// A running engine, and what it is started with.
+import type { Resolver } from 'node:dns/promises';
+import type { Clock } from '@tidemark/core';
+import type { LogSink } from './observability/log-hub.ts';
+import type { Build } from './shared-log/build.ts';
+
+export type StartEngineOptions = {
+  readonly log: LogSink;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** Database that tasks use when the configuration names no cluster. */
+  readonly defaultTsdbUrl?: string | undefined;
+  /** Start without applying stored overrides; the configuration may say the same. */
+  readonly skipConfigOverrides?: boolean | undefined;
+  /** Where secrets `env:NAME` are looked up; default: nowhere. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Asks the name servers for what scrapers look up; default: those of the machine. */
+  readonly resolver?: Resolver | undefined;
+  /** With which the page's server of this process is believed where its clients are. */
+  readonly pageKey?: string | undefined;
+  /** What a cluster is told that this version is and knows; default: what it is. */
+  readonly build?: Build | undefined;
+};
+
+/** A running engine. */
+export type EngineService = {
+  /** Where the API answers, without a slash at the end. */
+  readonly url: string;
+  /** Reads the load directory and sideload sources again. */
+  reload(): Promise<void>;
+  /**
+   * Stops gracefully: acknowledged points are processed, state is saved. Calling it again waits for
+   * the same end.
+   */
+  close(): Promise<void>;
+};
