@@ -14,6 +14,7 @@ import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import { lowerBound, sliceColumn } from '../columns/run.ts';
+import { firstNotBelow } from '../columns/search.ts';
 import type { Run } from '../columns/run.ts';
 import type { WantedField } from './convert.ts';
 
@@ -29,6 +30,8 @@ export type ChunkSource = {
   readonly presenceOnly: boolean;
   /** The reader takes one column after the other, and keeps only few at once. */
   readonly columnwise?: boolean | undefined;
+  /** The reader begins with the last rows. */
+  readonly descending?: boolean | undefined;
 };
 
 /** A cached column with its times, and the range of rows that is wanted. */
@@ -156,6 +159,25 @@ export class ChunkReader {
     return mask === undefined ? column : scans().selectColumn(column, mask);
   }
 
+  /**
+   * The values of a column of numbers or booleans of which few of the wanted rows have one, with
+   * their times; `undefined` for other columns.
+   */
+  fewValues(index: number): { readonly times: BigInt64Array; readonly column: Column } | undefined {
+    const meta = this.columns[index];
+    if (meta === undefined || meta.validBytes === 0) return undefined;
+    const { segment, stored } = this.#source;
+    const found = segment.fewValues(stored, this.meta, meta, this.#bytes());
+    if (found === undefined) return undefined;
+    const { from, to } = this.rows;
+    const first = firstNotBelow(found.rows, from);
+    const end = firstNotBelow(found.rows, to, first);
+    const { times } = this;
+    const own = new BigInt64Array(end - first);
+    for (let i = first; i < end; i++) own[i - first] = times[found.rows[i]! - from]!;
+    return { times: own, column: sliceColumn(found.dense, first, end) };
+  }
+
   /** The first or last text of a column without nulls, of which nothing else may be wanted. */
   text(index: number, side: 'first' | 'last'): string {
     const meta = this.columns[index];
@@ -245,11 +267,7 @@ export class ChunkReader {
     if (this.#source.columnwise === true || this.meta.rows <= rowsMax) return undefined;
     const { from, to } = this.rows;
     if (to - from <= rowsMax) return undefined;
-    const parts: RowPart[] = [];
-    for (let at = from; at < to; at += rowsMax) {
-      parts.push({ from: at, to: Math.min(to, at + rowsMax) });
-    }
-    return parts;
+    return partsOfRows({ from, to }, rowsMax, this.#source.descending === true);
   }
 
   /** Times and all columns of one of the parts. */
@@ -372,6 +390,26 @@ export class ChunkReader {
  */
 export function rowsAtOnce(columns: number): number {
   return Math.max(PART_ROWS_MIN, Math.floor(PART_PLACES_MAX / Math.max(1, columns)));
+}
+
+/** Readers that want a few rows only are done after the first part. */
+const FIRST_PART_ROWS = 8;
+const PART_GROWTH = 4;
+
+/** Ascending parts of rows, of which the one that is read first is small. */
+function partsOfRows(
+  { from, to }: RowPart,
+  rowsMax: number,
+  descending: boolean,
+): readonly RowPart[] {
+  const parts: RowPart[] = [];
+  let rows = FIRST_PART_ROWS;
+  for (let at = 0; at < to - from; rows = Math.min(rowsMax, rows * PART_GROWTH)) {
+    const end = Math.min(to - from, at + rows);
+    parts.push(descending ? { from: to - end, to: to - at } : { from: from + at, to: from + end });
+    at = end;
+  }
+  return descending ? parts.reverse() : parts;
 }
 
 /** Some twenty megabytes. */

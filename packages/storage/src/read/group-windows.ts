@@ -127,8 +127,14 @@ export class GroupWindows {
 
   #addColumn(chunk: ChunkReader, field: FieldWindows, index: number): void {
     if (field.addChunk(chunk, index)) return;
-    const column = chunk.column(index);
     const type = this.#request.aggregates[index]?.type;
+    const few = type === undefined ? undefined : chunk.fewValues(index);
+    if (few !== undefined && type !== undefined) {
+      const values = convertColumn(few.column, type);
+      if (values !== undefined && few.times.length > 0) field.add(few.times, values);
+      return;
+    }
+    const column = chunk.column(index);
     const converted = column && type && convertColumn(column, type);
     if (converted !== undefined) field.add(chunk.times, converted);
   }

@@ -74,7 +74,7 @@ export function* readSeries(
   order: { readonly descending: boolean },
 ): Generator<SeriesPart> {
   const { start, end } = request.timeRange;
-  const groups = clusters(piecesOf(view, request));
+  const groups = clusters(piecesOf(view, { ...request, descending: order.descending }));
   if (order.descending) groups.reverse();
   for (const cluster of groups) {
     const [only] = cluster;
@@ -221,7 +221,10 @@ function clusters(pieces: readonly Piece[]): Piece[][] {
   return result;
 }
 
-function piecesOf(view: ShardView, request: SeriesRequest): Piece[] {
+/** A request, and which rows its reader begins with. */
+type OrderedRequest = SeriesRequest & { readonly descending: boolean };
+
+function piecesOf(view: ShardView, request: OrderedRequest): Piece[] {
   const { index } = request.database;
   const measurement = index.measurementOf(request.series);
   const pieces: Piece[] = [];
@@ -236,7 +239,7 @@ function piecesOf(view: ShardView, request: SeriesRequest): Piece[] {
   return pieces;
 }
 
-type SegmentRequest = SeriesRequest & {
+type SegmentRequest = OrderedRequest & {
   readonly measurement: MeasurementIndex;
   readonly tombstones: readonly Tombstone[];
 };
@@ -268,9 +271,9 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
     if (covered === 'all') continue;
     const columns = columnsAt(meta, fields);
-    const { timeRange, presenceOnly = false, columnwise } = request;
+    const { timeRange, presenceOnly = false, columnwise, descending } = request;
     const source = { segment, stored, meta, columns, timeRange, counters };
-    const chunk = new ChunkReader({ ...source, presenceOnly, columnwise });
+    const chunk = new ChunkReader({ ...source, presenceOnly, columnwise, descending });
     const load = (): Run => {
       const run = presenceOnly ? chunk.presence(request.fields) : chunk.load();
       return covered === 'none' ? run : withoutRanges(run, deleted);

@@ -11,7 +11,7 @@ import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../columns/row-block.ts';
 import type { FieldArray } from '../columns/row-block.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
-import { firstBeyond } from '../columns/search.ts';
+import { firstBeyond, firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import {
   BLOCK_CHECKSUM_BYTES,
@@ -33,6 +33,7 @@ import { isLarge, LargeTexts } from './large-texts.ts';
 import type { RowPart } from './large-texts.ts';
 import type { SegmentCaches } from './segment-caches.ts';
 import { SharedPage } from './shared-page.ts';
+import { validRowsOf } from './valid-rows.ts';
 import type { SharedRows } from './shared-page.ts';
 
 export type SegmentInfo = {
@@ -257,12 +258,44 @@ export class Segment {
     );
     this.#check(valuesOf(dense).length === meta.count, 'number of values', offset);
     const isWhole = to - from === chunk.rows;
+    const few = validBytes === 0 ? undefined : this.#validRows(chunk, meta, bytes);
+    if (few !== undefined) return spreadFew(dense, few, { from, to });
     if (validBytes === 0) return isWhole ? dense : copyOfRows(dense, from, to);
     const valid = this.decoding(offset, () =>
       codecs().decodeValidity(bytes.subarray(0, validBytes)),
     );
     this.#check(valid.length === chunk.rows, 'number of validity bits', offset);
     return this.#spread(dense, valid, { from, to, offset });
+  }
+
+  /**
+   * The values of a column of numbers or booleans of which few rows have one, and their rows;
+   * `undefined` for other columns.
+   */
+  fewValues(
+    measurement: SegmentMeasurement,
+    chunk: ChunkMeta,
+    meta: ColumnMeta,
+    whole?: ReadAhead,
+  ): { readonly rows: Uint32Array; readonly dense: Column } | undefined {
+    const { offset, validBytes, valueBytes } = meta;
+    const type = measurement.fields[meta.field]?.type;
+    if (validBytes === 0 || type === undefined || type === 'string') return undefined;
+    const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
+    const rows = this.#validRows(chunk, meta, bytes);
+    if (rows === undefined) return undefined;
+    const block = bytes.subarray(validBytes);
+    const dense = this.decoding(offset, () => codecs().decodeColumn(type, block));
+    this.#check(valuesOf(dense).length === meta.count, 'number of values', offset);
+    return { rows, dense };
+  }
+
+  #validRows(chunk: ChunkMeta, meta: ColumnMeta, bytes: Uint8Array): Uint32Array | undefined {
+    const { offset, validBytes, count } = meta;
+    const few = this.decoding(offset, () => validRowsOf(bytes.subarray(0, validBytes), count));
+    if (few === undefined) return undefined;
+    this.#check(few.rowCount === chunk.rows, 'number of validity bits', offset);
+    return few.rows;
   }
 
   /**
@@ -491,6 +524,20 @@ export class Segment {
       throw new Corruption(`segment is damaged: ${message}`, { file: this.path, offset });
     }
   }
+}
+
+/** The rows [from, to) of a column with values in the given rows of its chunk. */
+function spreadFew(dense: Column, rows: Uint32Array, { from, to }: RowPart): Column {
+  const stored = valuesOf(dense);
+  const values = newFieldArray(dense.type, to - from);
+  const valid = new Uint8Array(to - from);
+  for (let at = firstNotBelow(rows, from); at < rows.length && rows[at]! < to; at++) {
+    const row = rows[at]! - from;
+    values[row] = stored[at]!;
+    valid[row] = 1;
+  }
+  const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
+  return columnOf(dense.type, { values, valid, dictionary });
 }
 
 function copyOfRows(dense: Column, from: number, to: number): Column {
