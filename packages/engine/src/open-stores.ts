@@ -9,7 +9,7 @@ import type { AccessPolicy, HttpSender } from '@tidemark/settings';
 import type { HostPool, HostPoolOptions } from '@tidemark/runtime/host';
 import { Authenticator } from './auth/authenticator.ts';
 import { ConfigOverrides } from './config/config-overrides.ts';
-import type { OverrideRecord } from './config/config-overrides.ts';
+import type { OverrideRecord } from './config/override-change.ts';
 import type { RecordingExchange } from './cluster/recording-exchange.ts';
 import type { PointLog } from './shared-log/point-log.ts';
 import type { RemoteHosts } from './cluster/remote-hosts.ts';

@@ -1,7 +1,7 @@
 // Overrides of the configuration over restarts.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Metadata } from '../store/metadata.ts';
-import type { OverrideRecord } from './config-overrides.ts';
+import type { OverrideRecord } from './override-change.ts';
 import { TestEngine } from '@tidemark/testkit/engine';
 
 const FILE = { smtp: { port: 2525, from: 'a@b' } };

@@ -10,20 +10,9 @@ import {
   own,
   Unavailable,
 } from '@tidemark/core';
-import {
-  HIDDEN,
-  convertOption,
-  defaultOptions,
-  isReference,
-  isSet,
-  printOption,
-  resolveSecrets,
-  showOption,
-  typeName,
-} from '@tidemark/settings';
+import { convertOption, isReference, resolveSecrets } from '@tidemark/settings';
 import type {
   JsonValue,
-  OptionSpec,
   OptionTable,
   OptionValue,
   Options,
@@ -36,46 +25,10 @@ import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from '../store/table.ts';
 import type { AuthRequest } from '../access/request.ts';
 import type { Redactor } from '../observability/redactor.ts';
-
-/** One element's stored override. Values are JSON, converted again on every use. */
-export type OverrideRecord = {
-  readonly section: string;
-  readonly element: string;
-  /** The element exists only through this override. */
-  readonly isAdded: boolean;
-  readonly options: { readonly [name: string]: JsonValue };
-};
-
-/** A section, or one of its elements. */
-export type ConfigTarget = { readonly section: string; readonly element?: string | undefined };
-
-/** What one request changes. */
-export type ConfigUpdate = {
-  readonly set?: Readonly<Record<string, unknown>> | undefined;
-  readonly delete?: readonly string[] | undefined;
-  readonly add?: Readonly<Record<string, unknown>> | undefined;
-  readonly remove?: readonly string[] | undefined;
-};
-
-export type ElementView = {
-  readonly element: string;
-  readonly options: Readonly<Record<string, JsonValue>>;
-  readonly redacted: readonly string[];
-};
-
-/** What somebody has to know who changes a section. */
-export type SectionDescription = {
-  readonly doc: string;
-  /** The option that names the elements of a list; '' for a section that is none. */
-  readonly elementKey: string;
-  readonly options: Readonly<Record<string, OptionDescription>>;
-};
-
-type OptionDescription = Pick<OptionSpec, 'type' | 'doc'> & {
-  readonly allowed: readonly string[] | undefined;
-  readonly default: JsonValue;
-  readonly isSecret: boolean;
-};
+import { keyOf, mergedElements, OverrideChange } from './override-change.ts';
+import type { ConfigTarget, ConfigUpdate, OverrideRecord, Overrides } from './override-change.ts';
+import { requireSection, viewOf } from './section-views.ts';
+import type { ElementView } from './section-views.ts';
 
 /** What of an element does not come from the file. */
 export type ElementOrigin = {
@@ -114,8 +67,6 @@ export type ConfigOverridesOptions = {
   readonly redactor: Redactor;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
-
-type Overrides = ReadonlyMap<string, OverrideRecord>;
 
 /** Elements of sections, by their names. */
 type Elements = ReadonlyMap<string, readonly Options[]>;
@@ -255,17 +206,6 @@ export class ConfigOverrides implements Sections {
     return (this.#effective.get(section.name) ?? []).map((options) => viewOf(section, options));
   }
 
-  /** Throws `NotFound`. */
-  describe(name: string): SectionDescription {
-    const { doc, elementKey = '', options } = requireSection(name);
-    const rows = Object.entries(options).map(([option, spec]) => {
-      const { type, allowed, doc: text, isSecret = false } = spec;
-      const row = { type, doc: text, allowed, isSecret, default: printOption(spec.default) };
-      return [option, row] as const;
-    });
-    return { doc, elementKey, options: Object.fromEntries(rows) };
-  }
-
   /** Of an element that there is. */
   origin(name: string, element: string): ElementOrigin {
     const section = requireSection(name);
@@ -297,14 +237,10 @@ export class ConfigOverrides implements Sections {
       );
     }
     const place = `${sectionName}/${element ?? ''}`;
-    checkShape(section, element, update);
-    const overrides = new Map(this.#overrides);
-    for (const name of update.remove ?? []) this.#remove(section, name, overrides);
-    if (update.add !== undefined) this.#add(section, update.add, overrides);
-    if (update.set !== undefined || update.delete !== undefined) {
-      this.#set(section, { element: element ?? '', place }, update, overrides);
-    }
-    const elements = this.#merge(section, overrides);
+    const change = this.#changeOf(section);
+    change.make(element, update);
+    const { overrides } = change;
+    const elements = change.elements();
     this.#check(section, place, elements);
     const proposed = new Map([...this.#effective, [section.name, elements]]);
     const sections: Pick<Sections, 'elements'> = {
@@ -340,150 +276,14 @@ export class ConfigOverrides implements Sections {
     this.#overrides = next.overrides;
   }
 
-  #remove(section: SectionSpec, name: string, overrides: Map<string, OverrideRecord>): void {
-    const id = keyOf(section.name, name);
-    if (this.#overrides.get(id)?.isAdded === true) {
-      overrides.delete(id);
-      return;
-    }
-    const place = `${section.name}/${name}`;
-    const key = section.elementKey ?? '';
-    const file = this.#options.file.get(section.name) ?? [];
-    if (!file.some((options) => options[key] === name)) {
-      throw new NotFound(`unknown section/element: ${place}`);
-    }
-    throw new InvalidRequest(
-      `failed to apply update: ${place} is an element of the configuration file, which cannot be removed; "delete" takes its options back to those of the file`,
-    );
+  #changeOf(section: SectionSpec): OverrideChange {
+    const { file, refuseSecret, refuseFile } = this.#options;
+    const options = { section, file: file.get(section.name), before: this.#overrides };
+    return new OverrideChange({ ...options, refuseSecret, refuseFile });
   }
 
-  #add(
-    section: SectionSpec,
-    add: Readonly<Record<string, unknown>>,
-    overrides: Map<string, OverrideRecord>,
-  ): void {
-    const key = section.elementKey ?? '';
-    const name = add[key];
-    if (name === undefined) {
-      throw new InvalidRequest(
-        `failed to apply update: missing key ${JSON.stringify(key)} in "add" map`,
-      );
-    }
-    if (typeof name !== 'string') {
-      throw new InvalidRequest(
-        `failed to apply update: ${JSON.stringify(key)}, which names the element, must be text, but is ${typeName(name)}`,
-      );
-    }
-    const existing = this.#merge(section, overrides);
-    if (existing.some((options) => options[key] === name)) {
-      throw new InvalidRequest(
-        `section ${JSON.stringify(section.name)} has duplicate elements: ${JSON.stringify(name)}`,
-      );
-    }
-    const options = this.#read(section, add, `${section.name}/${name}`);
-    overrides.set(keyOf(section.name, name), {
-      section: section.name,
-      element: name,
-      isAdded: true,
-      options,
-    });
-  }
-
-  #set(
-    section: SectionSpec,
-    { element, place }: { readonly element: string; readonly place: string },
-    update: ConfigUpdate,
-    overrides: Map<string, OverrideRecord>,
-  ): void {
-    const key = section.elementKey;
-    const existing = this.#merge(section, overrides);
-    const isKnown =
-      key === undefined ? element === '' : existing.some((options) => options[key] === element);
-    if (!isKnown) throw new NotFound(`unknown section/element: ${place}`);
-    if (
-      key !== undefined &&
-      (update.set?.[key] !== undefined || update.delete?.includes(key) === true)
-    ) {
-      throw new InvalidRequest(`cannot override element key ${key}`);
-    }
-    const id = keyOf(section.name, element);
-    const before = overrides.get(id) ?? {
-      section: section.name,
-      element,
-      isAdded: false,
-      options: {},
-    };
-    const options: Record<string, JsonValue> = { ...before.options };
-    for (const name of update.delete ?? []) {
-      requireOption(section, name, place);
-      delete options[name];
-    }
-    Object.assign(options, this.#read(section, update.set ?? {}, place));
-    if (Object.keys(options).length === 0 && !before.isAdded) overrides.delete(id);
-    else overrides.set(id, { ...before, options });
-  }
-
-  /**
-   * Options that a client sent. Converted once to refuse what does not fit, stored as they were
-   * sent.
-   */
-  #read(
-    section: SectionSpec,
-    given: Readonly<Record<string, unknown>>,
-    place: string,
-  ): Record<string, JsonValue> {
-    const options: Record<string, JsonValue> = {};
-    for (const [name, value] of Object.entries(given)) {
-      const converted = convert(section, name, { value, place });
-      const refused = this.#refuseTexts(converted) ?? this.#refuseFile(section, name, converted);
-      if (refused !== undefined) {
-        throw new InvalidRequest(
-          `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
-        );
-      }
-      // Integers beyond 2^53 are no JSON of the store; those that fit are nanoseconds.
-      options[name] = typeof value === 'bigint' ? printOption(converted) : (value as JsonValue);
-    }
-    return options;
-  }
-
-  #refuseFile(section: SectionSpec, name: string, value: OptionValue): string | undefined {
-    const isFile = own(section.options, name)?.isFile === true;
-    if (!isFile || typeof value !== 'string' || value === '') return undefined;
-    return this.#options.refuseFile(value);
-  }
-
-  /**
-   * What must not come from a client: the marker of a secret, and references to what it may not
-   * read.
-   */
-  #refuseTexts(value: OptionValue): string | undefined {
-    if (typeof value === 'string') {
-      if (value.includes(HIDDEN)) return `${HIDDEN} stands for a secret that is not shown`;
-      return isReference(value) ? this.#options.refuseSecret(value) : undefined;
-    }
-    if (value === null || typeof value !== 'object') return undefined;
-    return Object.values(value)
-      .map((item: JsonValue) => this.#refuseTexts(item))
-      .find((reason) => reason !== undefined);
-  }
-
-  /** File, then overrides of its elements, then added elements in order of their names. */
   #merge(section: SectionSpec, overrides: Overrides): readonly Options[] {
-    const key = section.elementKey;
-    const file = this.#options.file.get(section.name) ?? [defaultOptions(section.options)];
-    const merged = file.map((options) => {
-      const element = key === undefined ? '' : String(options[key]);
-      return overlay(section, options, overrides.get(keyOf(section.name, element)));
-    });
-    const added = [...overrides.values()]
-      .filter((record) => record.section === section.name && record.isAdded)
-      .sort((a, b) => (a.element < b.element ? -1 : 1))
-      .map((record) => {
-        const start = { ...defaultOptions(section.options), [key ?? '']: record.element };
-        return overlay(section, start, record);
-      });
-    return [...merged, ...added];
+    return mergedElements(section, this.#options.file.get(section.name), overrides);
   }
 
   #check(section: SectionSpec, place: string, elements: readonly Options[]): void {
@@ -529,86 +329,4 @@ function textsOf(value: OptionValue | undefined): Readonly<Record<string, string
       (entry): entry is [string, string] => typeof entry[1] === 'string',
     ),
   );
-}
-
-function keyOf(section: string, element: string): string {
-  return `${section}/${element}`;
-}
-
-function checkShape(section: SectionSpec, element: string | undefined, update: ConfigUpdate): void {
-  const refuse = (reason: string): never => {
-    throw new InvalidRequest(`failed to apply update: ${reason}`);
-  };
-  const isListChange = update.add !== undefined || (update.remove?.length ?? 0) > 0;
-  if (isListChange && section.elementKey === undefined) {
-    refuse(`section ${JSON.stringify(section.name)} is not a list, cannot add new element`);
-  }
-  const hasElement = element !== undefined && element !== '';
-  if (update.add !== undefined && hasElement) {
-    refuse('an element is added at the path of its section, without the name of an element');
-  }
-  if ((update.remove?.length ?? 0) > 0 && hasElement) {
-    refuse('an element is removed at the path of its section, without the name of an element');
-  }
-  const isElementChange = update.set !== undefined || update.delete !== undefined;
-  if (isElementChange && element === undefined) {
-    refuse("invalid update action: element not specified, are you missing a trailing '/'?");
-  }
-}
-
-function requireSection(name: string): SectionSpec {
-  const section = findSection(name);
-  if (section === undefined) throw new NotFound(`unknown section: ${name}`);
-  return section;
-}
-
-/** The row of an option. Throws `NotFound`. */
-function requireOption(section: SectionSpec, name: string, place: string): OptionSpec {
-  const spec = own(section.options, name);
-  if (spec !== undefined) return spec;
-  throw new NotFound(
-    `failed to override configuration ${place}: unknown options [${name}] in section ${section.name}`,
-  );
-}
-
-function convert(
-  section: SectionSpec,
-  name: string,
-  { value, place }: { readonly value: unknown; readonly place: string },
-): OptionValue {
-  const spec = requireOption(section, name, place);
-  const converted = convertOption(spec, value);
-  if (converted.ok) return converted.value;
-  throw new InvalidRequest(
-    `failed to override configuration ${place}: cannot set option ${name}: ${converted.reason}`,
-  );
-}
-
-function overlay(
-  section: SectionSpec,
-  options: Options,
-  record: OverrideRecord | undefined,
-): Options {
-  if (record === undefined) return options;
-  const place = `${record.section}/${record.element}`;
-  const entries = Object.entries(record.options).map(
-    ([name, value]) => [name, convert(section, name, { value, place })] as const,
-  );
-  return { ...options, ...Object.fromEntries(entries) };
-}
-
-function viewOf(section: SectionSpec, options: Options): ElementView {
-  const redacted: string[] = [];
-  const shown: [string, JsonValue][] = [];
-  for (const [name, spec] of Object.entries(section.options).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const value = options[name] ?? spec.default;
-    if (spec.isShownWhenSet === true && !isSet(value)) continue;
-    if (spec.isSecret === true) redacted.push(name);
-    shown.push([
-      name,
-      spec.isSecret === true ? isSet(value) : showOption(spec, printOption(value)),
-    ]);
-  }
-  const element = section.elementKey === undefined ? '' : String(options[section.elementKey]);
-  return { element, options: Object.fromEntries(shown), redacted };
 }

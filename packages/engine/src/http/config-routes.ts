@@ -1,6 +1,9 @@
 // Endpoints of configuration overrides.
 import { InvalidRequest, NotFound } from '@tidemark/core';
-import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config/config-overrides.ts';
+import type { ConfigOverrides } from '../config/config-overrides.ts';
+import type { ConfigUpdate } from '../config/override-change.ts';
+import { describeSection } from '../config/section-views.ts';
+import type { ElementView } from '../config/section-views.ts';
 import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';
 import { asObject, parseJson } from '../formats/json.ts';
 import { isKapacitorPath, pathTo } from './routes.ts';
@@ -112,7 +115,7 @@ function described(request: ApiRequest, config: ConfigOverrides, section: string
     element: view.element,
     ...config.origin(section, view.element),
   }));
-  return { ...plain, elements, description: config.describe(section) };
+  return { ...plain, elements, description: describeSection(section) };
 }
 
 function sectionView(request: ApiRequest, section: string, views: readonly ElementView[]): object {
