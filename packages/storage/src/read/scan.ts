@@ -1,11 +1,12 @@
 // SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may
 // pause.
-import type { Column, TimeRange } from '@tidemark/core';
+import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
 import { zeroCounters } from '@tidemark/query';
 import type { EndedGroup, FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
+import { nullColumn } from '../columns/null-column.ts';
 import { shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
@@ -326,15 +327,14 @@ function toBatch(
   series: Pick<SeriesBatch, 'seriesKey' | 'tags'>,
 ): SeriesBatch {
   const { times } = run;
+  // One of each type for all fields without a value: there may be thousands of them.
+  const nulls = new Map<FieldType, Column>();
   const columns = run.columns.map((column, i): Column => {
+    if (column !== undefined) return column;
     const type = request.fields[i]?.type ?? 'float';
-    return (
-      column ??
-      columnFrom(
-        type,
-        Array.from({ length: times.length }, () => null),
-      )
-    );
+    const known = nulls.get(type) ?? nullColumn(type, times.length);
+    nulls.set(type, known);
+    return known;
   });
   return { ...series, times, columns };
 }

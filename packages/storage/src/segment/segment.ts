@@ -235,16 +235,21 @@ export class Segment {
     meta: ColumnMeta,
     whole?: ReadAhead,
   ): Column {
-    return this.columnPart(measurement, chunk, meta, { from: 0, to: chunk.rows, whole });
+    const column = this.columnPart(measurement, chunk, meta, { from: 0, to: chunk.rows, whole });
+    this.#check(column !== undefined, 'a column without values', meta.offset);
+    return column!;
   }
 
-  /** Rows of a column; arrays of their own, where those of all rows would be larger. */
+  /**
+   * Rows of a column; arrays of their own, where those of all rows would be larger. `undefined`
+   * when none of the rows has a value, where few have.
+   */
   columnPart(
     measurement: SegmentMeasurement,
     chunk: ChunkMeta,
     meta: ColumnMeta,
     { from, to, whole }: RowPart & { readonly whole: ReadAhead | undefined },
-  ): Column {
+  ): Column | undefined {
     const { offset, validBytes, valueBytes } = meta;
     const field = measurement.fields[meta.field];
     assert(field !== undefined, 'directory pages name existing fields');
@@ -527,11 +532,13 @@ export class Segment {
 }
 
 /** The rows [from, to) of a column with values in the given rows of its chunk. */
-function spreadFew(dense: Column, rows: Uint32Array, { from, to }: RowPart): Column {
+function spreadFew(dense: Column, rows: Uint32Array, { from, to }: RowPart): Column | undefined {
+  const first = firstNotBelow(rows, from);
+  if (first === rows.length || rows[first]! >= to) return undefined;
   const stored = valuesOf(dense);
   const values = newFieldArray(dense.type, to - from);
   const valid = new Uint8Array(to - from);
-  for (let at = firstNotBelow(rows, from); at < rows.length && rows[at]! < to; at++) {
+  for (let at = first; at < rows.length && rows[at]! < to; at++) {
     const row = rows[at]! - from;
     values[row] = stored[at]!;
     valid[row] = 1;

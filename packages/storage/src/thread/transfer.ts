@@ -95,11 +95,8 @@ export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatc
 export function prepareBatch(batch: StreamBatch, buffers: MessageBuffers): StreamBatch {
   if ('kind' in batch) return batch;
   if ('seriesKey' in batch) {
-    return {
-      ...batch,
-      times: buffers.place(batch.times),
-      columns: batch.columns.map((column) => placeColumn(column, buffers)),
-    };
+    const { times, columns } = batch;
+    return { ...batch, times: buffers.place(times), columns: placeColumns(columns, buffers) };
   }
   return {
     ...batch,
@@ -111,6 +108,16 @@ export function prepareBatch(batch: StreamBatch, buffers: MessageBuffers): Strea
       })),
     ),
   };
+}
+
+/** A column that stands in several places, because it has only nulls, is sent once. */
+function placeColumns(columns: readonly Column[], buffers: MessageBuffers): Column[] {
+  const placed = new Map<Column, Column>();
+  return columns.map((column) => {
+    const known = placed.get(column) ?? placeColumn(column, buffers);
+    placed.set(column, known);
+    return known;
+  });
 }
 
 function placeColumn(column: Column, buffers: MessageBuffers): Column {
