@@ -261,8 +261,13 @@ export class IngestKernel implements Ingest {
     const table = exports.createTable(shardId, measurement) >>> 0;
     if (table === 0) this.#fail();
     ofShard.set(measurement, table);
-    for (const [field, type] of host.fieldTypes(shardId, this.#names.measurement(measurement))) {
-      const number = this.#names.fieldNumber(measurement, this.#names.encode(field));
+    const names = this.#names;
+    let seen = 0;
+    for (const [field, type] of host.fieldTypes(shardId, names.measurement(measurement))) {
+      const number =
+        ++seen > UNLISTED_FIELDS
+          ? names.listedFieldNumber(measurement, field)
+          : names.fieldNumber(measurement, names.encode(field));
       if (exports.columnOf(table, number) !== 0) continue;
       if (exports.addColumn(table, number, FIELD_TYPES[type]) === 0) this.#fail();
     }
@@ -460,6 +465,12 @@ export class IngestKernel implements Ingest {
     return fields;
   }
 }
+
+/**
+ * Numbers of further fields of a table are kept: a table of very many is dropped behind each batch,
+ * and made again with all of them for the next.
+ */
+const UNLISTED_FIELDS = 256;
 
 type BodySource = {
   readonly body: Uint8Array;

@@ -9,6 +9,8 @@ export class Names {
   readonly #kernels: Kernels;
   readonly #measurements: string[] = [];
   readonly #fields: string[][] = [];
+  /** Numbers of fields by measurement and name, for `listedFieldNumber`. */
+  readonly #numbers = new Map<number, Map<string, number>>();
   readonly #toUtf8 = new TextEncoder();
 
   constructor(kernels: Kernels) {
@@ -64,6 +66,20 @@ export class Names {
   /** The number of a field, added if it is new. */
   fieldNumber(measurement: number, name: Uint8Array): number {
     return this.#kernels.exports.fieldOf(measurement, this.#copyIn(name), name.length);
+  }
+
+  /**
+   * As `fieldNumber`, for a measurement of many fields whose numbers are asked for again and again.
+   */
+  listedFieldNumber(measurement: number, name: string): number {
+    let numbers = this.#numbers.get(measurement);
+    if (numbers === undefined) this.#numbers.set(measurement, (numbers = new Map()));
+    let number = numbers.get(name);
+    if (number === undefined) {
+      number = this.fieldNumber(measurement, this.encode(name));
+      numbers.set(name, number);
+    }
+    return number;
   }
 
   /** The number of a field; `undefined` when there is none of this name yet. */
