@@ -1,9 +1,9 @@
 // A measurement of 20,000 fields of which each row has a hundred, as flattened documents and
 // exporters of metrics write them: a load, statements that ask for few fields and for all of them,
-// in memory and from files, and the disk at rest. Then a load of rows that have all of their 400
-// fields, which must not suffer. With influxd installed everything runs there too, in turns. Runs
-// the built executable.
-// packages/cli/bin/node --conditions=source tests/bench/server/sparse-fields.ts
+// in memory and from files, and the disk at rest (that of influxd includes its log). Then a load of
+// rows that have all of their 400 fields, which must not suffer. With influxd installed everything
+// runs there too, in turns. Runs the built executable. packages/cli/bin/node --conditions=source
+// tests/bench/server/sparse-fields.ts
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
