@@ -9,7 +9,7 @@ export type LevelChange = {
   readonly id: string;
   readonly level: AlertLevelName;
   readonly previous: AlertLevelName;
-  /** Of the point that changed it. */
+  /** Time of the point that changed the level. */
   readonly time: Timestamp;
   readonly durationNanos: bigint;
 };

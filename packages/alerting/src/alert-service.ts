@@ -187,7 +187,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     if (!this.#options.isPersistent) return;
     this.#options.store
       .putState(topicId, eventId, state, () => topic.settle(texts))
-      // Told to those who ask for what is stored.
+      // `stored()` reports the failure.
       .catch(() => undefined);
   }
 
@@ -414,8 +414,8 @@ export class AlertService implements AlertSink, HostedAlerts {
 
   // --- inside
 
-  // Only at a clean end: the saved states of tasks are as new as the events then. After a crash a
-  // task may have to learn from an event, however old it is, that it was told.
+  // Only at a clean end, when the saved states of tasks are as new as the events. After a crash a
+  // task may need an event of any age to know that it was published.
   #forgetOld(): void {
     const { store, isPersistent, clock } = this.#options;
     if (!isPersistent) return;

@@ -473,7 +473,7 @@ export class AlertStore {
 
   // All or nothing; resolves when it is on disk.
   #commit(all: readonly EntryChange[]): Promise<void> {
-    // Of the events of a unit the last one counts.
+    // The last event of a unit replaces the ones before.
     const causes = new Map<EntryKey, EntryChange>();
     for (const change of all) if (this.#isCause(change)) causes.set(change.key, change);
     const changes = all.filter(

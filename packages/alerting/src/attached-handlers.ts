@@ -299,7 +299,10 @@ export class AttachedHandlers {
     );
   }
 
-  /** The world of a handler, whose secrets are noted so that no reason tells them. */
+  /**
+   * The context of a handler. It notes the secrets that are used, so that error messages can hide
+   * them.
+   */
   #noting(used: Set<string>): Omit<HandlerContext, 'signal'> {
     const { context } = this.#options;
     return {
@@ -314,8 +317,8 @@ export class AttachedHandlers {
   }
 
   /**
-   * Lets each action of a handler that tells somebody tell of an event, at once and once: nothing
-   * of it is kept, filtered, published or repeated.
+   * Delivers an event by each action of a handler that sends, immediately and once: it is not
+   * stored, filtered, published or retried.
    */
   async tryActions(
     actions: readonly CheckedAction[],

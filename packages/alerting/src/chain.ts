@@ -24,7 +24,8 @@ export function makeStep(action: CheckedAction, place: StepPlace): ChainStep {
 }
 
 /**
- * Tells of one event. Rejects as the kind of handler does; what only filters has nobody to tell.
+ * Delivers one event. Rejects as the kind of handler does; handlers that only filter deliver
+ * nothing.
  */
 export async function sendOnce(
   action: CheckedAction,

@@ -31,9 +31,9 @@ export class DeadLetters {
   }
 
   /**
-   * Puts letters behind what waits for their handlers, the oldest first. Those whose handler is
-   * gone or whose outbox is full stay. Resolves with the number of those that were given back when
-   * they are on disk.
+   * Appends letters to the outboxes of their handlers, the oldest first. Letters whose handler is
+   * gone or whose outbox is full stay. Resolves with the number of requeued letters once they are
+   * on disk.
    */
   retry(choice: LetterChoice): Promise<number> {
     return this.#next(() => this.#retry(choice));

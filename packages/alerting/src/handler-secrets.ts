@@ -122,7 +122,7 @@ function counterpart(
   return isOnly && candidates.length === 1 ? candidates[0] : undefined;
 }
 
-/** The action, unless it keeps secrets of one that told another receiver. */
+/** Returns the action, but refuses one that would send kept secrets to another receiver. */
 function checkedReceiver(
   restored: HandlerAction,
   given: HandlerAction,

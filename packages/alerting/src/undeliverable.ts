@@ -7,7 +7,7 @@ import type { HandlerContext, HandlerKind } from './handler.ts';
 /** A reason with what to do about it. */
 export type Undeliverable = { readonly message: string; readonly hint: string };
 
-/** What keeps an action from delivering whatever comes; `undefined` when nothing is known to. */
+/** Why an action cannot deliver any event; `undefined` when no reason is known. */
 export function undeliverable(
   { kind, options }: CheckedAction,
   context: Pick<HandlerContext, 'section'>,

@@ -42,13 +42,13 @@ export type UiServerOptions = {
 
 export type UiServer = { readonly url: string; close(): Promise<void> };
 
-/** Of what a service answers: data, whatever it looks like when it is opened as a page. */
+/** For answers of services: they are data, even if a browser opens one as a page. */
 const DATA_SECURITY_HEADERS = {
   ...SECURITY_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** What of a call a service gets. `User-Agent` tells it that a browser asks. */
+/** Headers that are passed on to a service. `User-Agent` shows it that a browser asks. */
 const REQUEST_HEADERS: readonly string[] = [
   'accept',
   'accept-encoding',
@@ -284,7 +284,7 @@ function forward(
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const outgoing = httpRequest(
     {
-      // Of an IPv6 address without the brackets.
+      // An IPv6 address goes here without its brackets.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port,
       path: (request.url ?? '').slice(prefix.length),

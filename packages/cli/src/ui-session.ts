@@ -53,7 +53,7 @@ export class PageSessions {
     this.#sessions.delete(session.id);
   }
 
-  /** The session of a request's cookie: enough to be told who one is, and nothing else. */
+  /** The session of a request's cookie, which only allows asking who is signed in. */
   ofCookie({ headers }: IncomingMessage): Session | undefined {
     const pair = (headers.cookie ?? '')
       .split(';')

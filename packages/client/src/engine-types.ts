@@ -33,7 +33,7 @@ export type Task = {
   readonly lag?: { readonly waiting?: number; readonly newest?: string } | undefined;
   /** What keeps it from starting, where it was asked for. */
   readonly diagnostics?: readonly ScriptDiagnostic[] | undefined;
-  /** What lets it start but fails for every point, where it was asked for. */
+  /** Mistakes that let it start but fail for every point, if the request asked for them. */
   readonly warnings?: readonly ScriptDiagnostic[] | undefined;
 };
 
@@ -125,7 +125,7 @@ export type Handler = {
   readonly kind?: string | undefined;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly match?: string | undefined;
-  /** What keeps it from delivering anything now, where it was asked for. */
+  /** Reasons why it cannot deliver anything now, if the request asked for them. */
   readonly warnings?: readonly HandlerWarning[] | undefined;
 };
 

@@ -250,7 +250,7 @@ export class Membership {
     ]);
   }
 
-  /** So many times within a lease; `work` answers whether the coordinator was asked. */
+  /** Repeats `work` this many times per lease; it returns whether the coordinator was asked. */
   async #repeat(count: number, work: () => Promise<boolean>): Promise<void> {
     const { clock, leaseMs } = this.#options;
     const { signal } = this.#stopped;

@@ -233,7 +233,7 @@ function partOf(place: string | undefined): { readonly index: number; readonly c
   return { index, count };
 }
 
-/** What comes of work; throws `Unavailable` as soon as the signal ends. */
+/** The result of `work`; throws `Unavailable` as soon as the signal fires. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(new Unavailable(messageOf(signal.reason)));

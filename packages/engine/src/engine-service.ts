@@ -18,7 +18,7 @@ export type StartEngineOptions = {
   readonly resolver?: Resolver | undefined;
   /** With which the page's server of this process is believed where its clients are. */
   readonly pageKey?: string | undefined;
-  /** What a cluster is told that this version is and knows; default: what it is. */
+  /** The version and formats that a cluster is told; default: the real ones. */
   readonly build?: Build | undefined;
 };
 

@@ -31,7 +31,7 @@ export type StoresOptions = {
   /** Start without what clients have changed of the configuration. */
   readonly skipsOverrides: boolean;
   readonly ownDatabase: OwnDatabase | undefined;
-  /** What this engine shares with others. */
+  /** The state that this engine shares with the other instances of its cluster. */
   readonly shared?: Shared | undefined;
   /** Sends requests; default: over the network. */
   readonly sender?: HttpSender | undefined;

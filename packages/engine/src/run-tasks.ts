@@ -25,7 +25,7 @@ export async function resumeTasks(
   });
 }
 
-/** In a cluster: tasks are given what comes, and read what came since their states were saved. */
+/** In a cluster: tasks get new points as they come, and read those since their saved states. */
 export function givePoints(
   { shared }: Stores,
   { router, balance }: Tasking,

@@ -15,7 +15,7 @@ const WRONG_WORDS: Readonly<Record<string, string>> = {
   IN: 'IN is only known in WITH KEY IN (…); use OR or a regular expression',
 };
 
-/** Of the words that could stand there the one that was nearly written. */
+/** The expected word that is closest to the one that was written. */
 function meantWord(token: Token, expected: readonly string[]): string | undefined {
   if (token.kind !== 'word' && token.kind !== 'identifier') return undefined;
   const words = expected.filter((word) => /^[A-Z]+$/.test(word));

@@ -1,4 +1,4 @@
-// What listeners make of what they receive.
+// Points as listeners pass them on.
 import type { Timestamp } from '@tidemark/core';
 import type { LineFieldValue } from '@tidemark/line-protocol';
 

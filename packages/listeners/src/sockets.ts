@@ -78,7 +78,7 @@ export async function openTcp(
   };
 }
 
-// What a page sends anywhere comes as the body of such a request.
+// First line of what a web page can send to any port: a request whose body it chooses.
 const HTTP_REQUEST = /^[A-Z]+ \S+ HTTP\/1\.[01]$/;
 
 /**

@@ -76,7 +76,10 @@ function isFewRows({ condition, inputs, limit, offset, outputs }: SelectPlan): b
   );
 }
 
-/** What has been looked up is in the plan, and no call that may be in it draws numbers. */
+/**
+ * Never asked: the plan has everything that was looked up, and none of its calls uses random
+ * numbers.
+ */
 const UNASKED: Pick<QueryContext, 'catalog' | 'monotonicMs' | 'random'> = {
   catalog: {
     hasDatabase: () => false,

@@ -4,7 +4,7 @@ import { Kernels } from '@tidemark/kernels';
 
 let shared: Kernels | undefined;
 
-/** What is in its scratch memory is gone with the next call of anybody. */
+/** The shared kernels. The next call by anyone overwrites their scratch memory. */
 export function queryKernels(): Kernels {
   shared ??= new Kernels();
   return shared;

@@ -58,7 +58,7 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
  */
 export const PLAN_BYTES_MAX = 64 * 1024;
 
-/** What all kept plans may weigh; those that were not used for longest go first. */
+/** Memory of all cached plans; the least recently used ones are dropped first. */
 export const PLAN_CACHE_BYTES = 16 * 1024 * 1024;
 
 /** How long operators on the main thread work before they let others run. */

@@ -101,7 +101,7 @@ export class VirtualTimers implements Timers {
     this.advanceSome(time, Number.POSITIVE_INFINITY);
   }
 
-  /** As `advanceTo`, but fires at most so many timers; false when more of them are due. */
+  /** As `advanceTo`, but fires at most `countMax` timers; false when more are due. */
   advanceSome(time: Timestamp, countMax: number): boolean {
     for (let count = 0; ; count++) {
       const next = this.#first();

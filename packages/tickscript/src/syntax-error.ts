@@ -109,7 +109,7 @@ const FOREIGN_SYMBOLS: ReadonlyMap<string, string> = new Map([
   ['\ufeff', 'save the script without a byte order mark'],
 ]);
 
-/** So much of the text before a place is looked at. */
+/** Characters before the error that are examined for a hint. */
 const HINT_CONTEXT = 100;
 
 function hintFor(text: string, token: Token, expected: readonly string[]): string | undefined {

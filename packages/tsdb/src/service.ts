@@ -26,7 +26,9 @@ export type TsdbDependencies = {
   readonly openStorage?: typeof openStorage | undefined;
   /** Without it nothing is rehearsed, whatever `data.rehearsal-enabled` says. */
   readonly rehearsal?: RehearsalSettings | undefined;
-  /** With which the page's server of this process is believed where its clients are. */
+  /**
+   * Key with which the web server of this process proves that it may state its clients' addresses.
+   */
   readonly pageKey?: string | undefined;
 };
 

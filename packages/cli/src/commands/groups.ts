@@ -12,7 +12,7 @@ type CommandContext = {
   readonly finish: Finish;
   /** Whether a verb follows the group's name: a service is not started then. */
   readonly hasVerb: boolean;
-  /** Those of the service with this name. */
+  /** Subcommands of the service with this name. */
   readonly subcommands: (service: string) => Promise<readonly Command[]>;
 };
 
@@ -129,8 +129,8 @@ export class CommandGroups {
     const context: CommandContext = {
       flags,
       finish: this.#finish,
-      // A group without an action of its own tells of a verb that it does not have, and what may
-      // have been meant.
+      // A group without an action of its own reports an unknown verb, with the one that may have
+      // been meant.
       hasVerb: second !== undefined && !second.startsWith('-'),
       subcommands: (service) => this.#subcommandsOf(service),
     };

@@ -110,7 +110,7 @@ export async function serve<C>(services: Services<C>): Promise<number> {
   } catch (error) {
     await shutdown.closeAll();
     process.stderr.write(`tidemark: ${describeError(error)}\n`);
-    // What a service refuses while it starts is its configuration.
+    // A service that refuses to start with `InvalidRequest` has a wrong configuration.
     return error instanceof InvalidRequest ? ExitStatus.Usage : exitStatusOf(error);
   }
   return stopped;

@@ -7,7 +7,7 @@ import type { ConversionNote } from './convert.ts';
 /** What scripts name that one setting would have to list. */
 export type FoundList = {
   readonly key: 'allowed-programs' | 'allowed-files' | 'allowed-secrets';
-  /** What is told when somebody is asked. */
+  /** The question to the user. */
   readonly title: string;
   /** With the scripts that name each. */
   readonly found: ReadonlyMap<string, readonly string[]>;

@@ -41,7 +41,7 @@ type Clause = {
 
 const ENDS = ['GROUP', 'BY', 'ORDER', 'LIMIT', 'OFFSET', 'SLIMIT', 'SOFFSET', 'fill(', 'tz('];
 
-/** What can follow a word, up to the next one that says something else. */
+/** What can follow a keyword, up to the next keyword of the table. */
 const CLAUSES: ReadonlyMap<string, Clause> = new Map([
   ['SELECT', { names: ['fields', 'tags'], words: [...CALLS, 'DISTINCT', 'AS', 'INTO', 'FROM'] }],
   ['FROM', { names: ['measurements'], words: ['SELECT', 'WHERE', 'WITH', ...ENDS] }],

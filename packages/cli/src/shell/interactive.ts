@@ -44,7 +44,7 @@ export async function runInteractive(session: Session): Promise<number> {
   readline.on('SIGINT', () => {
     if (running !== undefined) {
       running.abort();
-      // What was typed ahead belonged to what is cancelled.
+      // Lines typed ahead belong to the cancelled statement.
       const count = lines.clear();
       if (count > 0) process.stdout.write(`\n(${count} typed lines are dropped)\n`);
     } else {

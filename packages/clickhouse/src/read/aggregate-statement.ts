@@ -84,7 +84,7 @@ export function aggregateStatement(
   let from = naming === 'tags' ? withGroups(values, scope, request) : `(${values})`;
   let select = [...group, ...start, ...column, 'count()'];
   if (hasFirstText && naming !== 'series') {
-    // Of several texts at one time the largest counts.
+    // If several texts have one time, the largest counts.
     const of = [...group, ...column, 'time'];
     from = `(SELECT ${[...of, 'max(v) AS v', 'count() AS n'].join(', ')}
       FROM ${from} GROUP BY ${of.join(', ')})`;

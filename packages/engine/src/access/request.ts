@@ -41,12 +41,12 @@ export type AuthRequest = {
   readonly path: string;
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of the client: wrong passwords are counted for it. */
+  /** The client's address, for which wrong passwords are counted. */
   readonly address: string;
 };
 
 /**
- * Decides whether a request may go on, and tells whose it is where that is known; throws
+ * Decides whether a request is allowed and returns its user where that is known; throws
  * `Unauthorized`, `Forbidden` or `LimitExceeded`.
  */
 export type Authorize = (request: AuthRequest) => Promise<RequestUser | undefined> | undefined;

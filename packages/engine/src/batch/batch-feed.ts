@@ -36,7 +36,7 @@ type Asked = {
   readonly node: QueryNode;
   readonly tick: Timestamp;
   /**
-   * Whether a query that failed is asked again after so many attempts; the next tick asks anyway.
+   * Whether a failed query is repeated after this many attempts; the next tick asks anyway.
    */
   readonly canRepeat: (attempts: number) => boolean;
   readonly signal: AbortSignal;

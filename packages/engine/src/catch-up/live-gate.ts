@@ -10,7 +10,7 @@ import type { ReadPoints } from './read-points.ts';
 type Mode =
   /** Points wait in the router, as for a task that is behind. */
   | 'held'
-  /** What has waited is given to the task, whose time is moved by it. */
+  /** The task gets the points that have waited, which advance its time. */
   | 'draining'
   | 'live'
   /** The engine stops: what waits is in the database and is read after the next start. */

@@ -171,7 +171,7 @@ function fieldValue(cell: unknown, type: string): FieldValue | undefined {
     case 'number':
       return type === 'integer' || type === 'unsigned' ? BigInt(cell) : cell;
     case 'bigint':
-      // What is larger than a signed integer has become negative, as on the way of every write.
+      // Integers beyond the signed range become negative, as in every write.
       return type === 'float' ? Number(cell) : BigInt.asIntN(64, cell);
     case 'string':
     case 'boolean':

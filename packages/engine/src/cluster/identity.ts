@@ -58,7 +58,7 @@ export async function requireKey(
       `the other instances of cluster ${JSON.stringify(cluster)} store definitions with another key: give all of them the same one with secrets-key`,
     );
   if (identity.log !== undefined) return identity;
-  // Of a version whose logs had no name; of several that give it one at once, one succeeds.
+  // Logs of older versions have no name. If several instances name one at once, one succeeds.
   const named = JSON.stringify({ ...identity, log: randomUUID() });
   await register.change(IDENTITY, named, entry.revision);
   return requireKey(register, metadata, cluster);

@@ -52,7 +52,7 @@ export type InstanceRoleOptions = {
   readonly ended: () => Promise<void> | void;
 };
 
-/** How often it is looked whether the shared log has become too long. */
+/** How often the length of the shared log is checked. */
 const COMPACT_CHECK_MS = 10_000;
 
 /** After a failure of the coordinator or of the store; not so often that it fills the log. */
@@ -124,7 +124,7 @@ export class InstanceRole {
   }
 
   elected(): void {
-    // What it did before may have ended already, for another reason.
+    // The previous role may already have ended for another reason.
     if (this.#role.signal.aborted) this.#role = new AbortController();
     this.#role.abort(ELECTED);
   }
@@ -159,7 +159,7 @@ export class InstanceRole {
         else if (role.signal.aborted) this.#role = new AbortController();
         else await this.#follow(role.signal);
       } catch (error) {
-        // It was told to stop while it began to lead.
+        // The instance was stopped while it began to lead.
         if (error === CLOSING) return;
         this.#warn('failed to follow or to lead', error);
         this.#problem = isStuck(error) ? error.message : undefined;

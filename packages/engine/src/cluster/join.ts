@@ -130,7 +130,7 @@ async function append(
     const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
     await betweenLeaders(place, async (held) => {
       const last = await replica.catchUp(changes, log, held);
-      // Tasks are given what comes from now on, though it comes before an instance leads again.
+      // Tasks get all points from now on, even those that come before an instance leads again.
       const { last: point } = await coordinator.points.ends();
       const own = entries.map((entry) =>
         entry.table === 'snapshots' ? { ...entry, value: containing(entry.value, point) } : entry,

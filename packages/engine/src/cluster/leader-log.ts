@@ -227,7 +227,7 @@ function sizeOf(changes: readonly StoreChange[]): number {
   return changes.reduce((sum, { value }) => sum + (value?.length ?? 0) + ENTRY_BYTES, 0);
 }
 
-/** Entries in pieces of about so many bytes. */
+/** Entries in pieces of about `pieceBytes`. */
 function* pieces(
   entries: Iterable<StoreChange>,
   pieceBytes: number,

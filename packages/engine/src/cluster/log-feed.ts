@@ -40,7 +40,9 @@ export class LogFeed implements TaskSource, PointConsumer {
   #run = new AbortController();
   /** Records that came after the state of the task and are gone. */
   readonly missing: number;
-  /** It is given what comes. Otherwise it reads what it misses, or cannot any more. */
+  /**
+   * The task gets new records as they come. Otherwise it reads earlier ones, or cannot any more.
+   */
   #isUpToDate = true;
   #reading: Promise<void> = Promise.resolve();
 
@@ -183,7 +185,7 @@ export class LogFeed implements TaskSource, PointConsumer {
       // What is not there any more is in the state.
       this.#sequence = Math.max(this.#sequence, through);
     }
-    // At this moment nothing is missing, and what comes next is pushed.
+    // At this moment nothing is missing, and the next records are pushed.
     if (!signal.aborted) this.#goLive();
   }
 
@@ -210,7 +212,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     return saved === undefined ? last : Math.min(saved, last);
   }
 
-  /** From now on the task is given what comes, and its time is the machine's. */
+  /** From now on the task gets new records as they come, and its time is the machine's. */
   #goLive(): void {
     this.#isUpToDate = true;
     if (!this.#isRerun) return;

@@ -235,8 +235,8 @@ export class Replica {
   }
 
   /**
-   * The changes of a record, and that the copy has come so far with them: what a transaction makes.
-   * `applied` is told when it has.
+   * The changes of a record and the copy's new position, for one transaction. `applied` is called
+   * once it is stored.
    */
   withPosition(
     changes: readonly StoreChange[],

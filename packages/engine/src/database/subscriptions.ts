@@ -36,8 +36,8 @@ export type SubscriptionsOptions = {
   /** Of the subscriber, when the engine asks for credentials. */
   readonly token?: string | undefined;
   /**
-   * Of a cluster: all instances, as databases reach them. Each passes on what comes to it; the
-   * database gives a write to one of them, and to another when that one does not answer.
+   * In a cluster: the addresses of all instances, as databases reach them. The database sends a
+   * write to one of them, which passes it on, and to another if it does not answer.
    */
   readonly instances?: (() => readonly Instance[]) | undefined;
 };

@@ -31,8 +31,8 @@ export function addAlertRoutes(api: Api, alerts: AlertService): void {
   addDeadLetterRoutes(api, alerts);
 }
 
-// What has been shown is there after a crash too: answers wait until it is on disk. What the disk
-// does not take is shown nevertheless, as it is told to handlers; writes fail, and the log says so.
+// Answers wait until the shown state is on disk, so a crash does not undo it. If the disk fails, it
+// is shown nevertheless, as handlers get it too; writes fail, and the log says so.
 async function settled(alerts: AlertService): Promise<void> {
   await alerts.stored()?.catch(() => undefined);
 }

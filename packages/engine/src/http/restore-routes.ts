@@ -10,8 +10,8 @@ export type Restore = RestoreControl & { readonly upload: RestoreUpload };
 const PATH = '/storage/restore';
 
 /**
- * GET tells what became of the last one. POST begins and answers an id; PUT with `id` brings a
- * piece; POST with `id` finishes, and the engine restarts; DELETE with `id` gives up.
+ * GET returns the result of the last restore. POST begins one and returns its id; PUT with `id`
+ * uploads a piece; POST with `id` finishes, and the engine restarts; DELETE with `id` cancels.
  */
 export function addRestoreRoutes(api: Api, restore: Restore | undefined): void {
   const needed = (): Restore => {

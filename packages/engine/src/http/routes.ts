@@ -1,5 +1,5 @@
 // The layout of the API's paths: base paths, equivalent paths, and the methods of a path.
-/** The setting that a listener is told of that cannot listen. */
+/** The setting named in the error when the server cannot listen. */
 export const BIND_SETTING = 'http.bind-address (--bind, with `up` --engine-bind)';
 
 /** Base path of stable endpoints. */

@@ -459,8 +459,8 @@ function warningHeader(text: string): string {
   return `299 - "${quoted}"`;
 }
 
-// What is to be known of a connection before its first request. A limit means little when it is
-// looked at less often than it is long.
+// Options that a connection needs before its first request. A time limit has to be checked more
+// often than its own length.
 export function connectionOptions({ requestTimeoutMs }: Pick<ServerOptions, 'requestTimeoutMs'>) {
   const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
   return {

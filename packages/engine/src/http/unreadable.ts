@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 
-/** Tells which version answers; on every answer. */
+/** Names the version of the engine on every answer. */
 export const VERSION_HEADER = 'X-Engine-Version';
 
 /** Answers to what could not be read as a request, and ends the connection. */
@@ -13,13 +13,13 @@ export function refuseUnreadable(
   error: Error & { readonly code?: string | undefined },
   socket: Socket,
 ): void {
-  // Nobody is left to be told.
+  // The client is gone.
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (socket.writable) socket.write(answerTo(error.code));
   socket.destroy(error);
 }
 
-/** Answers a request that expects something else than to be told to go on. */
+/** Answers a request with an `Expect` other than `100-continue`. */
 export function refuseExpectation(response: ServerResponse): void {
   const body = errorBody('only "Expect: 100-continue" is understood');
   response.writeHead(417, {

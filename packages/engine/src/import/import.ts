@@ -26,7 +26,7 @@ export type ImportOptions = {
   readonly isOverwriting?: boolean | undefined;
   /** Looks and reports what would be done, changes nothing. */
   readonly isDryRun?: boolean | undefined;
-  /** Told about each thing when it is done. */
+  /** Called after each step. */
   readonly onStep?: ((step: ImportStep) => void) | undefined;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;

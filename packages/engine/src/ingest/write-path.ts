@@ -55,8 +55,7 @@ export class WritePath {
 
   /**
    * Parses a body and hands its points to the tasks. All lines or none. Resolves when the alerts
-   * they raised at once are on disk: what was acknowledged has told everybody, or will after a
-   * crash.
+   * that they raised at once are on disk: these are delivered, if need be after a crash.
    */
   async write(body: Uint8Array, target: WriteTarget): Promise<void> {
     this.counters.bytes += body.length;

@@ -270,8 +270,8 @@ class StreamTap implements PointConsumer {
     const settled = (): void => {
       this.#pressure = undefined;
     };
-    // A disk that refuses ends the recording, which then tells the reason; whoever writes points is
-    // not concerned.
+    // A disk that fails ends the recording, which reports the reason; writers of points do not
+    // notice.
     return pressure.then(settled, () => {
       this.#isStopped = true;
       settled();

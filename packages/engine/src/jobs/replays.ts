@@ -59,7 +59,7 @@ export type ReplaysOptions = {
   readonly servicesOf: (taskId: string) => EngineServices;
 };
 
-/** What all kinds of replays are told. */
+/** Input that all kinds of replays have. */
 export type ReplayInput = {
   readonly id: string;
   readonly task: string;

@@ -51,7 +51,7 @@ const PASSED_ON_HEADER = 'x-tidemark-passed-on';
 /** An instance answers so what was passed on to it and is the leader's. */
 export const NOT_LEADING_STATUS = 421;
 
-/** How often it is looked for a leader while requests wait. */
+/** How often a leader is looked for while requests wait. */
 const LOOK_MS = 20;
 
 /** Headers of one connection, which end with it. */
@@ -67,7 +67,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** By these an origin is told from others, which was done here. */
+/** Headers of the origin of a request. This instance has checked them and does not pass them on. */
 const OF_PAGE: ReadonlySet<string> = new Set(['origin', 'sec-fetch-site', PASSED_ON_HEADER]);
 
 /** The instance that should have answered leads no more. */

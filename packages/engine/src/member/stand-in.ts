@@ -26,7 +26,7 @@ export type StandInOptions = Omit<EntryOptions, 'metadata' | 'http'> & {
   readonly copy: () => Metadata | undefined;
 };
 
-/** Who may ask, where these are the overrides of the configuration. */
+/** Decides who has access, for these overrides of the configuration. */
 type Entry = {
   readonly overrides: string;
   readonly authenticator: Promise<Authenticator | undefined>;

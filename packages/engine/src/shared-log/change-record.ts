@@ -44,7 +44,7 @@ export function decodeChanges(bytes: Uint8Array): readonly StoreChange[] {
     });
     if (at === bytes.length) return changes;
   } catch {
-    // Told below, as a record that is too short or too long.
+    // Reported below, like a record that is too short or too long.
   }
   throw new Corruption('record of the shared log can not be read', { file: 'changes', offset: at });
 }

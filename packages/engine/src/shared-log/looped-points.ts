@@ -37,7 +37,7 @@ type Added = Looped & { readonly turn: number };
 /** How soon an instance whose lease has ended looks whether it was renewed or the term is over. */
 const LOOK_MS = 20;
 
-/** So many points are put together into one record. */
+/** Points that one record may hold. */
 const MERGED_MAX = 2000;
 
 export class LoopedPoints {

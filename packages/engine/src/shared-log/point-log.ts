@@ -40,7 +40,7 @@ export type PointLogOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: Build;
-  /** What may be written: every instance can read it. */
+  /** The newest format version that all instances can read. */
   readonly level: () => number;
   /** Where records go that cannot be read. */
   readonly unreadable: UnreadablePoints;
@@ -135,7 +135,7 @@ export class PointLog {
   }
 
   /**
-   * Others that read the log as well are told of records by their numbers, from this one on; it
+   * From this record on, instances that read the log themselves get only the numbers of records; it
    * rises.
    */
   get firstNamed(): number {
@@ -159,7 +159,7 @@ export class PointLog {
     return Math.max(0, this.#first - 1 - sequence);
   }
 
-  /** Gives the tasks what comes from now on; they read by themselves what they miss (`again`). */
+  /** Begins to pass new records to the tasks, which read earlier ones themselves (`again`). */
   open(dispatch: Dispatch): void {
     this.#signal.throwIfAborted();
     this.#running = followPoints({
@@ -304,7 +304,7 @@ export class PointLog {
     }
   }
 
-  /** Whether tasks are given what comes, here. */
+  /** Whether new records are passed to the tasks. */
   get #isGiving(): boolean {
     return this.#running !== undefined && !this.#signal.aborted;
   }

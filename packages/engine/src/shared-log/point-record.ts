@@ -18,7 +18,7 @@ export type PointLabel = {
   readonly precision: Precision;
   /** When it was accepted, in nanoseconds; the time of points without one. */
   readonly now: string;
-  /** Of points of loopback nodes: the last row that has caused some of them. */
+  /** For points of loopback nodes: the last row that caused any of them. */
   readonly cause?: EventCause | undefined;
 };
 

@@ -67,7 +67,7 @@ export class PointWindow {
     // All tasks that wanted it have it already, or run elsewhere: this instance was away too long.
     if (held === undefined) throw new Unavailable('points were dropped before they were read here');
     if (held.record !== undefined) {
-      // What cannot be read is set aside by the leader, who reads every record.
+      // The leader reads every record and sets aside those that cannot be read.
       const { record } = held;
       const { build } = this.#options;
       held.batch = readRecord(this.#parser, record, { label: labelIn(record), build }).batch;

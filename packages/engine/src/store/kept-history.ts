@@ -15,7 +15,7 @@ type StoredChange = Omit<LevelChange, 'time' | 'durationNanos'> & {
 /** Changes that were added between two writes. */
 type Entry = { readonly changes: readonly StoredChange[] };
 
-/** As many digits as any number of entries has. */
+/** Enough digits for the number of any entry, so that keys sort by it. */
 const KEY_DIGITS = 16;
 
 export class KeptHistory {
@@ -64,7 +64,7 @@ export class KeptHistory {
     }
   }
 
-  /** Entries that nobody asks for when so many changes have come. */
+  /** Entries that are no longer needed after `addedCount` more changes. */
   #outdated(addedCount: number): readonly { readonly number: number }[] {
     let count = this.#entries.reduce((sum, entry) => sum + entry.count, addedCount);
     const old: { readonly number: number }[] = [];

@@ -26,7 +26,7 @@ export type Identity = {
   readonly formatVersion: number;
   readonly clusterId: string;
   readonly serverId: string;
-  /** Tells the key of the values from others; absent in files of before there was one. */
+  /** Identifies the key of the values; absent in files older than the key. */
   readonly keyCheck?: string | undefined;
 };
 

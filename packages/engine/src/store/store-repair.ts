@@ -21,7 +21,7 @@ import { TABLES } from './tables.ts';
 
 const READER = fileURLToPath(new URL('../../read-store.mjs', import.meta.url));
 
-/** Those whose values are no JSON, as the reader is told. */
+/** Tables whose values are not JSON; the reader has to know them. */
 const BINARY_TABLES = TABLES.filter((declared) => 'isBinary' in declared)
   .map(({ name }) => name)
   .join(',');

@@ -21,7 +21,7 @@ const SHARED = { isLocal: false, isSealed: false } as const;
 const SEALED = { isLocal: false, isSealed: true } as const;
 const LOCAL = { isLocal: true, isSealed: false } as const;
 
-/** In the order in which joining tells them. */
+/** In the order in which joining a cluster writes them. */
 export const TABLES = [
   { name: 'identity', key: 'text', ...LOCAL, joinedAs: undefined },
   { name: 'replica', key: 'text', ...LOCAL, joinedAs: undefined },

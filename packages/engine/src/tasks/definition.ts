@@ -33,7 +33,7 @@ export type Definition = {
 export type DefinitionInput = {
   readonly script: string;
   readonly vars: Vars;
-  /** What the client gives now. */
+  /** Databases and policies of the request. */
   readonly dbrps: readonly Dbrp[];
   /** What was stored before, used when neither client nor script names any. */
   readonly storedDbrps?: readonly Dbrp[] | undefined;
@@ -104,7 +104,7 @@ function buildTask({ script, vars }: DefinitionInput, environment: BuildEnvironm
   }
 }
 
-/** What is said of a script that would be right with another value of a secret. */
+/** The diagnostic of a script that is invalid only because of the value of a secret. */
 function misfitOf(script: string, found: readonly Diagnostic[]): SyntaxDiagnostic {
   const message = 'invalid TICKscript: the value of a secret var does not fit where it is used';
   const [first] = found;

@@ -39,7 +39,7 @@ export type ExecutorOptions = {
   ) => TaskSource;
   /** Starts the queries of a batch task. */
   readonly startQueries: (unit: Unit, setup: SourceSetup) => TaskSource;
-  /** Told from which databases a task publishes to topics, before it does. */
+  /** Called before a task publishes to topics, with the databases that it reads. */
   readonly addTopicOrigins: (topics: readonly string[], databases: readonly string[]) => void;
   readonly log: Logger;
 };
@@ -60,7 +60,7 @@ export type Startable = {
   readonly dbrps: readonly Dbrp[];
   /** Names what is started; state belongs to it alone. */
   readonly definition: string;
-  /** It runs in so many parts; in one when absent. */
+  /** The number of parts it runs in; one when absent. */
   readonly split?: Omit<TaskPart, 'index'> | undefined;
   /** State of an earlier run of what is started. */
   readonly saved?: ((unit: SavedUnit) => TaskState | undefined) | undefined;
@@ -72,7 +72,7 @@ export type TaskEvents = {
   readonly died: (error: string) => void;
   /** Its thread failed and it was started again. */
   readonly restarted: (reason: string) => void;
-  /** It goes on without a part of what it has missed. */
+  /** The task continues without some of the points that it missed. */
   readonly gaveUp: (reason: string) => void;
 };
 

@@ -20,7 +20,7 @@ export type ReachOptions = {
 
 const CODE = 'TICK_UNREACHED';
 
-/** A database that does not answer by then is told as one that does not. */
+/** A database that does not answer within this time counts as unreachable. */
 const ANSWER_MS = 2000;
 
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;

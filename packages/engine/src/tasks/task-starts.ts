@@ -199,8 +199,8 @@ export class TaskStarts {
       this.#eventsOf(id),
     );
     this.#options.onStarted();
-    // What it misses from now on counts, also when the engine is killed before states are saved the
-    // next time.
+    // Saved at once, so that points are not lost if the engine is killed before the next regular
+    // save.
     if (began.length > 0 && executor.hasPosition(id)) await snapshots.save(executor, began);
   }
 

@@ -19,7 +19,7 @@ export const streamNode = defineNode({
       cluster: '',
       property: 'stream',
       databases: undefined,
-      // What is written to the engine itself needs none.
+      // Points written to the engine itself need no database.
       urgency: 'optional',
     },
   }),

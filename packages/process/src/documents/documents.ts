@@ -93,7 +93,8 @@ export class Documents {
         id: name.id,
         versions: withinLimits([...(before?.versions ?? []), version]),
       };
-      // Of what is there by then: the versions before are those of the one that is replaced.
+      // Checked when it is stored: the earlier versions have to be those of the document that is
+      // replaced.
       await this.#store.put(key, record, (present) =>
         requireVersion(name, change.replaces, present),
       );

@@ -13,7 +13,7 @@ import type { SourceCounters } from '../series-source.ts';
  */
 export type OperatorCost = {
   readonly label: string;
-  /** Of this operator and of everything below it. */
+  /** Time spent in this operator and in everything below it. */
   totalMs: number;
   batches: number;
   rows: number;

@@ -123,8 +123,8 @@ class RowTexts {
 }
 
 /**
- * What the longest text of a dictionary weighs. Infinite for one that is longer than the batch: its
- * rows are looked at instead.
+ * Size of the longest text of a dictionary. Infinite for a dictionary that is longer than the
+ * batch, whose rows are examined instead.
  */
 function longestText(dictionary: readonly string[], rowCount: number): number {
   if (dictionary.length > rowCount) return Number.POSITIVE_INFINITY;

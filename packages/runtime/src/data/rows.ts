@@ -76,7 +76,7 @@ function jsonValue(value: FieldValue | null): string {
 }
 
 const HTML = /[<>&\u2028\u2029]/g;
-/** What stands between quotes as it is; lone surrogates do not. */
+/** Text that needs no escape between quotes; lone surrogates need one. */
 const PLAIN = /^[ !#-%'-;=?-[\]-\u007f]*$/;
 
 /** A JSON string with `<`, `>` and `&` escaped, as Go's encoder does. */

@@ -165,7 +165,7 @@ export type ToHost =
     }
   /** Of a task elsewhere. */
   | { readonly kind: 'inhibition'; readonly inhibition: Inhibition; readonly isActive: boolean }
-  /** So many items of the host's have been handled. */
+  /** Acknowledges this many items of the host. */
   | { readonly kind: 'handled'; readonly count: number }
   | { readonly kind: 'ping'; readonly id: number };
 

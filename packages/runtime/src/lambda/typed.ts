@@ -19,7 +19,7 @@ export type Run<T = Value | Regex> = (point: Point, frame: Frame) => T;
 
 export type Typed = {
   readonly type: ValueType | 'missing' | 'invalid';
-  /** Of a reference that the point lacks. */
+  /** The name of a reference that the point lacks. */
   readonly name?: string | undefined;
   /** Found when the type is looked up; `type` is `invalid` then. */
   readonly failure?: EvaluationError | undefined;

@@ -97,8 +97,8 @@ function* writePart(
 }
 
 /**
- * Of neighbouring rows that end at `ends` the last value each; `undefined` when there is none at
- * all.
+ * The last value of each run of neighbouring rows, which end at `ends`; `undefined` when no run has
+ * one.
  */
 function lastOfEach(column: Column, ends: readonly number[]): Column | undefined {
   const { valid } = column;

@@ -40,7 +40,7 @@ export class Memtables {
   }
 
   /**
-   * Resolves when a write may add rows that take about so many bytes. Returns `undefined`, not a
+   * Resolves when a write may add rows of about this many bytes. Returns `undefined`, not a
    * promise, while there is room. `leave` has to follow.
    */
   enter(sizeBytes: number): Promise<void> | undefined {

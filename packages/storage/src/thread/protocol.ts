@@ -198,7 +198,7 @@ export type FromThread =
       readonly isLast: boolean;
       /** Totals of the stream, in the order of `SOURCE_COUNTERS`. */
       readonly counters: readonly number[];
-      /** What the answer lacks, since the last message. */
+      /** What was found missing from the answer since the last message. */
       readonly partial?: readonly string[] | undefined;
       /** With the last batch of a schema look-up, if the schema has not changed in the meantime. */
       readonly schema?: SchemaState | undefined;

@@ -7,7 +7,7 @@ export type Credentials =
   | { readonly kind: 'bearer' | 'api-token'; readonly token: string }
   | { readonly kind: 'none' };
 
-/** What of a request says who it is from. */
+/** The credentials of a request. */
 export type Login = {
   /** Parameters `u` and `p`; empty when they are absent. */
   readonly userName: string;

@@ -41,7 +41,7 @@ const NOWHERE: Span = { start: 0, end: 0 };
 export type ContinuousInterval = {
   readonly intervalNanos: bigint;
   readonly offsetNanos: bigint;
-  /** Of tz(): windows lie on its wall clock. */
+  /** The zone of tz(); windows begin by its wall clock. */
   readonly zone?: Zone | undefined;
 };
 

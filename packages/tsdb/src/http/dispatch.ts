@@ -204,7 +204,7 @@ export class Dispatch {
       sendError(exchange, 413, error.message);
       return discardBody(exchange.request);
     }
-    // A body that found no room, or was too slow: what comes of it is nobody's.
+    // The body found no room or was too slow; the rest of it is discarded.
     if (status === 503 && !exchange.request.complete) discardBody(exchange.request);
     if (!(error instanceof AppError)) {
       counters.recoveredPanics++;

@@ -22,7 +22,7 @@ export type Exchange = {
   readonly response: ServerResponse;
   readonly method: string;
   readonly path: string;
-  /** Of the URL only. */
+  /** Parameters of the URL, without those of the body. */
   readonly parameters: Parameters;
   readonly requestId: string;
   /** Address of the client, without port. */

@@ -18,7 +18,7 @@ const MAX_PROFILE_SECONDS = LIMITS.profileSeconds.value;
 let isProfiling = false;
 let isTakingSnapshot = false;
 
-/** Who asks for profiles that `http.pprof-enabled` switches off is told so. */
+/** Answers requests for profiles while `http.pprof-enabled` is off. */
 export async function refuseProfiles(): Promise<never> {
   throw new NotFound('profiles are switched off (http.pprof-enabled)');
 }

@@ -60,7 +60,9 @@ export class QueryMemories {
     else this.limitBytes = limitBytes === 0 ? largeBytes : Math.min(limitBytes, largeBytes);
   }
 
-  /** What a query begins with. Rejects with `Unavailable` when nobody gives any back in time. */
+  /**
+   * The memory that a query starts with. Rejects with `Unavailable` when none becomes free in time.
+   */
   begin(holder: Holder): Part | Promise<Part> {
     return this.beginnings.take(BEGINNING_BYTES, holder);
   }

@@ -72,8 +72,8 @@ export class RunningQueries {
   }
 
   /**
-   * What a query begins with; to be released behind `finish`. Rejects with `Unavailable` when there
-   * is no room in time.
+   * The memory that a query starts with, to be released after `finish`. Rejects with `Unavailable`
+   * when none becomes free in time.
    */
   begin(holder: Holder): Part | Promise<Part> {
     return this.#options.memories.begin(holder);

@@ -104,7 +104,7 @@ export function App() {
   );
 }
 
-/** Who may not use a page and has its address is told so; what it asks would be refused. */
+/** Shown instead of a page that the user may not use: its requests would be refused. */
 function NotForUser({ page: { isForAdmins, isForReaders } }: { readonly page: PageDefinition }) {
   const title = hasNothing()
     ? t.noRights

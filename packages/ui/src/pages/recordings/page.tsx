@@ -94,7 +94,8 @@ function Record({
           event.preventDefault();
           if (!isUsable) return;
           const ms = Number(minutes.value) * 60_000;
-          // Of a stream what comes from now on, of a batch what its queries answer for the past.
+          // A stream task records points from now on, a batch task the answers of its queries for
+          // the past.
           const what =
             chosen.type === 'stream'
               ? engine.record('stream', {
