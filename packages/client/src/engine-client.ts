@@ -1,4 +1,4 @@
-// Typed client of the task engine (specification: task-processing service HTTP API).
+// Typed client of the task engine's HTTP API.
 import type {
   ConfigChange,
   ConfigSection,
@@ -166,7 +166,7 @@ export class EngineClient {
     return this.http.json(`${BASE}/recordings/${part(id)}`);
   }
 
-  /** Starts a recording; `body` as the specification's table for this kind. */
+  /** Starts a recording; `body` has the fields of this kind of recording. */
   record(
     kind: 'stream' | 'batch' | 'query',
     body: Readonly<Record<string, unknown>>,

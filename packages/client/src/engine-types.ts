@@ -1,5 +1,4 @@
-// Documents of the task engine's API (specification: task-processing service, resources and their
-// fields).
+// Documents of the task engine's API: its resources and their fields.
 import type { ScriptDiagnostic } from './http.ts';
 
 export type Dbrp = { readonly db: string; readonly rp: string };

@@ -1,4 +1,4 @@
-// Typed client of the database (specification: time-series database HTTP API).
+// Typed client of the database's HTTP API.
 import { Internal } from '@tidemark/core';
 
 import { DocumentClient } from './document-client.ts';

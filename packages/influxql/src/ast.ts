@@ -1,5 +1,5 @@
 // Syntax tree of InfluxQL: immutable data, every node with the span of the text it was read from.
-// Grammar: DESIGN in docs/reference/influxql.md. Nothing here is checked for meaning; that is
+// Grammar: docs/reference/influxql.md. Nothing here is checked for meaning; that is
 // analysis (packages/query).
 import type { FieldType, Span } from '@tidemark/core';
 

@@ -108,8 +108,8 @@ export type Batch = {
   readonly parseErrors: readonly string[];
   readonly parseErrorCount: number;
   /**
-   * Points that were parsed, but refused. Of several reasons the most important one is given, as
-   * InfluxDB does (reference/line-protocol.md §7).
+   * Points that were parsed, but refused. `reason` is the one that comes first in InfluxDB's order
+   * of kinds (`refusals.ts`).
    */
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines: readonly IngestRejectedLine[];

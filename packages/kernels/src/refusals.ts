@@ -1,5 +1,4 @@
-// Counts refused points of a batch and chooses the reason for the response, as InfluxDB does
-// (reference/line-protocol.md §7).
+// Counts refused points of a batch and chooses the reason for the response, as InfluxDB does.
 import type { Batch, IngestRejectedLine } from './ingest-types.ts';
 import { PARSE_ERRORS_MAX } from './limits.ts';
 

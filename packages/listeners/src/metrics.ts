@@ -1,4 +1,4 @@
-// What the counters of listeners are as metrics; their modules are called like their sections.
+// The counters of listeners as metrics. Their modules have the names of their sections.
 import type { MetricRow } from '@tidemark/core';
 
 import type { ListenerCounters } from './batcher.ts';

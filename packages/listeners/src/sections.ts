@@ -81,7 +81,7 @@ export const LISTENER_SECTIONS = {
     'allowed-origins': BORDER_OPTIONS['allowed-origins'],
     'tls-enabled': bool('Speak TLS.'),
     certificate: str('File of certificate and key, PEM.'),
-    'log-point-errors': bool('Log points that can not be read.', true),
+    'log-point-errors': bool('Log points that cannot be read.', true),
     'batch-size': integer('Points that make a batch.', 1000),
     'batch-pending': integer(
       'Full batches that may wait for storage; beyond it points are dropped.',

@@ -1,5 +1,4 @@
-// Error messages that existing clients match on (docs/reference/influxql.md), and the errors that
-// carry them.
+// Error messages that existing clients match on, and the errors that carry them.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 

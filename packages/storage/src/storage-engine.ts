@@ -67,8 +67,8 @@ export type WriteOutcome = {
    */
   readonly parseErrors: readonly string[];
   /**
-   * Points that were parsed and refused; `reason` is that of the first one
-   * (reference/line-protocol.md §7).
+   * Points that were parsed and refused; `reason` is the one that comes first in InfluxDB's order
+   * of kinds.
    */
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines?: readonly RejectedLine[] | undefined;

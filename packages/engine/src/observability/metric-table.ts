@@ -138,7 +138,7 @@ const SERVICE: readonly MetricRow[] = [
     ],
   ]),
   ...gauges('load', [
-    ['errors', 'load_errors', 'Files of the load directory that can not be used.'],
+    ['errors', 'load_errors', 'Files of the load directory that cannot be used.'],
   ]),
   ...counters('scraper', [
     ['scrapes', 'scrapes_total', 'Times that a target was asked.'],

@@ -1,5 +1,4 @@
-// Static checks of one function call in a SELECT list: number and kind of arguments, nesting (§5,
-// §8.2).
+// Static checks of one function call in a SELECT list: number and kind of arguments, nesting.
 import { formatDuration, suggest } from '@tidemark/core';
 import type { InvalidRequest, Span } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';

@@ -1,4 +1,4 @@
-// Static checks of a SELECT: everything that is wrong with it regardless of the data (§5, §8.2).
+// Static checks of a SELECT: everything that is wrong with it regardless of the data.
 import type { InvalidRequest, Span } from '@tidemark/core';
 import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';

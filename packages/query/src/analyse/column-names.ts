@@ -1,4 +1,4 @@
-// Names of result columns (query semantics §1).
+// Names of result columns.
 import type { Expression } from '@tidemark/influxql';
 
 /** The name that a column has of itself: names of references and calls in it, joined by `_`. */

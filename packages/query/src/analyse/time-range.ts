@@ -1,6 +1,6 @@
-// Time in conditions: the range they select, and the remaining condition (§6 of the language
-// reference). All time predicates of a condition are intersected, even those under OR, as recorded;
-// a warning is added when the result differs from the text.
+// Time in conditions: the range they select, and the remaining condition. All time predicates of a
+// condition are intersected, even those under OR, as recorded; a warning is added when the result
+// differs from the text.
 import type { InvalidRequest, Span, TimeRange, Timestamp } from '@tidemark/core';
 import {
   floorDiv,

@@ -1,5 +1,4 @@
-// Windows of GROUP BY time: where they start and end, with and without a time zone (query semantics
-// §2).
+// Windows of GROUP BY time: where they start and end, with and without a time zone.
 //
 // With a zone, borders are times of its wall clock. A window begins with the first instant at which
 // the clock shows its border or more, so that windows follow each other without gaps, whatever the

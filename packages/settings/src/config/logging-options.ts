@@ -4,7 +4,7 @@ import { oneOf, str } from '../option-rows.ts';
 /** Options of a section `logging`. */
 export const LOGGING_OPTIONS = {
   file: str(
-    'STDERR, STDOUT or a path; a file is opened anew on SIGHUP, so that it can be rotated.',
+    'STDERR, STDOUT or a path; a file is opened again on SIGHUP, so that it can be rotated.',
     'STDERR',
   ),
   format: oneOf(

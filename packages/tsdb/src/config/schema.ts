@@ -47,7 +47,7 @@ export const TSDB_CONFIG = {
       1000,
     ),
     'max-bad-lines': integer(
-      'Lines of one write that can not be parsed; what follows them is not read. 0 is no limit.',
+      'Lines of one write that cannot be parsed; what follows them is not read. 0 is no limit.',
       10_000,
     ),
     'max-text-size': size(
@@ -107,7 +107,7 @@ export const TSDB_CONFIG = {
       '4s',
     ),
     'serve-damaged': bool(
-      'Answer queries without what can not be read; the answer has a message and `partial`. Without it they fail.',
+      'Answer queries without what cannot be read; the answer has a message and `partial`. Without it they fail.',
     ),
   }),
   coordinator: configSection('Limits of queries and writes.', {

@@ -162,8 +162,7 @@ export function describeProblem(
 ): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
   if (dropped !== undefined && dropped.count > 0) {
-    // Where nothing else was written, nothing was written in part: the specification's text stands
-    // alone.
+    // If nothing was written, no write was partial: the reason is the whole text.
     const isAlone = pointsWritten === 0 && parseErrors.length === 0;
     if (isAlone && dropped.reason.startsWith(TYPE_CONFLICT)) return dropped.reason;
     return partialWrite(dropped.reason, dropped.count);

@@ -16,8 +16,8 @@ export type SeriesLimits = {
 export class DatabaseMissing extends NotFound {}
 
 /**
- * A write that cannot be done for a reason that the specification counts as a failure of the
- * service: no such retention policy, or storage did not take it in time.
+ * A write that fails with 500, as clients of InfluxDB expect: no such retention policy, or storage
+ * did not accept it in time.
  */
 export class WriteFailed extends Internal {}
 
