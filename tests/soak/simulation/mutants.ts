@@ -530,6 +530,8 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'deletes.close(), ',
     to: '',
     by: 'a drop and the end',
+    plan: 'a drop went on behind the end',
+    seed: 3,
   },
   {
     area: 'end',
@@ -538,6 +540,8 @@ export const MUTANTS: readonly Mutant[] = [
     from: ', restores.close()',
     to: '',
     by: 'a restore and the end',
+    plan: 'a restore went on behind the end',
+    seed: 2,
   },
   {
     area: 'end',
@@ -554,5 +558,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'rebuilds.idle(), ',
     to: '',
     by: 'a rebuild and the end',
+    plan: 'a rebuild went on behind the end',
+    seed: 3,
   },
 ];

@@ -6,6 +6,82 @@ import type { Found } from './found.ts';
 
 const WITHOUT_A_GUARD: readonly Found[] = [
   {
+    what: 'a drop went on behind the end',
+    plan: {
+      seed: 1,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: false, concurrency: 5 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=x', 0],
+            ['n', 't=y', 1],
+          ],
+        },
+        { kind: 'wait' },
+        { kind: 'flush' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'drop-policy', database: 'a', retentionPolicy: 'p' },
+        { kind: 'close' },
+      ],
+    },
+  },
+  {
+    what: 'a restore went on behind the end',
+    plan: {
+      seed: 1,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: false, concurrency: 5 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=x', 0],
+            ['n', 't=y', 1],
+          ],
+        },
+        { kind: 'wait' },
+        { kind: 'backup' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'restore' },
+        { kind: 'close' },
+      ],
+    },
+  },
+  {
+    what: 'a rebuild went on behind the end',
+    plan: {
+      seed: 1,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: false, concurrency: 5 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=x', 0],
+            ['n', 't=y', 1],
+          ],
+        },
+        { kind: 'write', database: 'a', retentionPolicy: 'p', lines: [['m', 't=y', 2]] },
+        { kind: 'wait' },
+        { kind: 'flush' },
+        { kind: 'wait' },
+        { kind: 'wait' },
+        { kind: 'delete', database: 'a', measurement: 'm', tag: 't=x' },
+        { kind: 'wait' },
+        { kind: 'compact' },
+        { kind: 'close' },
+      ],
+    },
+  },
+  {
     what: 'what a failed sync of the log took was not written again',
     plan: {
       seed: 1,
