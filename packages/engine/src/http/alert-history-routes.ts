@@ -7,7 +7,7 @@ import { checkTopicId, parseLevel, readHandlerSpec } from '@tidemark/alerting';
 import type { AlertService, LevelChange, TopicEvent } from '@tidemark/alerting';
 import { asObject, parseJson } from '../formats/json.ts';
 import { readPage } from '../formats/params.ts';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 
 const PREFIX = 'invalid test of a handler: ';
 

@@ -18,7 +18,7 @@ import { asObject, parseJson } from '../formats/json.ts';
 import { pickFields, readFields, readPage, readPattern } from '../formats/params.ts';
 import type { QueryParams } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 
 const TOPICS = '/alerts/topics';
 

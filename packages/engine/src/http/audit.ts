@@ -7,7 +7,8 @@ import type { Clock } from '@tidemark/core';
 import { openAuditRecord, parseAuditQuestion } from '@tidemark/process';
 import type { AuditRecord } from '@tidemark/process';
 import { BASE } from './routes.ts';
-import type { Api, ServerLog } from './server.ts';
+import type { Api } from './api.ts';
+import type { ServerLog } from './server.ts';
 
 /** A request that was answered. */
 export type AnsweredRequest = {

@@ -7,7 +7,7 @@ import type { InstanceView } from './cluster-overview.ts';
 import type { Shared } from '../open-stores.ts';
 import type { TaskBalance } from '../cluster/task-balance.ts';
 import type { Executor } from '../tasks/executor.ts';
-import type { Api, ApiRequest } from './server.ts';
+import type { Api, ApiRequest } from './api.ts';
 
 export function addClusterRoutes(
   api: Api,

@@ -7,7 +7,7 @@ import type { ElementView } from '../config/section-views.ts';
 import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';
 import { asObject, parseJson } from '../formats/json.ts';
 import { isKapacitorPath, pathTo } from './routes.ts';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 
 export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
   // Where overrides are turned off nothing else about the request is looked at.

@@ -5,7 +5,7 @@ import type { AlertService, DeadLetter, LetterChoice } from '@tidemark/alerting'
 import { asObject, parseJson } from '../formats/json.ts';
 import { pickFields, readFields, readPage } from '../formats/params.ts';
 import type { QueryParams } from '../formats/params.ts';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 
 const PATH = '/alerts/dead-letters';
 const FIELDS = ['topic', 'handler', 'event', 'level', 'message', 'reason', 'time'];

@@ -3,7 +3,7 @@
 import { answerDocuments } from '@tidemark/process';
 import type { Documents } from '@tidemark/process';
 import type { Logger } from '../observability/log-hub.ts';
-import type { Api, ApiHandler } from './server.ts';
+import type { Api, ApiHandler } from './api.ts';
 
 export const DOCUMENTS_PATH = '/documents';
 

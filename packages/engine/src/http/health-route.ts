@@ -9,7 +9,7 @@ import { COPY_LAG, TASK_LAG } from '../limits.ts';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { TaskService } from '../tasks/task-service.ts';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 
 export const HEALTH_PATH = '/health';
 

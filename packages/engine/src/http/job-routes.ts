@@ -11,7 +11,7 @@ import { optionalChoice, optionalFlag, optionalText } from './members.ts';
 import type { Document } from './members.ts';
 import { pickFields, readFields, readPage } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 import { takePage } from './task-routes.ts';
 
 const RECORDING_FIELDS = ['type', 'size', 'date', 'error', 'status', 'progress'];

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { printJson } from '../formats/json.ts';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 
 const LIVE_PATH = '/health/live';
 

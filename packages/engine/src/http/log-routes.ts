@@ -7,7 +7,7 @@ import { databasesOf } from '../tasks/task-databases.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import { asObject, parseJson } from '../formats/json.ts';
 import type { QueryParams } from '../formats/params.ts';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 

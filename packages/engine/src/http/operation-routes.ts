@@ -8,7 +8,7 @@ import type { ServiceTests, ServiceTestView } from './service-tests.ts';
 import { asObject, parseJson } from '../formats/json.ts';
 import { pickFields, readFields, readPage, readPattern } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
-import type { Api, ApiRequest } from './server.ts';
+import type { Api, ApiRequest } from './api.ts';
 
 /**
  * Names of stores that clients know. Their indexes are part of the file's trees, hence always

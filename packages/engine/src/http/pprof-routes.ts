@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { getHeapStatistics } from 'node:v8';
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 
 const SECONDS_DEFAULT = 30;
 const SECONDS_MAX = 120;

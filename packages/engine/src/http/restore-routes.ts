@@ -3,7 +3,7 @@
 import { InvalidRequest } from '@tidemark/core';
 import type { RestoreControl } from '../restartable.ts';
 import type { RestoreUpload } from '../store/restore-upload.ts';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 
 export type Restore = RestoreControl & { readonly upload: RestoreUpload };
 

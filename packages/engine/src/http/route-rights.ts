@@ -3,7 +3,7 @@
 // registered.
 import type { RouteRight } from '../access/request.ts';
 import { assert } from '@tidemark/core';
-import type { ApiMethod } from './server.ts';
+import type { ApiMethod } from './api.ts';
 import { BASE, PREVIEW } from './routes.ts';
 
 const ALERTS = `${PREVIEW}/alerts`;

@@ -28,6 +28,7 @@ import {
 import type { Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
 import { DataAccess } from '../access/data-access.ts';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
+import type { Api, ApiHandler, ApiMethod, ApiResponse } from './api.ts';
 import { changesSomething } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
@@ -50,53 +51,6 @@ const GZIP_BYTES_MIN = 1024;
 // (docs/compat/differences-engine.md).
 const NO_USERS =
   'the engine has no users of its own; make them in the default tsdb cluster with CREATE USER and GRANT';
-
-export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** A request as endpoints see it. */
-export type ApiRequest = {
-  readonly method: string;
-  /** Values of the path's parameters, decoded. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: QueryParams;
-  readonly body: Uint8Array;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Path and query as the client sent them, for links to the request itself. */
-  readonly url: string;
-  /** What links to stable and to preview endpoints begin with. */
-  readonly base: string;
-  readonly preview: string;
-  /** Aborted when the client goes away. */
-  readonly signal: AbortSignal;
-  readonly address: string;
-  /** Who asks; `undefined` where nobody has to say who they are. */
-  readonly user?: RequestUser | undefined;
-  /** Which data the client of the request may see. */
-  readonly data: DataAccess;
-};
-
-/** What an endpoint answers: JSON unless it says otherwise. */
-export type ApiResponse =
-  | { readonly status: number; readonly json: unknown }
-  | { readonly status: number; readonly text: string; readonly contentType: string }
-  | {
-      readonly status: 200;
-      readonly stream: NodeJS.ReadableStream;
-      readonly contentType: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    }
-  | { readonly status: 204 };
-
-export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse> | ApiResponse;
-
-/** What modules with endpoints get. Paths are relative to the base path. */
-export interface Api {
-  on(method: ApiMethod, path: string, handler: ApiHandler): void;
-  /** The same under the preview base path only. */
-  onPreview(method: ApiMethod, path: string, handler: ApiHandler): void;
-  /** At the root, outside the base paths. */
-  onRoot(method: ApiMethod, path: string, handler: ApiHandler): void;
-}
 
 export type ServerLog = (
   level: 'debug' | 'info' | 'error',

@@ -1,7 +1,8 @@
 // Endpoints of the service itself: ping, routes, statistics, and reloading files.
 import { METRICS_TYPE } from '@tidemark/core';
 import { openApiDocument } from './openapi.ts';
-import type { ApiResponse, HttpServer } from './server.ts';
+import type { ApiResponse } from './api.ts';
+import type { HttpServer } from './server.ts';
 
 export type ServiceRoutesOptions = {
   readonly debugVars: () => Promise<unknown>;

@@ -6,7 +6,7 @@ import type { TapMessage } from '@tidemark/runtime';
 import type { Executor } from '../tasks/executor.ts';
 import type { Executing } from '../tasks/unit.ts';
 import { TAP_READERS, TAP_WAITING_BYTES } from '../limits.ts';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 import { printTapMessage } from '../try-out/tap-message.ts';
 
 export type TapRoutesOptions = {

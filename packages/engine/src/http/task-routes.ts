@@ -27,7 +27,7 @@ import { readFields, readPage, readPattern } from '../formats/params.ts';
 import type { QueryParams } from '../formats/params.ts';
 import { pathTo } from './routes.ts';
 import { readSplit } from '../tasks/split.ts';
-import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import type { Api, ApiRequest, ApiResponse } from './api.ts';
 
 export type TaskRoutesOptions = {
   readonly tasks: TaskService;

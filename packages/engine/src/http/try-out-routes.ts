@@ -9,7 +9,7 @@ import { parseDuration } from '@tidemark/tickscript';
 import type { TryOutInput, TryOutSource } from '../try-out/input.ts';
 import type { TryOuts } from '../try-out/try-outs.ts';
 import { asObject, parseJson } from '../formats/json.ts';
-import type { Api } from './server.ts';
+import type { Api } from './api.ts';
 import { readTaskDocument } from './task-routes.ts';
 
 const PATH = '/try-outs';

@@ -4,7 +4,8 @@ import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { WritePath } from '../ingest/write-path.ts';
 import type { LogHub } from '../observability/log-hub.ts';
 import { isKapacitorPath } from './routes.ts';
-import type { ApiRequest, ApiResponse, HttpServer } from './server.ts';
+import type { ApiRequest, ApiResponse } from './api.ts';
+import type { HttpServer } from './server.ts';
 
 export type WriteRoutesOptions = {
   readonly writes: WritePath;
