@@ -16,7 +16,7 @@ export type LevelChange = {
 
 export class AlertHistory {
   #changes: LevelChange[] = [];
-  /** Of the first that was not handed out by `takeNew`. */
+  /** Index of the first change that `takeNew` has not returned yet. */
   #newFrom = 0;
 
   /** Takes up what was kept of an earlier run, in the order in which it came. */
@@ -46,7 +46,7 @@ export class AlertHistory {
     }
   }
 
-  /** What was added since the last call, to be kept. */
+  /** The changes since the last call, for the caller to store. */
   takeNew(): readonly LevelChange[] {
     const added = this.#changes.slice(this.#newFrom);
     this.#newFrom = this.#changes.length;

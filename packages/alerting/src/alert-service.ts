@@ -146,7 +146,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     entries.forEach((entry, i) => receivers[i]?.accept(entry, stored));
   }
 
-  // What a replay publishes was no alert of its time.
+  // Events of replays are not part of the history.
   #noteChange({ topic, id, level, previousLevel, time, durationNanos }: TopicEvent): void {
     if (this.#anonymous.has(topic) && !topic.startsWith('main:')) return;
     this.history.add({ topic, id, level, previous: previousLevel, time, durationNanos });

@@ -43,7 +43,7 @@ export type DeliveryCount = {
   readonly state: DeliveryState;
 };
 
-/** What came of one action of a handler that was tried; without a problem it told somebody. */
+/** The result of a tried action; without a problem it delivered the event. */
 export type TriedAction = { readonly kind: string; readonly problem: string };
 
 /** A definition whose actions, options and match expression are right. */

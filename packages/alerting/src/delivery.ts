@@ -20,7 +20,7 @@ import {
 /** Why an instance of a cluster delivers nothing. */
 export const NOT_LEADING = 'this instance does not lead the cluster any more';
 
-/** What one action of a handler makes of an event. */
+/** The result of one action of a handler for an event. */
 export type StepResult =
   /** The event goes on to the next action. */
   | { readonly kind: 'pass' }

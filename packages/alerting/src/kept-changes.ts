@@ -147,7 +147,7 @@ export class KeptChanges {
       const { table, key, value } = change;
       const id = idOf(table.name, key);
       this.#drop(id);
-      // What never came to the disk needs no removal.
+      // A value that never reached the disk needs no removal.
       const isNeeded = value === undefined ? table.has(key) : !isFull;
       if (!isNeeded) continue;
       this.#failed.set(id, change);

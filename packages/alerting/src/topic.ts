@@ -84,7 +84,7 @@ export class Topic {
     const { matches, limit = Number.POSITIVE_INFINITY } = filter;
     const floor = levelRank(filter.minLevel);
     let toSkip = filter.offset ?? 0;
-    // So many are at or above the level; behind the last of them there is nothing to look for.
+    // The number of events at or above the level: after the last of them the search can end.
     let toSee = this.#countByLevel.slice(floor).reduce((sum, count) => sum + count, 0);
     const found: (readonly [string, EventState])[] = [];
     for (const block of this.#order.blocks) {

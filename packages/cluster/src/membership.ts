@@ -97,7 +97,7 @@ export class Membership {
   /** End of this instance's lease as leader, by its monotonic clock; 0 if it does not lead. */
   #leaseUntilMs = 0;
   #term = 0;
-  /** What this instance leads, or has led, is open. */
+  /** Whether the work of a leader is open on this instance, even after its term. */
   #isOpen = false;
   /** Somebody who is no instance wants the place (`between-leaders.ts`). */
   #isResigning = false;

@@ -16,7 +16,9 @@ export type StartEngineOptions = {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Asks the name servers for what scrapers look up; default: those of the machine. */
   readonly resolver?: Resolver | undefined;
-  /** With which the page's server of this process is believed where its clients are. */
+  /**
+   * Key with which the web server of this process proves that it may state its clients' addresses.
+   */
   readonly pageKey?: string | undefined;
   /** The version and formats that a cluster is told; default: the real ones. */
   readonly build?: Build | undefined;

@@ -32,7 +32,7 @@ export type AuditQuestion = {
 export type AuditRecordOptions = {
   /** Made when it is not there. */
   readonly directory: string;
-  /** Of all files together. */
+  /** Size of all files together. */
   readonly maxBytes: number;
   /** Told when entries could not be kept. */
   readonly onError: (error: unknown) => void;
@@ -90,7 +90,7 @@ export class AuditRecord {
 }
 
 type LaneOptions = {
-  /** Of its files, without ending. */
+  /** Path of its files, without ending. */
   readonly path: string;
   readonly maxBytes: number;
   readonly onError: (error: unknown) => void;

@@ -113,7 +113,7 @@ export class MemoryServer {
     return this.#stored;
   }
 
-  /** What there is survives a crash from now on. */
+  /** Syncs: what is stored now survives a crash. */
   sync(): void {
     this.#synced = copyOf(this.#stored);
   }

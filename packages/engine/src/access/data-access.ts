@@ -52,7 +52,7 @@ export class DataAccess {
     }
   }
 
-  /** Those of a list that may be read. */
+  /** The items of a list that the user may read. */
   async readable<T>(
     items: Iterable<T>,
     databasesOf: (item: T) => readonly string[],

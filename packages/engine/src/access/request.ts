@@ -36,7 +36,7 @@ export type AuthRequest = {
    * a client writes in other ways is the same endpoint.
    */
   readonly route: string;
-  /** That the endpoint needs. */
+  /** The right that the endpoint needs. */
   readonly right: RouteRight;
   readonly path: string;
   readonly query: QueryParams;

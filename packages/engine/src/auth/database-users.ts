@@ -90,7 +90,7 @@ export class DatabaseUsers {
   }
 
   /**
-   * What another database, or this one with other credentials, has said does not count any more.
+   * Forgets answers of another database, or of this one to other credentials.
    */
   #followCluster(): void {
     const cluster = this.#clusters.default;

@@ -72,7 +72,10 @@ export class NewPlaces {
     }
   }
 
-  /** Of one more task, which counts from now on; `undefined` when no instance takes any. */
+  /**
+   * The instance for one more task, which counts as its load from now on; `undefined` when no
+   * instance accepts tasks.
+   */
   next(): string | undefined {
     if (this.#loads.size === 0) return undefined;
     const load = leastLoaded(this.#loads, this.#weight);

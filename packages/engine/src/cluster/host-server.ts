@@ -84,7 +84,7 @@ export class HostServer {
     if (!isSame(given, this.#options.secret)) return '403 Forbidden';
     if (url !== TASK_HOSTS || headers[VERSION_HEADER] !== this.#options.build.version)
       return '426 Upgrade Required';
-    // Of one term there is one leader, which may have lost its connection.
+    // The same term is accepted, because its only leader may have lost its connection.
     if (!(term > 0) || term < this.#term || this.#isLeaving) return '409 Conflict';
     return undefined;
   }

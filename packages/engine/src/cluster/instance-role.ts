@@ -227,7 +227,7 @@ export class InstanceRole {
     const { clock, logger, openLeader } = this.#options;
     const term = new AbortController();
     role.signal.addEventListener('abort', () => {
-      // What is stored at the end of a term that ends in peace belongs to it.
+      // Changes at the end of a term that ends in an orderly way still belong to it.
       if (!isPeaceful(role.signal)) term.abort(role.signal.reason);
     });
     const replica = this.#replica ?? (await this.#openReplica());

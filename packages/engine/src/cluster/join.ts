@@ -26,7 +26,9 @@ import { containing } from '../tasks/snapshots.ts';
 import { Replica } from './replica.ts';
 
 export type JoinOptions = {
-  /** Of an instance of the cluster: where the coordinator is, and with which key is stored. */
+  /**
+   * Configuration of an instance of the cluster, with its coordinator and the key of stored values.
+   */
   readonly config: EngineConfig;
   /** Data directory of the single engine, which is stopped. */
   readonly from: string;
@@ -186,7 +188,7 @@ function lastSequence(metadata: Metadata): number {
   return last;
 }
 
-/** Of a table that is not known before it is asked for. */
+/** Entries of a table that is known only by name. */
 function entriesOf(metadata: Metadata, table: TableName): Entries {
   return metadata.read(table) as Entries;
 }

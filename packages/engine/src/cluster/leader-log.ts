@@ -43,13 +43,13 @@ type Waiting = {
 export class LeaderLog implements CommitLog {
   readonly #options: LeaderLogOptions;
   #last: number;
-  /** What waits for the next record. */
+  /** Commits that wait for the next record. */
   #waiting: Waiting[] = [];
   #appending: Promise<unknown> = Promise.resolve();
   /** Resolves when every record that was appended is in the copy, or could not be. */
   #applying: Promise<void> = Promise.resolve();
   #failure: unknown;
-  /** Of the log since everything was written to it. */
+  /** Size of the log since its last complete snapshot. */
   #bytes = 0;
 
   private constructor(options: LeaderLogOptions, last: number) {
@@ -97,7 +97,7 @@ export class LeaderLog implements CommitLog {
       );
   }
 
-  /** What comes while a record is on its way is in the next one. */
+  /** Commits that come while a record is being appended go into the next one. */
   commit(changes: readonly StoreChange[], write: Write): Promise<void> {
     return new Promise((resolve, reject) => {
       const sizeBytes = sizeOf(changes);
@@ -137,7 +137,7 @@ export class LeaderLog implements CommitLog {
     }
   }
 
-  /** As many as fit one message; one that does not is alone. */
+  /** Takes as many commits as fit one message; one that does not fit is taken alone. */
   #takeGroup(): readonly Waiting[] {
     const { bytesMax } = this.#options.log;
     let sizeBytes = 0;
@@ -159,7 +159,7 @@ export class LeaderLog implements CommitLog {
     const { replica, onLost } = this.#options;
     const [first] = group;
     try {
-      // What is behind a record that could not be applied is applied when the log is read again.
+      // Records after one that could not be applied are applied when the log is read again.
       if (this.#failure !== undefined) throw this.#failure;
       await first?.write(replica.withPosition(changes, record));
       replica.applied(record);
@@ -220,7 +220,7 @@ export class LeaderLog implements CommitLog {
   }
 }
 
-/** Of an entry besides its value, about. */
+/** Approximate size of an entry without its value. */
 const ENTRY_BYTES = 100;
 
 function sizeOf(changes: readonly StoreChange[]): number {

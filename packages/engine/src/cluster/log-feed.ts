@@ -119,7 +119,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#end();
     this.#run.abort();
     this.#isSuspended = true;
-    // Of the state that it is started with; another one may be stored before it runs.
+    // Position of the state that the task starts with; a newer one may be stored before it runs.
     this.#suspendedAt = this.#parts.savedSequence(this.#unit.unit);
     this.hold();
   }
@@ -133,7 +133,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#open();
   }
 
-  /** What the task has not been given is in the log, for whoever leads next. */
+  /** Points that the task has not received stay in the log for the next leader. */
   async settle(): Promise<void> {
     this.hold();
     this.#end();
@@ -182,7 +182,7 @@ export class LogFeed implements TaskSource, PointConsumer {
         give: (batch) => this.#giveMissed(batch),
       });
       if (!isGiven) return;
-      // What is not there any more is in the state.
+      // Records that are purged are contained in the state.
       this.#sequence = Math.max(this.#sequence, through);
     }
     // At this moment nothing is missing, and the next records are pushed.

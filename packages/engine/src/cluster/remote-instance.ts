@@ -27,9 +27,9 @@ export type RemoteInstanceOptions = {
   /** Where its API is. */
   readonly url: string;
   readonly secret: string;
-  /** Of the leader. */
+  /** Term of the leader. */
   readonly term: number;
-  /** Of the program; others do not run its tasks. */
+  /** Version of the program; instances of another version do not run the leader's tasks. */
   readonly version: string;
   readonly leaseMs: number;
   readonly clock: Clock;

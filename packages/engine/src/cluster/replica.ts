@@ -21,7 +21,7 @@ type Position = {
   readonly log?: string | undefined;
   /** Number of the last record that is in the tables. */
   readonly sequence: number;
-  /** Of that record, which another history has not. */
+  /** Digest of that record, which differs in another history. */
   readonly digest?: string | undefined;
   /** By a version that wrote the tables of a leader first: they may hold what the log has not. */
   readonly isLeading?: boolean | undefined;

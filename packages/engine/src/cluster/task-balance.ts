@@ -39,7 +39,8 @@ export type InstanceLoad = {
 const BALANCE_MS = 10_000;
 
 /**
- * Of its threads, the leader uses some of the time to read points and to store what others tell.
+ * Share of its threads that the leader has for tasks; it also reads points and stores the output of
+ * other instances.
  */
 const LEADER_SHARE = 0.5;
 
@@ -140,7 +141,7 @@ export class TaskBalance {
   async #round(): Promise<void> {
     const { executor, self, remote } = this.#options;
     const running = [...executor.units()];
-    // What a task holds is counted when it is asked for its counters.
+    // Reading its counters measures the memory of a task.
     await Promise.all(running.map(({ task }) => task.refresh({ onlyChanged: true })));
     const needs = this.#needs();
     const wanted = assignTasks(needs, this.#rooms());

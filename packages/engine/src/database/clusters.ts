@@ -27,7 +27,7 @@ type ClusterRequest = {
   readonly responseBytesMax?: number | undefined;
   /** The header instead of the cluster's own credentials; '' for none. */
   readonly authorization?: string | undefined;
-  /** Of whom the header is. */
+  /** Address of the client whose credentials the header has. */
   readonly clientAddress?: string | undefined;
 };
 

@@ -23,7 +23,7 @@ const YEARS = { min: 1970, max: 2099 };
 /** Reads an expression. Throws `InvalidRequest`. */
 export function parseCron(expression: string): CronCalendar {
   const text = expression.trim();
-  // What stands behind the seventh field is not looked at, as recorded.
+  // Text after the seventh field is ignored, as recorded.
   const given = text.split(/\s+/).slice(0, 7);
   const fields = given.length === 6 ? ['0', ...given] : given;
   try {

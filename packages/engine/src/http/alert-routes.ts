@@ -93,7 +93,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     await settled(alerts);
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
-    // Of a topic that does not exist there is nothing to hide: the event is unknown, to everybody.
+    // A topic that does not exist hides nothing: its events are unknown to everybody.
     if (alerts.hasTopic(topic)) await requireTopic(request, alerts);
     const state = alerts.event(topic, id);
     return { status: 200, json: eventView({ topic, id, state }, request) };
@@ -207,7 +207,7 @@ async function replace(
   );
 }
 
-/** What the definition says wrong is told as a refusal to create or to update. */
+/** Mistakes in a definition are reported as a refusal to create or to update. */
 async function refusedAs(prefix: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

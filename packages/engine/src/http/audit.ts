@@ -108,7 +108,7 @@ function describeBody(body: Uint8Array): object {
   }
 }
 
-/** Of what is overridden also the names of the options. */
+/** For overrides also the names of the options. */
 function namesOf(name: string, inner: unknown): readonly string[] {
   const isChange = name === 'set' || name === 'add';
   if (!isChange || typeof inner !== 'object' || inner === null) return [name];

@@ -22,7 +22,7 @@ export type InstanceView = {
 /** A task, or a part of one that is split. */
 export type AssignedTask = {
   readonly id: string;
-  /** Of a part: which one of how many, from 1 on. */
+  /** For a part of a task: its number, from 1, and the number of parts. */
   readonly part?: number;
   readonly parts?: number;
   /** Id of the instance that runs it; '' while none leads. */

@@ -238,7 +238,7 @@ function endOfStream(body: Document): StreamEnd {
   return { kind: 'duration', durationMs };
 }
 
-/** Of queries: what lies in the future is asked for by nobody. */
+/** End of the range of queries, at most now. */
 function stopOf(body: Document, clock: Clock): Timestamp {
   const now = clock.now();
   const stop = time(body, 'stop') ?? now;

@@ -196,7 +196,7 @@ function makeServer(
   });
 }
 
-/** Who may ask at a listener on `boundHost`; default: that of the configuration. */
+/** The border checks of a listener on `boundHost`; default: the configured address. */
 export function borderOf(
   config: EngineConfig,
   boundHost: string | undefined,

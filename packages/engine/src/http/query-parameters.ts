@@ -11,7 +11,7 @@ export type QueryParameter = {
   readonly description: string;
   readonly type: 'string' | 'boolean' | 'integer' | 'array';
   readonly default?: boolean | number | string;
-  /** Of a parameter that may be repeated. */
+  /** For a parameter that may be repeated. */
   readonly items?: { readonly type: 'string' };
   /** Methods that take it; only those that read where nothing is said. */
   readonly methods?: readonly string[];
@@ -212,7 +212,7 @@ export function queryParametersOf(method: string, pattern: string): readonly Que
 
 /** Credentials, which every request may carry, and what clients of InfluxDB and Kapacitor add. */
 const EVERYWHERE = ['u', 'p', 'pretty'];
-/** Of writes, as databases know them. */
+/** Parameters of writes to a database, accepted and ignored. */
 const OF_WRITES = ['consistency'];
 /** Any name is a filter there. */
 const FREE = `${PREVIEW}/logs`;

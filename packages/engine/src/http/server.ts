@@ -74,7 +74,7 @@ export type ServerOptions = {
   /** Told about every request that was answered. */
   readonly audit: Audit;
   readonly border: BorderGuard;
-  /** Of challenges for a password. */
+  /** Realm of the challenge for credentials. */
   readonly realm: string;
   readonly tls?:
     | { readonly certificateFile: string; readonly keyFile: string; readonly options: object }
@@ -302,7 +302,7 @@ export class HttpServer implements Api {
         const unknown = unknownParameters(method, path, query);
         if (unknown !== undefined) void reply.header('Warning', warningHeader(unknown));
         const gone = new AbortController();
-        // That of the request comes as soon as its body has been read.
+        // The `close` of the request comes as soon as its body has been read.
         reply.raw.on('close', () => {
           if (!reply.raw.writableEnded) gone.abort();
         });
@@ -446,7 +446,7 @@ function partsOf(request: IncomingMessage): Part[] {
   return held;
 }
 
-/** What requests have brought that may change something. */
+/** Bodies of requests that may change something. */
 const bodies = new WeakMap<IncomingMessage, Uint8Array>();
 const NO_BODY = new Uint8Array(0);
 

@@ -91,7 +91,7 @@ export class ServiceTests {
       });
       return { success: true, message: '' };
     } catch (error) {
-      // That the service does not work is the result, whatever the reason is.
+      // A service that does not work is a result of the test, whatever the reason.
       return { success: false, message: this.#options.redact(messageOf(error)) };
     } finally {
       done.abort();

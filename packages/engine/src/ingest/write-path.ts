@@ -16,7 +16,7 @@ export type WriteTarget = {
   readonly precision: Precision;
 };
 
-/** Of points that are left out meanwhile. */
+/** Reason for dropping points that an older instance could not read. */
 const LINES_ONLY =
   'an instance of the cluster knows line protocol only, which cannot carry these names or values';
 

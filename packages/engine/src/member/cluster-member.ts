@@ -115,7 +115,7 @@ class ClusterMember {
   readonly #standInParts = new OpenParts();
   readonly #closed = new AbortController();
   #membership: MemberThread | undefined;
-  /** Of this instance, while it leads. */
+  /** The engine of this instance while it leads. */
   #engine: EngineService | undefined;
 
   constructor(config: EngineConfig, parts: MemberParts) {
@@ -301,7 +301,7 @@ class ClusterMember {
   /** This instance, for what it can take as well as a leader while none does. */
   #standInFor({ method, url = '' }: IncomingMessage): Target | undefined {
     const isWrite = method === 'POST' && isWritePath(url, this.#config.http.compatPaths);
-    // What is acknowledged must be in the log that the next leader reads on in.
+    // Acknowledged writes must be in the log that the next leader reads.
     const isOfLog = this.#role.isFilled && this.#role.problem === undefined;
     return isWrite && isOfLog ? { url: this.#standIn, isOwn: true } : undefined;
   }

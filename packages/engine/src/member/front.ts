@@ -25,7 +25,7 @@ export type FrontOptions = {
   /** Answers what is of this instance; `false` for what is of the engine that leads. */
   readonly own: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /**
-   * Who takes a request as well as a leader while none does; `undefined` where nobody can.
+   * Where a request can go while no instance leads; `undefined` if it has to wait.
    */
   readonly standIn?: ((request: IncomingMessage) => Target | undefined) | undefined;
   /** How long a leader may be silent that is asked whether it takes what a stand-in can take. */
@@ -158,7 +158,7 @@ export class Front {
     }
     const isPing = isPingPath(request.url ?? '/', hasCompatiblePaths);
     const untilMs = clock.monotonicMs() + (isPing ? Math.min(waitMs, PING_WAIT_MS.value) : waitMs);
-    // Who has gone meanwhile may have asked again elsewhere: the request is not served late.
+    // A client that has gone may have asked elsewhere, so its request is dropped.
     while (!response.destroyed) {
       const target = leader();
       if (target !== undefined && (await this.#pass(request, response, target)) === 'answered')

@@ -22,7 +22,7 @@ const PLACE = '/cluster/udp-inputs';
 /** How often it is looked for a leader, and asked again. */
 const RETRY_MS = 50;
 
-/** What the leader says to an instance; it answers the ports, in their order. */
+/** What the leader requests of an instance, which answers with its ports in the same order. */
 type Wanted = {
   readonly section: string;
   readonly inputs: readonly UdpInput[];
@@ -184,7 +184,7 @@ export class UdpRelay {
   }
 }
 
-/** What a refusal says; of an older version it is the bare text. */
+/** The reason of a refusal; older versions send it as plain text. */
 function reasonOf(body: string): string {
   try {
     const answer = JSON.parse(body) as { readonly error?: unknown } | null;

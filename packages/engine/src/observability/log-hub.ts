@@ -25,7 +25,7 @@ export type LogFilter = {
   /** Fields that must have these values. */
   readonly fields: ReadonlyMap<string, string>;
   readonly minLevel: LogLevel;
-  /** That level only, instead of it and everything above. */
+  /** Only this level, instead of it and all above. */
   readonly isExact: boolean;
 };
 

@@ -29,7 +29,7 @@ export type TaskServicesOptions = {
   readonly alerts: AlertService;
   readonly clusters: Clusters;
   readonly router: PointRouter;
-  /** Of a cluster: where points go before tasks are given them. */
+  /** In a cluster: the log that points go through before tasks get them. */
   readonly points: Pick<PointLog, 'loop'> | undefined;
   readonly http: HttpSender;
   readonly logs: LogHub;

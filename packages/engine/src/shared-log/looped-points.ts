@@ -31,7 +31,7 @@ export type LoopedPointsOptions = {
 
 type Position = Pick<EventCause, 'record' | 'row'>;
 
-/** What one row causes comes in one turn. */
+/** All points that one row causes have one turn. */
 type Added = Looped & { readonly turn: number };
 
 /** How soon an instance whose lease has ended looks whether it was renewed or the term is over. */
@@ -111,7 +111,7 @@ export class LoopedPoints {
         if (signal.aborted) break;
         await this.#append(looped);
       }
-      // Whoever leads next is given the causes again.
+      // The next leader gets the causes again.
       if (signal.aborted) break;
       this.#keptCount += waiting.length;
       this.#change();

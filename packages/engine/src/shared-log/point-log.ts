@@ -98,7 +98,7 @@ export class PointLog {
   readonly #recent: { readonly sequence: number; readonly sizeBytes: number }[] = [];
   #recentBytes = 0;
   readonly #looped: LoopedPoints;
-  /** Of the records that were there when the term began. */
+  /** Number of the first record that existed when the term began. */
   #first = 1;
   #dispatched = 0;
   #last = 0;
@@ -251,7 +251,7 @@ export class PointLog {
     return this.#looped.kept();
   }
 
-  /** What a record may have with this label beside it. */
+  /** Bytes that a record has left beside this label. */
   #roomBeside(label: Label): number {
     return this.#options.log.bytesMax - Buffer.byteLength(JSON.stringify(label));
   }
@@ -276,7 +276,8 @@ export class PointLog {
         const own = { id: randomUUID(), batch, taken: opening() };
         waiting.push(own);
         this.#waiting.set(own.id, own);
-        // Those before the last are cut anywhere.
+        // Pieces before the last one may end within the points of a row, so only the last has the
+        // cause.
         const cause = i === pieces.length - 1 ? label.cause : undefined;
         const text = JSON.stringify({ id: own.id, ...label, cause } satisfies PointLabel);
         const number = await log.append(bytes, { label: text, level, signal });

@@ -22,7 +22,7 @@ export type PointLabel = {
   readonly cause?: EventCause | undefined;
 };
 
-/** Of records of points (`point-body.ts`); those of lines are of the first level. */
+/** Level of records of points (`point-body.ts`); records of lines have level 1. */
 export const POINTS_LEVEL = 2;
 
 /** A record as it is read; without rows when nothing of it can be. */

@@ -38,7 +38,7 @@ const RETRY_MS = 200;
 
 export class PointRereader {
   readonly #options: PointRereaderOptions;
-  /** Those that the next reading serves. */
+  /** Readers that the next pass serves. */
   #readers: Reader[] = [];
   readonly #open = new Set<Reader>();
   #isRunning = false;
@@ -91,7 +91,7 @@ export class PointRereader {
     this.#isRunning = false;
   }
 
-  /** Those who are left are served from where they are by the next one. */
+  /** One pass over the log; the next one continues for readers that are not done. */
   async #pass(readers: Set<Reader>): Promise<void> {
     const { log, batchOf, signal } = this.#options;
     const first = Math.min(...[...readers].map(({ next }) => next));
@@ -116,7 +116,7 @@ export class PointRereader {
       }
       if (readers.size === 0) return;
     }
-    // What is not there any more is in all states, and nobody has to be given it.
+    // Purged records are contained in all states, so nobody needs them.
     for (const reader of readers) {
       if (signal.aborted) return;
       reader.next = reader.through + 1;

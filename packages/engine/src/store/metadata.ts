@@ -39,7 +39,7 @@ export type CommitOptions = {
   readonly isEnd?: boolean | undefined;
 };
 
-/** What gives changes their place in a log that others follow. */
+/** Appends changes to a log that other instances follow. */
 export type CommitLog = {
   /** Throws `Unavailable` when nothing can be committed at present; nothing has happened then. */
   check(): void;
@@ -292,7 +292,7 @@ export class Metadata {
     return database;
   }
 
-  /** Those of newer versions, too: the file's own table lists all of them. */
+  /** Includes tables of newer versions, because the file itself lists all tables. */
   #sharedTables(): readonly string[] {
     return [...this.#root.getKeys()]
       .map(String)

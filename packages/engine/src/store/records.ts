@@ -70,5 +70,5 @@ export type ReplayRecord = {
   readonly statsJson: string;
 };
 
-/** What answers show for a time that never was. */
+/** What answers show for a time that is not set. */
 export const ZERO_TIME = '0001-01-01T00:00:00Z';

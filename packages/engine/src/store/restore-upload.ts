@@ -28,7 +28,7 @@ export class RestoreUpload {
 
   constructor(place: KeyPlace) {
     this.#place = place;
-    // What a process has left that ended.
+    // Left by a process that ended during an upload.
     rmSync(this.#path, { force: true });
   }
 

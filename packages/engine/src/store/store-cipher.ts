@@ -14,7 +14,7 @@ const PREFIX = 'enc1:';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Of the text that a key is made of; what is made here has twice as many. */
+/** Shortest text that a key is derived from; generated ones have twice as many characters. */
 const TEXT_LENGTH_MIN = 32;
 
 export class StoreCipher {
@@ -56,7 +56,7 @@ export class StoreCipher {
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
       return text + decipher.final('utf8');
     } catch {
-      // What the library says tells nothing more.
+      // The library's message adds nothing.
       const message = `value can not be decrypted. entry=\`${place}\``;
       throw new Corruption(message, { file: 'engine.mdb', offset: 0 });
     }

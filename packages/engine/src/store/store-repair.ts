@@ -199,7 +199,7 @@ async function salvage(
   const root = open({ path: target, noSubdir: true, maxDbs: 32, overlappingSync: false });
   const room = new MetadataRoom(root, target);
   try {
-    // What is kept takes no more than the file it comes from.
+    // The kept entries take no more space than the file they come from.
     const { size } = statSync(file);
     const release = room.take({ entries: Math.ceil(size / PAGE_BYTES), bytes: size });
     const kept: Kept[] = [];
@@ -266,7 +266,7 @@ export function unusedName(path: string): string {
   for (let i = 1; ; i++) if (!existsSync(`${path}-${i}`)) return `${path}-${i}`;
 }
 
-/** What LMDB keeps beside a file that is open; of another file it would be wrong. */
+/** Removes the lock file that LMDB keeps beside an open file; it does not fit another file. */
 export function removeLock(file: string): void {
   rmSync(`${file}-lock`, { force: true });
 }

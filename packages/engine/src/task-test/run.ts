@@ -289,7 +289,7 @@ class CaseRun {
       const task = createTask(pipeline, this.#outbox.services(this.#alerts), options);
       for (const node of pipeline.nodes) {
         const { name } = node;
-        // What serves its rows is known by the name under which it does.
+        // A node that serves its rows is known by the name of its endpoint.
         this.#labels.set(effectsOf(node).serves ?? name, name);
         this.#rows.set(name, []);
         task.tap(name, (message) => this.#seen(name, message));

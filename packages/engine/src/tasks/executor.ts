@@ -116,7 +116,7 @@ export class Executor {
     return this.#entries.get(id)?.shown;
   }
 
-  /** What a task that runs was started with, which may not be what is stored by now. */
+  /** What a running task was started with; the stored definition may be newer. */
   started(id: string): Startable | undefined {
     return this.running(id) === undefined ? undefined : this.#entries.get(id)?.started;
   }
@@ -316,7 +316,7 @@ export class Executor {
     await Promise.all(this.#allUnits().map(({ source }) => source?.settle(deadlineMs)));
   }
 
-  /** Those of tasks that died by themselves too. */
+  /** Includes units of tasks that have ended with an error. */
   #allUnits(): readonly RunningUnit[] {
     return [...this.#entries.values()].flatMap(({ units }) => units);
   }

@@ -49,8 +49,8 @@ export class LoadDirectory {
   readonly #loaded: Table<LoadedRecord>;
   readonly #errors = new Map<string, string>();
   /**
-   * Of the files that were read last; `undefined` before the first reading and when it has to be
-   * repeated.
+   * Fingerprint of the files that were read last; `undefined` before the first reading and when it
+   * has to be repeated.
    */
   #signature: string | undefined;
   /** Why the directory as a whole could not be read the last time. */

@@ -40,7 +40,7 @@ export type SnapshotsOptions = {
 export class Snapshots {
   readonly #table: Entries<string>;
   readonly #options: SnapshotsOptions;
-  /** Of the states that were saved or read; see `sequenceOf`. */
+  /** Positions of the states that were saved or read; see `sequenceOf`. */
   readonly #sequences = new Map<string, number | undefined>();
   /** Resolves when the states that were written last are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
@@ -85,7 +85,7 @@ export class Snapshots {
   ): Promise<readonly string[]> {
     const taken = await Promise.all(
       units.map(async ({ unit, task, definition, source }) => {
-        // What was given before the state is asked for is in it, and nothing else.
+        // The state contains exactly the points that the unit got before the state is requested.
         const run = source?.run;
         if (run?.aborted === true) return undefined;
         const sequence = source?.sequence;

@@ -25,7 +25,7 @@ export type TaskInput = {
   readonly vars?: Vars | undefined;
   /** Parts to run in; 0 leaves it to the configuration. */
   readonly split?: number | undefined;
-  /** Of a task that is enabled: it runs with the change at once. */
+  /** For an enabled task: it is restarted with the change at once. */
   readonly restart?: boolean | undefined;
 };
 

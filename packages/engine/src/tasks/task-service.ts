@@ -80,8 +80,8 @@ export class TaskService {
   }
 
   /**
-   * What `define` would store, which is not stored: no such task need be absent. Throws as `define`
-   * does.
+   * What `define` would store, without storing it; a task with this id may exist. Throws as
+   * `define` does.
    */
   draft(input: TaskInput): TaskRecord {
     return newTask(idOrRandom(input.id ?? '', 'task'), input, this.#context());
@@ -179,7 +179,7 @@ export class TaskService {
   async delete(id: string): Promise<void> {
     const { lock, executor, starts, metadata, tasks, versions, alerts, redactor } = this.#options;
     await lock.one(id, async () => {
-      // What cannot be stored stops nothing.
+      // Stored first: if that fails, the task keeps running.
       await metadata.commit([...tasks.changes({ id, value: undefined }), ...versions.removals(id)]);
       await executor.stop(id);
       starts.forget(id);
@@ -232,7 +232,7 @@ function reloadError(task: TaskRecord, error: unknown): AppError {
   return new Kind(reason, { cause: error });
 }
 
-// What reloading says is the reason alone, without the frame that defining puts around it.
+// Reloading reports only the reason, without the prefix that defining a task adds.
 function plainReason(error: unknown): string {
   const message = messageOf(error);
   return error instanceof AppError ? message.replace(/^invalid TICKscript: /, '') : message;

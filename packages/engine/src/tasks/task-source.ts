@@ -7,16 +7,16 @@ import type { EdgeType } from '@tidemark/pipeline';
 
 /** Feeds one running task until it is closed. */
 export type TaskSource = {
-  /** Of a cluster: number of the last record of the log of points that the task was given. */
+  /** In a cluster: number of the last record of the log of points that the task got. */
   readonly sequence?: number | undefined;
-  /** Of a cluster: records of that log that are gone and that the task was never given. */
+  /** In a cluster: number of purged records that the task never got. */
   readonly missing?: number | undefined;
   /**
    * Of a cluster: the present run, which ends with the thread of the task. A state contains what
    * `sequence` has said when it was taken as long as its run has not ended.
    */
   readonly run?: AbortSignal | undefined;
-  /** Of a cluster: nothing is fed until `release`, or the task runs again elsewhere. */
+  /** In a cluster: feeds nothing until `release`, or until the task runs elsewhere. */
   hold?(): void;
   release?(): void;
   /** The thread of the task has failed: nothing is fed until `resume`. */

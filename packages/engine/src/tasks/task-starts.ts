@@ -40,7 +40,7 @@ export type Start = {
   readonly refusal: (error: unknown) => AppError;
 };
 
-/** What ran: how it was started, and the states that it had. */
+/** A task that has ended: how it was started, and its last states. */
 type Ended = {
   readonly startable: Startable | undefined;
   readonly states: ReadonlyMap<string, TaskState>;

@@ -12,7 +12,7 @@ export type TaskVersion = Pick<TaskRecord, 'templateId' | 'type' | 'dbrps' | 'sc
   /** Counts up; gaps are versions that were dropped. */
   readonly number: number;
   readonly time: string;
-  /** Who defined it so; '' where nobody has to say who they are, and for files. */
+  /** The user who defined it; '' without authentication, and for files. */
   readonly user: string;
   /** As the API shows vars. */
   readonly varsJson: string;
@@ -40,7 +40,7 @@ export class TaskVersions {
   changes(before: TaskRecord | undefined, after: TaskRecord, user: string): readonly StoreChange[] {
     const stored = this.#of(before?.id ?? after.id);
     const isRenamed = before !== undefined && before.id !== after.id;
-    // Of a task that is older than its versions, the first is what it was until now.
+    // A task from before versions were kept gets its present definition as the first one.
     const known = stored.length === 0 && before !== undefined ? [versionOf(before, 1, '')] : stored;
     const last = known.at(-1);
     const next = versionOf(after, (last?.number ?? 0) + 1, user);

@@ -164,7 +164,7 @@ export class TryOuts {
         }
       }
     } catch (error) {
-      // What came out so far has been told; this tells why there is no more.
+      // The output so far has been sent; this adds why it ends.
       problem = messageOf(limit.signal.aborted ? limit.signal.reason : error);
     } finally {
       limit.end();

@@ -23,7 +23,9 @@ export type BorderSettings = {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
-  /** With which the page's server of this process says where its client is. */
+  /**
+   * Key with which the web server of this process proves that it may state its client's address.
+   */
   readonly pageKey?: string | undefined;
 };
 
