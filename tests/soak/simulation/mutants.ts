@@ -99,7 +99,7 @@ export const MUTANTS: readonly Mutant[] = [
     area: 'delayed sync',
     guard: 'records whose sync failed are written again before the next one',
     file: 'wal/wal.ts',
-    from: 'if (this.#isBroken) writeAgain(file, this.#syncedEnd, end);',
+    from: 'if (this.#isBroken) writeAgain(file, this.#syncedEnd, this.#position);',
     to: '',
     by: 'a write, a sync that fails, one that does not, and a power cut',
     plan: 'what a failed sync of the log took was not written again',

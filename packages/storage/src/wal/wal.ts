@@ -169,7 +169,8 @@ export class Wal {
   async #sync(file: DiskFile, end: number): Promise<void> {
     this.counters.syncs++;
     try {
-      if (this.#isBroken) writeAgain(file, this.#syncedEnd, end);
+      // With the mark behind the records, which the failed sync took, too.
+      if (this.#isBroken) writeAgain(file, this.#syncedEnd, this.#position);
       await file.sync();
       this.#syncedEnd = end;
       this.#syncError = undefined;

@@ -138,4 +138,82 @@ export const FOUND_AT_STARTS: readonly Found[] = [
       ],
     },
   },
+  {
+    what: 'a failed sync of the log took a mark that was not written again',
+    plan: {
+      seed: 2017585,
+      setup: { fsync: 'interval', hasBackgroundWork: true, hasParts: false, concurrency: 4 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=z', 5],
+            ['n', 't=z', 6],
+          ],
+        },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['n', 't=x', 1],
+            ['n', 't=y', 7],
+            ['m', 't=x', 5],
+          ],
+        },
+        { kind: 'query', database: 'b', retentionPolicy: 'q', measurement: 'm', how: 'answer' },
+        { kind: 'flush' },
+        { kind: 'flush' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=z', 6],
+            ['m', 't=y', 10],
+            ['n', 't=x', 7],
+            ['n', 't=y', 8],
+          ],
+        },
+        { kind: 'delete', database: 'a', tag: 't=x', times: [8, 9] },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=y', 5],
+            ['m', 't=z', 8],
+            ['n', 't=z', 7],
+          ],
+        },
+        { kind: 'fail-sync', of: 'files', count: 3 },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=y', 1],
+            ['m', 't=y', 0],
+            ['m', 't=y', 1],
+            ['m', 't=z', 11],
+          ],
+        },
+        { kind: 'write', database: 'b', retentionPolicy: 'p', lines: [['n', 't=x', 6]] },
+        { kind: 'drop-measurement', database: 'a', measurement: 'n' },
+        {
+          kind: 'write',
+          database: 'b',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=x', 6],
+            ['n', 't=z', 1],
+            ['n', 't=y', 0],
+          ],
+        },
+        { kind: 'power-cut' },
+      ],
+    },
+  },
 ];
