@@ -1,8 +1,7 @@
 // Memory of the plan cache: no text can make cached plans large.
 import { metricValue } from '@tidemark/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
 const MEASUREMENTS = 400;
@@ -11,6 +10,9 @@ const TEXTS = 20;
 let service: TestService;
 
 beforeAll(async () => {
+  // The plans of other tests of this process are no concern here.
+  vi.resetModules();
+  const { startTestService } = await import('../testing.ts');
   service = await startTestService();
   await service.query('CREATE DATABASE d');
   const lines = Array.from({ length: MEASUREMENTS }, (_, i) => `m${i},h=a f=1,g=2,k=3 1`);
