@@ -33,7 +33,7 @@ import { isLarge, LargeTexts } from './large-texts.ts';
 import type { RowPart } from './large-texts.ts';
 import type { SegmentCaches } from './segment-caches.ts';
 import { SharedPage } from './shared-page.ts';
-import { validRowsOf } from './valid-rows.ts';
+import { areFew, validRowsOf } from './valid-rows.ts';
 import type { SharedRows } from './shared-page.ts';
 
 export type SegmentInfo = {
@@ -286,6 +286,8 @@ export class Segment {
     const { offset, validBytes, valueBytes } = meta;
     const type = measurement.fields[meta.field]?.type;
     if (validBytes === 0 || type === undefined || type === 'string') return undefined;
+    // The caller reads other columns itself.
+    if (!areFew(meta.count, chunk.rows)) return undefined;
     const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
     const rows = this.#validRows(chunk, meta, bytes);
     if (rows === undefined) return undefined;

@@ -8,6 +8,11 @@ const RUNS_ENCODING = 0x22;
 /** Ascending numbers of the rows with a value. */
 export type ValidRows = { readonly rows: Uint32Array; readonly rowCount: number };
 
+/** Whether so few rows of a chunk have a value that their numbers are worth a list. */
+export function areFew(count: number, rowCount: number): boolean {
+  return count <= rowCount / 2;
+}
+
 /**
  * Row numbers of `count` values; `undefined` when the block is encoded in another way, or most rows
  * have a value. Throws `DecodeError` when the block contradicts itself or the count.
@@ -15,7 +20,7 @@ export type ValidRows = { readonly rows: Uint32Array; readonly rowCount: number 
 export function validRowsOf(block: Uint8Array, count: number): ValidRows | undefined {
   const reader = new ByteReader(block);
   const rowCount = reader.varint();
-  if (count > rowCount / 2 || reader.remaining === 0 || reader.u8() !== RUNS_ENCODING) {
+  if (!areFew(count, rowCount) || reader.remaining === 0 || reader.u8() !== RUNS_ENCODING) {
     return undefined;
   }
   const rows = new Uint32Array(count);
