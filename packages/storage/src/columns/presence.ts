@@ -2,6 +2,13 @@
 // unspecified.
 import type { Column } from '@tidemark/core';
 
+/** How many of the first rows have a value. */
+export function countValid(valid: Uint8Array, rows = valid.length): number {
+  let count = 0;
+  for (let row = 0; row < rows; row++) count += valid[row]!;
+  return count;
+}
+
 const SHARED_ROWS = 1 << 12;
 const shared = new Uint8Array(SHARED_ROWS);
 

@@ -6,6 +6,7 @@
 import { assert, columnLength, MAX_INT64, MIN_INT64, TextCodes, textBytes } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
+import { countValid } from './presence.ts';
 import type { SeriesId } from './series-id.ts';
 
 export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
@@ -113,8 +114,7 @@ export class RowBlock {
   get valueCount(): number {
     let count = 0;
     for (const { valid } of this.columns) {
-      if (valid === undefined) count += this.#rows;
-      else for (let row = 0; row < this.#rows; row++) count += valid[row]!;
+      count += valid === undefined ? this.#rows : countValid(valid, this.#rows);
     }
     return count;
   }

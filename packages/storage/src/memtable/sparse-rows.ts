@@ -1,6 +1,7 @@
 // Keeps blocks from wasting memory. A block has room for every field in every row; where few of
 // them have values, rows are put in small blocks of their own. Otherwise a request of ten thousand
 // rows, each with a field of its own, would take a gigabyte.
+import { countValid } from '../columns/presence.ts';
 import type { RowBlock } from '../columns/row-block.ts';
 
 /** With fewer columns than this little is wasted. */
@@ -19,8 +20,7 @@ export function isSparse({ columns, rows }: RowBlock): boolean {
   const enough = (columns.length * rows) / PLACES_PER_VALUE;
   let values = 0;
   for (const { valid } of columns) {
-    if (valid === undefined) values += rows;
-    else for (let row = 0; row < rows; row++) values += valid[row]!;
+    values += valid === undefined ? rows : countValid(valid, rows);
     if (values >= enough) return false;
   }
   return true;

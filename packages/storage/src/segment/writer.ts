@@ -7,6 +7,7 @@ import type { Column } from '@tidemark/core';
 import { ByteWriter } from '../columns/bytes.ts';
 import { codecs, crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
+import { countValid } from '../columns/presence.ts';
 import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import {
@@ -432,10 +433,7 @@ function valuesIn({ columns }: Run): number {
 
 function countOf(column: Column): number {
   const { valid } = column;
-  if (valid === undefined) return valuesOf(column).length;
-  let count = 0;
-  for (let i = 0; i < valid.length; i++) count += valid[i]!;
-  return count;
+  return valid === undefined ? valuesOf(column).length : countValid(valid);
 }
 
 /** The values that are not null, one after another. */
