@@ -160,10 +160,6 @@ export class ShardStore {
     else this.#byPolicy.set(policyId, rest);
     return shard;
   }
-
-  policyIds(): number[] {
-    return [...this.#byPolicy.keys()];
-  }
 }
 
 /** Index of the first shard that ends after the time. `shards` are in time order. */

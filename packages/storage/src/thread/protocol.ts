@@ -30,7 +30,7 @@ import type { PackedPoints } from './packed-points.ts';
 export type CallName =
   | Exclude<
       keyof StorageEngine,
-      'source' | 'thread' | 'bodyBuffer' | 'close' | 'backup' | 'restore'
+      'source' | 'thread' | 'bodyBuffer' | 'retainPolicies' | 'close' | 'backup' | 'restore'
     >
   | keyof ByteStreamCalls;
 

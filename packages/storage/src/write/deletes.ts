@@ -200,8 +200,8 @@ export class Deletes {
   }
 
   /**
-   * Drops a policy: its shards, and whatever rows come for it later. Nobody sees them from
-   * then on. When that cannot be logged, it is owed: nothing is written to the database before it.
+   * Drops a policy: its shards, and whatever rows come for it later. Nobody sees them any
+   * more. When that cannot be logged, it is owed: nothing is written to the database before it.
    */
   policy(policyId: number): Promise<void> {
     return this.#options.gate.pass(() => this.#dropPolicy(policyId));
