@@ -21,7 +21,13 @@ const WARM_UP_MS = 2000;
 /** Between two writes beside a statement. */
 const WRITE_EVERY_MS = 10;
 
-type Subject = { readonly name: string; readonly url: string; readonly pid: number };
+/** A server that is measured. */
+export type Subject = {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly directory: string;
+};
 
 export type Comparison = {
   /** Writes the points; the database is there. */
@@ -31,30 +37,39 @@ export type Comparison = {
   readonly isWrittenTo?: boolean | undefined;
 };
 
-/** Prints a line per statement: milliseconds of CPU per request, medians of five turns. */
-export async function besideInfluxdb(comparison: Comparison): Promise<void> {
+/** Starts the servers, each with the database; they are gone when the work has ended. */
+export async function withSubjects(
+  work: (subjects: readonly Subject[]) => Promise<void>,
+): Promise<void> {
   const tidemark = await startTidemark({
     command: 'tsdb',
     args: ['--monitor-store-enabled', 'false'],
   });
   const influxdb = hasPrograms('influxd') ? await startInfluxdb() : undefined;
   try {
+    const { directory } = tidemark;
     const subjects: Subject[] = [
-      { name: 'Tidemark', url: tidemark.tsdb, pid: tidemark.process.pid ?? 0 },
+      { name: 'Tidemark', url: tidemark.tsdb, pid: tidemark.process.pid ?? 0, directory },
     ];
     if (influxdb !== undefined) {
-      subjects.push({ name: 'InfluxDB', url: influxdb.url, pid: influxdb.process.pid ?? 0 });
+      const { url, process: child } = influxdb;
+      subjects.push({ name: 'InfluxDB', url, pid: child.pid ?? 0, directory: influxdb.directory });
     }
-    for (const { url } of subjects) {
-      await query(url, `CREATE DATABASE ${DATABASE}`);
-      await comparison.fill(url);
-    }
-    await compare(subjects, comparison);
+    for (const { url } of subjects) await query(url, `CREATE DATABASE ${DATABASE}`);
+    await work(subjects);
   } finally {
     await influxdb?.stop();
     await tidemark.stop();
     await removeDirectory(tidemark.directory);
   }
+}
+
+/** Prints a line per statement: milliseconds of CPU per request, medians of five turns. */
+export async function besideInfluxdb(comparison: Comparison): Promise<void> {
+  await withSubjects(async (subjects) => {
+    for (const { url } of subjects) await comparison.fill(url);
+    await compare(subjects, comparison);
+  });
 }
 
 async function compare(

@@ -7,15 +7,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import {
-  hasPrograms,
-  query,
-  removeDirectory,
-  startInfluxdb,
-  startTidemark,
-  write,
-} from '@tidemark/testkit';
+import { query, write } from '@tidemark/testkit';
 
+import { DATABASE, withSubjects } from './beside-influxdb.ts';
+import type { Subject } from './beside-influxdb.ts';
 import { quantile } from './lines.ts';
 import { memoryMiB, processorMs } from './processor.ts';
 
@@ -42,31 +37,10 @@ const STATEMENTS: readonly string[] = [
   'SHOW FIELD KEYS FROM sparse',
 ];
 
-type Subject = {
-  readonly name: string;
-  readonly url: string;
-  readonly pid: number;
-  readonly directory: string;
-};
-
-const tidemark = await startTidemark({
-  command: 'tsdb',
-  args: ['--monitor-store-enabled', 'false'],
-});
-const influxdb = hasPrograms('influxd') ? await startInfluxdb() : undefined;
-try {
-  const { directory } = tidemark;
-  const subjects: Subject[] = [
-    { name: 'Tidemark', url: tidemark.tsdb, pid: tidemark.process.pid ?? 0, directory },
-  ];
-  if (influxdb !== undefined) {
-    const { url, process: child } = influxdb;
-    subjects.push({ name: 'InfluxDB', url, pid: child.pid ?? 0, directory: influxdb.directory });
-  }
+await withSubjects(async (subjects) => {
   const names = subjects.map(({ name }) => name.padStart(12)).join('');
   process.stdout.write(`${''.padEnd(56)}${names}\n`);
   const bodies = sparseBodies();
-  for (const subject of subjects) await query(subject.url, 'CREATE DATABASE bench');
   await note(subjects, 'load', (subject) => load(subject, bodies));
   await ask(subjects, 'in memory');
   for (const subject of subjects) await rest(subject);
@@ -80,11 +54,7 @@ try {
     'dense load, million values/s',
     costs.map((ms) => values / 1000 / ms),
   );
-} finally {
-  await influxdb?.stop();
-  await tidemark.stop();
-  await removeDirectory(tidemark.directory);
-}
+});
 
 function show(what: string, figures: readonly number[]): void {
   const cells = figures.map((figure) => figure.toFixed(figure < 100 ? 2 : 0).padStart(12));
@@ -138,12 +108,12 @@ async function ask(subjects: readonly Subject[], where: string): Promise<void> {
 
 async function timeOf(url: string, statement: string): Promise<number> {
   const began = performance.now();
-  await query(url, statement, 'bench');
+  await query(url, statement, DATABASE);
   return performance.now() - began;
 }
 
 async function load({ url }: Subject, bodies: readonly string[]): Promise<void> {
-  for (const body of bodies) await write(url, 'bench', body, { precision: 's' });
+  for (const body of bodies) await write(url, DATABASE, body, { precision: 's' });
 }
 
 async function rest({ directory }: Subject): Promise<void> {
