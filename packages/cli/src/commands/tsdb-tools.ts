@@ -71,6 +71,7 @@ function verifyCommand(finish: (status: number) => void): Command {
           `${report.tornBytes} bytes of an unfinished write at the end of the log; the next start cuts them off`,
         );
       printDamage(report.damage);
+      for (const { file, message } of report.unwritten) print(`NOTE ${file}: ${message}`);
       for (const { message } of report.orphans) print(`ORPHAN ${message}; repair sets it aside`);
       if (report.damage.length === 0) print('everything is readable');
     }

@@ -79,13 +79,13 @@ export class ShardFiles {
   }
 }
 
-function shardFilePath(directory: string, id: number): string {
+export function shardFilePath(directory: string, id: number): string {
   return `${shardDirectory(directory, id)}/${SHARD_FILE_NAME}`;
 }
 
-/** What is wrong with the file of a shard that has segments; `undefined` when there is no file. */
-function shardFileFault(disk: Disk, path: string): Damage | undefined {
-  const message = 'a file of a shard is damaged; the next write of the manifest makes it anew';
+/** What is wrong with the file of a shard; `undefined` when there is none. */
+export function shardFileFault(disk: Disk, path: string): Damage | undefined {
+  const message = 'the file of a shard is damaged; the next write of the manifest replaces it';
   try {
     const hasDamagedCopy = readCheckedFile(path, FORMAT, disk)?.hasDamagedCopy === true;
     return hasDamagedCopy ? { file: path, offset: 0, message } : undefined;
@@ -95,19 +95,15 @@ function shardFileFault(disk: Disk, path: string): Damage | undefined {
   }
 }
 
-/** As `shardFileFault`, but a missing file is damage too, unless it may never have been written. */
-export function shardFileDamage(
+/** Whether a shard with segments lacks its file: the process ended between the manifest and it. */
+export function lacksShardFile(
   disk: Disk,
   directory: string,
   { descriptor, segments, seriesFileBytes }: ManifestShard,
-): Damage | undefined {
-  const path = shardFilePath(directory, descriptor.id);
-  if (segments.length === 0) return undefined;
-  if (disk.exists(path)) return shardFileFault(disk, path);
+): boolean {
   // Versions that wrote no file of series keys did not always write this one.
-  if (seriesFileBytes === undefined) return undefined;
-  const message = 'the file of a shard is missing; the next write of the manifest makes it anew';
-  return { file: path, offset: 0, message };
+  if (segments.length === 0 || seriesFileBytes === undefined) return false;
+  return !disk.exists(shardFilePath(directory, descriptor.id));
 }
 
 /** Reads the file of a shard; `undefined` when there is none. Throws `Corruption`. */

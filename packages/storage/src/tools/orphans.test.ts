@@ -86,6 +86,33 @@ test.each([
   await engine.close();
 });
 
+test.each([
+  ['log only', '/data/wal/00000001.wal'],
+  ['log and in a segment', '/data/wal/00000002.wal'],
+])('an orphan with rows in the %s is found and set aside', async (where, logFile) => {
+  const engine = await open();
+  if (where !== 'log only') {
+    await write(engine, 'm,t=a v=1 1');
+    await engine.flush();
+  }
+  await write(engine, 'm,t=a v=1 2');
+  await write(engine, `m,t=a v=2 ${WEEK + 1n}`, { database: 'other' });
+  await engine.close();
+  const options = { directory: '/data', disk };
+
+  const found = await verifyDirectory(options);
+  const repaired = await repairDirectory(options);
+  const left = await verifyDirectory(options);
+
+  expect(found.orphans).toMatchObject([{ shardId: 1, logFiles: [logFile] }]);
+  expect(repaired).toMatchObject({ setAside: found.orphans, lost: [] });
+  expect([left.damage, left.orphans]).toEqual([[], []]);
+  expect(disk.paths().filter((path) => /^\/data\/damaged\/.*\.wal$/.test(path))).toHaveLength(1);
+  const again = await open();
+  expect((await again.shards()).map(({ id }) => id)).toEqual([2]);
+  await again.close();
+});
+
 test('a policy id that was used twice is that of its newest shard', async () => {
   const engine = await open();
   await write(engine, 'm,t=a v=1 1');

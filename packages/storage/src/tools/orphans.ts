@@ -3,56 +3,66 @@
 // was written to, and answered their rows under the names of other series.
 import { DecodeError } from '../columns/bytes.ts';
 import { shardDirectory } from '../disk/paths.ts';
-import type { ManifestShard } from '../manifest/manifest.ts';
-import type { PolicyRef } from '../storage-engine.ts';
-import { decodeDropped } from '../wal/wal-record.ts';
+import type { PolicyRef, ShardDescriptor } from '../storage-engine.ts';
+import { decodeRecord } from '../wal/wal-record.ts';
+import type { WalRecord } from '../wal/wal-record.ts';
 import { openLog } from './directory.ts';
 import type { KnownPolicy, OpenDirectory } from './directory.ts';
 
 export type Orphan = {
   readonly shardId: number;
-  /** The folder of the shard. */
+  /** The folder of the shard. There is none when its rows are only in the log. */
   readonly file: string;
+  /** Files of the log that have rows of it. */
+  readonly logFiles: readonly string[];
   readonly message: string;
 };
 
 /**
- * Orphans of the manifest; without `policies`, as far as shards contradict each other. A shard
- * whose drop is in the log is none: the next start removes it.
+ * Orphans of the manifest and the log; without `policies`, as far as shards contradict each other.
+ * A shard whose drop is in the log is none: the next start removes it.
  */
 export function findOrphans(
   open: OpenDirectory,
   policies: readonly KnownPolicy[] | undefined,
 ): readonly Orphan[] {
-  const { shards, databases } = open.manifest;
-  const names = new Set(databases.map(({ name }) => name));
+  const logged = shardsOfLog(open);
+  const names = new Set(open.manifest.databases.map(({ name }) => name));
+  const shards = open.manifest.shards.map(({ descriptor }) => descriptor);
+  const stored = new Set(shards.map(({ id }) => id));
+  for (const { descriptor } of logged.shards.values()) {
+    if (stored.has(descriptor.id)) continue;
+    shards.push(descriptor);
+    // The manifest does not name it before its first flush.
+    names.add(descriptor.database);
+  }
   const byId = policies && new Map(policies.map((policy) => [policy.id, policy]));
-  const reasonOf = (shard: ManifestShard): string | undefined => {
-    const { database } = shard.descriptor;
+  const reasonOf = (shard: ShardDescriptor): string | undefined => {
     if (byId !== undefined) {
-      const policy = byId.get(shard.descriptor.policyId);
+      const policy = byId.get(shard.policyId);
       if (policy === undefined) return 'its retention policy was dropped';
       if (!isOf(shard, policy)) return `its policy's id is that of ${nameOf(policy)}`;
     }
-    if (!names.has(database)) return 'its database was dropped';
+    if (!names.has(shard.database)) return 'its database was dropped';
     return contradiction(shard, shards);
   };
-  const orphans = shards.flatMap((shard): Orphan[] => {
-    const reason = reasonOf(shard);
+  return shards.flatMap((shard): Orphan[] => {
+    const { id } = shard;
+    const reason = logged.dropped.has(id) ? undefined : reasonOf(shard);
     if (reason === undefined) return [];
-    const { id } = shard.descriptor;
-    const message = `shard ${id} of ${nameOf(shard.descriptor)} is an orphan: ${reason}`;
-    return [{ shardId: id, file: shardDirectory(open.directory, id), message }];
+    const message = `shard ${id} of ${nameOf(shard)} is an orphan: ${reason}`;
+    const logFiles = [...(logged.shards.get(id)?.files ?? [])];
+    return [{ shardId: id, file: shardDirectory(open.directory, id), logFiles, message }];
   });
-  if (orphans.length === 0) return orphans;
-  const dropped = droppedByLog(open);
-  return orphans.filter(({ shardId }) => !dropped.has(shardId));
 }
 
 /** Ids ascend, so that of two that contradict each other the newer one is right. */
-function contradiction(shard: ManifestShard, shards: readonly ManifestShard[]): string | undefined {
-  const { id, policyId } = shard.descriptor;
-  for (const { descriptor: other } of shards) {
+function contradiction(
+  shard: ShardDescriptor,
+  shards: readonly ShardDescriptor[],
+): string | undefined {
+  const { id, policyId } = shard;
+  for (const other of shards) {
     const isSameName = isOf(shard, other);
     if (isSameName && other.policyId > policyId) {
       return `a retention policy of the same name came later, with shard ${other.id}`;
@@ -66,25 +76,47 @@ function contradiction(shard: ManifestShard, shards: readonly ManifestShard[]): 
 
 type PolicyName = Pick<PolicyRef, 'database' | 'retentionPolicy'>;
 
-function isOf({ descriptor }: ManifestShard, { database, retentionPolicy }: PolicyName): boolean {
-  return descriptor.database === database && descriptor.retentionPolicy === retentionPolicy;
+function isOf(shard: ShardDescriptor, { database, retentionPolicy }: PolicyName): boolean {
+  return shard.database === database && shard.retentionPolicy === retentionPolicy;
 }
 
 function nameOf({ database, retentionPolicy }: PolicyName): string {
   return `\`${database}\`.\`${retentionPolicy}\``;
 }
 
-function droppedByLog(open: OpenDirectory): ReadonlySet<number> {
+type LoggedShards = {
+  readonly shards: ReadonlyMap<
+    number,
+    { readonly descriptor: ShardDescriptor; readonly files: ReadonlySet<string> }
+  >;
+  readonly dropped: ReadonlySet<number>;
+};
+
+/** What the log writes to and drops. */
+function shardsOfLog(open: OpenDirectory): LoggedShards {
+  const shards = new Map<number, { descriptor: ShardDescriptor; files: Set<string> }>();
   const dropped = new Set<number>();
-  for (const { scan } of openLog(open).files) {
+  for (const { path, scan } of openLog(open).files) {
     for (const payload of scan?.payloads ?? []) {
-      try {
-        for (const id of decodeDropped(payload)) dropped.add(id);
-      } catch (error) {
-        // It is reported as damage of the log.
-        if (!(error instanceof DecodeError)) throw error;
+      const record = readableRecord(payload);
+      if (record?.kind === 'drop') for (const id of record.shardIds) dropped.add(id);
+      if (record?.kind !== 'rows') continue;
+      for (const { shard: descriptor } of record.parts) {
+        const known = shards.get(descriptor.id);
+        if (known === undefined) shards.set(descriptor.id, { descriptor, files: new Set([path]) });
+        else known.files.add(path);
       }
     }
   }
-  return dropped;
+  return { shards, dropped };
+}
+
+function readableRecord(payload: Uint8Array): WalRecord | undefined {
+  try {
+    return decodeRecord(payload);
+  } catch (error) {
+    // It is reported as damage of the log.
+    if (!(error instanceof DecodeError)) throw error;
+    return undefined;
+  }
 }

@@ -18,11 +18,12 @@ import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { LogState } from '../wal/log-state.ts';
 import type { LogFileEntry } from '../wal/log-state.ts';
 import { frameRecord, LISTED_VERSION, frameFileHeader } from '../disk/frames.ts';
-import type { FrameScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
+import { encodeFramed } from '../wal/wal-record.ts';
+import type { WalRecord } from '../wal/wal-record.ts';
 import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
-import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
+import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 import { findOrphans } from './orphans.ts';
 import type { Orphan } from './orphans.ts';
@@ -139,10 +140,11 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
     }
     const shardFilesRewritten = await new ShardFiles(disk, directory).update(repaired);
     if (work.moved.length > 0) await moveAside(open, work.moved);
-    await repairLog(open, work);
+    await repairLog(open, setAside, work);
     const { nextFileId: _nextFileId, nextInstance: _nextInstance, moved, ...report } = work;
     const hasMoved =
       moved.length > 0 ||
+      setAside.length > 0 ||
       work.logsRewritten > 0 ||
       work.seriesFilesRewritten > 0 ||
       open.rebuilt !== undefined;
@@ -217,9 +219,20 @@ async function repairSeriesFiles(
   return repaired;
 }
 
-/** Rewrites damaged log files without the damaged records, then the list of log files. */
-async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
+/**
+ * Rewrites damaged log files without the damaged records, then the list of log files. The log ends
+ * with a drop of the orphans that it has rows of; files with such rows are kept aside.
+ */
+async function repairLog(
+  open: OpenDirectory,
+  orphans: readonly Orphan[],
+  work: Work,
+): Promise<void> {
   const { disk, directory, manifest } = open;
+  const logged = orphans.filter(({ logFiles }) => logFiles.length > 0);
+  const withOrphans = new Set(logged.flatMap(({ logFiles }) => logFiles));
+  const drop: WalRecord = { kind: 'drop', shardIds: logged.map(({ shardId }) => shardId) };
+  const last = logFiles(open).at(-1);
   const { damagedCopy, faults, files } = openLog(open);
   const entries: LogFileEntry[] = [];
   let isChanged = damagedCopy !== undefined || faults.length > 0;
@@ -231,14 +244,18 @@ async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
       work.lost.push({ file: path, offset, message, rows: undefined });
     }
     const good = { id, bytes: scan?.goodBytes, databases: entry?.databases };
-    if (own.length === 0) {
+    const endsInDrop = logged.length > 0 && path === last;
+    if (own.length === 0 && !endsInDrop) {
+      if (withOrphans.has(path)) await copyAside(open, path);
       entries.push(good);
       continue;
     }
     isChanged = true;
-    work.logsRewritten++;
+    if (own.length > 0) work.logsRewritten++;
     if (scan === undefined) continue;
-    const bytes = await rewriteLogFile(open, path, scan);
+    const records = scan.payloads.map(frameRecord);
+    if (endsInDrop) records.push(encodeFramed(drop));
+    const bytes = await rewriteLogFile(open, path, records);
     entries.push({ ...good, bytes });
   }
   const folder = walDirectory(directory);
@@ -262,12 +279,12 @@ async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
 async function rewriteLogFile(
   open: OpenDirectory,
   path: string,
-  { payloads }: FrameScan,
+  records: readonly Uint8Array[],
 ): Promise<number> {
   const { disk } = open;
   await copyAside(open, path);
   const repaired = `${path}.repaired`;
-  const parts = [frameFileHeader(LISTED_VERSION), ...payloads.map(frameRecord)];
+  const parts = [frameFileHeader(LISTED_VERSION), ...records];
   await writeFile(disk, repaired, parts);
   disk.rename(repaired, path);
   await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));

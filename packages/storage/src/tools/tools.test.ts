@@ -92,6 +92,25 @@ test.each(['.wal', '.series', 'MANIFEST', 'SHARD', 'SERIES'])(
   },
 );
 
+test('verify notes a file that the process did not write before it ended', async () => {
+  const disk = new SimulatedDisk();
+  const engine = await filled(disk);
+  await engine.flush();
+  await engine.close();
+  const path = disk.paths().find((name) => name.endsWith('SHARD'))!;
+  disk.remove(path);
+
+  const noted = await verifyDirectory({ directory: '/data', disk });
+  const again = await open(disk, '/data');
+  await write(again, 'm,t=c f=4 4\n');
+  await again.flush();
+  await again.close();
+  const written = await verifyDirectory({ directory: '/data', disk });
+
+  expect(noted).toMatchObject({ damage: [], unwritten: [{ file: path }] });
+  expect(written).toMatchObject({ damage: [], unwritten: [] });
+});
+
 test('inspect tells what is in a shard', async () => {
   const disk = new SimulatedDisk();
   const engine = await filled(disk);

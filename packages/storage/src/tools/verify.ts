@@ -5,7 +5,7 @@ import { decodeRecord } from '../wal/wal-record.ts';
 import { sizeOf } from '../disk/framed-file.ts';
 import { indexDirectory, segmentPath } from '../disk/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
-import { shardFileDamage } from '../manifest/shard-file.ts';
+import { lacksShardFile, shardFileFault, shardFilePath } from '../manifest/shard-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
@@ -27,6 +27,8 @@ export type VerifyReport = {
    */
   readonly tornBytes: number;
   readonly damage: readonly Damage[];
+  /** Files that were not written when the process ended, and are written again: nothing is lost. */
+  readonly unwritten: readonly Damage[];
   /** Shards that belong to no policy or database. */
   readonly orphans: readonly Orphan[];
 };
@@ -38,12 +40,21 @@ type Tally = {
   rows: number;
   tornBytes: number;
   damage: Damage[];
+  unwritten: Damage[];
 };
 
 /** Verifies a directory that no engine has open. */
 export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
   return withDirectory(options, async (open) => {
-    const tally: Tally = { files: 1, bytes: 0, blocks: 1, rows: 0, tornBytes: 0, damage: [] };
+    const tally: Tally = {
+      files: 1,
+      bytes: 0,
+      blocks: 1,
+      rows: 0,
+      tornBytes: 0,
+      damage: [],
+      unwritten: [],
+    };
     if (open.hasDamagedCopy) {
       const file = manifestPath(open.directory);
       tally.damage.push({ file, offset: 0, message: 'one copy of the manifest is damaged' });
@@ -88,9 +99,16 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
 /** Verifies the files of a shard: its part of the manifest, and the keys of its series. */
 function verifyShardFiles(open: OpenDirectory, shard: ManifestShard, tally: Tally): void {
   const { disk, directory } = open;
-  const damage = shardFileDamage(disk, directory, shard);
   // A rebuilt manifest was made of these files and cannot tell whether they are damaged.
-  if (damage !== undefined && open.rebuilt === undefined) tally.damage.push(damage);
+  if (open.rebuilt === undefined) {
+    const file = shardFilePath(directory, shard.descriptor.id);
+    const damage = shardFileFault(disk, file);
+    if (damage !== undefined) tally.damage.push(damage);
+    if (lacksShardFile(disk, directory, shard)) {
+      const message = 'the file of a shard is missing; the next write of the manifest writes it';
+      tally.unwritten.push({ file, offset: 0, message });
+    }
+  }
   const path = seriesFilePath(directory, shard.descriptor.id);
   const knownBytes = shard.seriesFileBytes ?? 0;
   const { fault, fileBytes, records } = readSeriesFile(disk, path, knownBytes);

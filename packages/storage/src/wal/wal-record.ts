@@ -109,12 +109,6 @@ export function decodeRecord(bytes: Uint8Array): WalRecord {
   }
 }
 
-/** The shards that a record drops. Throws `DecodeError`. */
-export function decodeDropped(bytes: Uint8Array): readonly number[] {
-  const reader = new ByteReader(bytes);
-  return KINDS[reader.u8()] === 'drop' ? decodeIdList(reader) : [];
-}
-
 /**
  * The database that a record begins with; `undefined` for kinds that name none. Throws
  * `DecodeError`.
