@@ -3,27 +3,37 @@
 import { AppError, AssertionFailed } from '@tidemark/core';
 
 import { walDirectory } from '../../disk/paths.ts';
-import { endsInMark } from '../../wal/log-check.ts';
-import { walFileId, walPath } from '../../wal/wal.ts';
-import type { SimulatedDisk } from '../simulated-disk.ts';
 import type { ShardInfo } from '../../storage-engine.ts';
 import { DIRECTORY, openSubject, query, Reader } from './workload/subject.ts';
 import type { Subject } from './workload/subject.ts';
 import { preparePlans } from './workload/answers.ts';
+import { BACKED_UP, restoredContents, restoredPolicies } from './workload/backups.ts';
+import type { Backup } from './workload/backups.ts';
 import { Catalog } from './workload/catalog.ts';
-import { describeOperation } from './workload/operations.ts';
+import {
+  clearPolicy,
+  deleteChange,
+  dropMeasurementChange,
+  dropShardChange,
+  writeChange,
+} from './workload/changes.ts';
+import type { Change } from './workload/changes.ts';
+import { describeOperation, RESTORED } from './workload/operations.ts';
 import type { Operation, Plan } from './workload/operations.ts';
 import { checkDirectory, finds, unnamedFiles } from './checkers/directory.ts';
 import { checkQuery } from './checkers/query.ts';
 import { checkSeries } from './checkers/series.ts';
+import { cellIn, checkUnsynced, isLogSynced } from './checkers/unsynced.ts';
+import type { PossibleValues } from './checkers/unsynced.ts';
 import { Cells, TooManyWorlds, Worlds } from './model/world.ts';
-import type { Cell, Effect } from './model/world.ts';
+import type { Effect } from './model/world.ts';
 import { damagedCopy } from './faults/damage.ts';
 import type { Damaged } from './faults/damage.ts';
 import { MachineOff } from './faults/machine.ts';
 import type { Machine } from './faults/machine.ts';
 import { newMachine } from './faults/machine.ts';
 import { Scheduler, settled } from './scheduler.ts';
+import { describeRows, printable, stackOf } from './words.ts';
 
 /** A broken promise, in words. */
 export class Violation extends Error {
@@ -66,14 +76,6 @@ type Running = {
   mayFail: boolean;
 };
 
-/** A backup: what it may hold, and its bytes. */
-type Backup = {
-  /** What could be seen at some moment between its begin and its first bytes. */
-  readonly moments: ReadonlyMap<string, number>[];
-  isUnknown: boolean;
-  readonly pieces: Uint8Array[];
-};
-
 class Run {
   readonly #plan: Plan;
   readonly history: string[] = [];
@@ -93,7 +95,7 @@ class Run {
   #backups: Backup[] = [];
   #starting: Backup[] = [];
   /** Values that could be seen since the log was last synced. */
-  #unsynced: ReadonlyMap<string, ReadonlySet<number>>[] = [];
+  #unsynced: PossibleValues[] = [];
   #nextId = 1;
   #nextValue = 1;
   #complaint: string | undefined;
@@ -166,7 +168,7 @@ class Run {
     const seen = this.#read();
     if (!this.#worlds.observe(seen)) {
       throw new Violation(
-        `what is read is not what was acknowledged\n  read:  ${describe(seen)}\n  model: ${this.#worlds.describe()}`,
+        `what is read is not what was acknowledged\n  read:  ${describeRows(seen)}\n  model: ${this.#worlds.describe()}`,
       );
     }
     for (const backup of this.#starting) backup.moments.push(seen);
@@ -196,7 +198,7 @@ class Run {
     this.#subject = subject;
     this.#reader = new Reader(subject);
     const seen = this.#read();
-    this.#say(`opened: ${describe(seen)}`);
+    this.#say(`opened: ${describeRows(seen)}`);
     const shards = await subject.engine.shardInfos();
     look?.(seen, shards);
     const shardIds = shards.map(({ id }) => id);
@@ -242,9 +244,7 @@ class Run {
       (await this.#subject!.engine.shardInfos()).map(({ policyId }) => policyId),
     );
     // One after the other.
-    const effects = [...held]
-      .filter((id) => !ids.has(id))
-      .map((id): Effect => ({ kind: 'clear', where: ({ policyId }) => policyId === id }));
+    const effects = [...held].filter((id) => !ids.has(id)).map(clearPolicy);
     await this.#finish(this.#subject!.engine.retainPolicies(policies), 'retain policies', effects);
   }
 
@@ -303,7 +303,7 @@ class Run {
     this.#starting = [];
     this.#subject = undefined;
     const isLossy = this.#plan.setup.fsync === 'interval' && kind === 'power-cut';
-    const known = isLossy ? [...this.#unsynced, this.#worlds.possibleValues()] : [];
+    const moments = isLossy ? [...this.#unsynced, this.#worlds.possibleValues()] : [];
     const isAllSynced =
       kind === 'kill' && !this.#machine.hasFailed && this.#plan.setup.fsync === 'always';
     const damaged = isAllSynced ? this.#damagedCopy() : undefined;
@@ -312,7 +312,9 @@ class Run {
     await settled();
     if (damaged !== undefined) await this.#checkDamaged(damaged);
     this.#unsynced = [];
-    await this.#open(isLossy ? (seen, shards) => this.#adopt(seen, { known, shards }) : undefined);
+    await this.#open(
+      isLossy ? (seen, shards) => this.#adopt(seen, { moments, shards }) : undefined,
+    );
   }
 
   #damagedCopy(): Damaged | undefined {
@@ -330,20 +332,12 @@ class Run {
   #adopt(
     seen: ReadonlyMap<string, number>,
     {
-      known,
+      moments,
       shards,
-    }: {
-      readonly known: readonly ReadonlyMap<string, ReadonlySet<number>>[];
-      readonly shards: readonly ShardInfo[];
-    },
+    }: { readonly moments: readonly PossibleValues[]; readonly shards: readonly ShardInfo[] },
   ): void {
-    const names = new Set([...seen.keys(), ...known.flatMap((one) => [...one.keys()])]);
-    for (const name of names) {
-      const value = seen.get(name) ?? 0;
-      if (!known.some((one) => (one.get(name) ?? ABSENT).has(value))) {
-        throw new Violation(`after a power cut ${name} is ${value}, which it never was`);
-      }
-    }
+    const problem = checkUnsynced(seen, moments);
+    if (problem !== undefined) throw new Violation(problem);
     this.#worlds.adopt(
       [...seen].map(
         ([name, value]) => [cellIn(shards, this.#catalog.cellNamed(name)), value] as const,
@@ -433,59 +427,17 @@ class Run {
         const { hasParts } = this.#plan.setup;
         const policy = this.#catalog.policy(operation.database, operation.retentionPolicy);
         const value = this.#nextValue++;
-        const cells = operation.lines.map(([measurement, tag, time]): Cell => ({
-          policyId: policy.id,
-          database: operation.database,
-          retentionPolicy: operation.retentionPolicy,
-          measurement,
-          tag,
-          time,
-        }));
-        const text = operation.lines.map(([m, tag, time]) => `${m},${tag} v=${value} ${time}\n`);
-        const effects = hasParts
-          ? cells.map((cell): Effect => ({ kind: 'set', cells: [cell], value }))
-          : [{ kind: 'set', cells, value } as const];
-        const body = new TextEncoder().encode(text.join(''));
-        this.#begin(
-          operation,
-          effects,
-          () => engine.writeLines({ policy, body, precision: 'ns', now: 1n }),
-          { hasParts },
-        );
+        this.#beginChange(operation, writeChange(operation, { policy, value, hasParts }), {
+          hasParts,
+        });
         return;
       }
-      case 'delete': {
-        const { database, retentionPolicy, measurement, tag, times } = operation;
-        const where = (cell: Cell): boolean =>
-          cell.database === database &&
-          (retentionPolicy === undefined || cell.retentionPolicy === retentionPolicy) &&
-          (measurement === undefined || cell.measurement === measurement) &&
-          (tag === undefined || cell.tag === tag) &&
-          (times === undefined || (cell.time >= times[0] && cell.time <= times[1]));
-        this.#begin(operation, [{ kind: 'clear', where }], () =>
-          engine.delete({
-            database,
-            retentionPolicy,
-            measurements: measurement === undefined ? undefined : [measurement],
-            where:
-              tag === undefined
-                ? undefined
-                : { kind: 'tag', key: 't', operator: '=', value: tag.slice(2) },
-            timeRange:
-              times === undefined ? undefined : { start: BigInt(times[0]), end: BigInt(times[1]) },
-          }),
-        );
+      case 'delete':
+        this.#beginChange(operation, deleteChange(operation));
         return;
-      }
-      case 'drop-measurement': {
-        const { database, measurement } = operation;
-        const where = (cell: Cell): boolean =>
-          cell.database === database && cell.measurement === measurement;
-        this.#begin(operation, [{ kind: 'clear', where }], () =>
-          engine.dropMeasurement(database, measurement),
-        );
+      case 'drop-measurement':
+        this.#beginChange(operation, dropMeasurementChange(operation));
         return;
-      }
       case 'drop-policy':
         this.#drop(operation, this.#catalog.drop(operation.database, operation.retentionPolicy));
         return;
@@ -494,12 +446,8 @@ class Run {
         return;
       case 'expire': {
         const id = this.#catalog.known(operation.database, operation.retentionPolicy);
-        const shards = await engine.shardInfos();
-        const shard = shards.find(({ policyId }) => policyId === id);
-        if (shard === undefined) return;
-        const where = ({ policyId, time }: Cell): boolean =>
-          policyId === id && time >= shard.start && time < shard.end;
-        this.#begin(operation, [{ kind: 'clear', where }], () => engine.dropShard(shard.id));
+        const shard = (await engine.shardInfos()).find(({ policyId }) => policyId === id);
+        if (shard !== undefined) this.#beginChange(operation, dropShardChange(shard));
         return;
       }
       case 'flush':
@@ -516,6 +464,15 @@ class Run {
     }
   }
 
+  #beginChange(
+    operation: Operation,
+    { effects, work }: Change,
+    options: { readonly hasParts?: boolean } = {},
+  ): void {
+    const { engine } = this.#subject!;
+    this.#begin(operation, effects, () => work(engine), options);
+  }
+
   /** As the service does: the names go first, then the data of each policy. */
   #drop(operation: Operation, ids: readonly number[]): void {
     const { engine } = this.#subject!;
@@ -527,9 +484,8 @@ class Run {
           this.#catalog.dropped([id]);
         }
       };
-      const where = ({ policyId }: Cell): boolean => policyId === id;
       this.#worlds.beginDrop(id);
-      this.#begin(operation, [{ kind: 'clear', where }], drop, { owedPolicy: id });
+      this.#begin(operation, [clearPolicy(id)], drop, { owedPolicy: id });
     }
     // Nobody sees the rows from now on.
     this.#look();
@@ -566,7 +522,7 @@ class Run {
     this.#starting.push(backup);
     const work = async (): Promise<void> => {
       try {
-        for await (const piece of engine.backup({ databases: ['a'] })) {
+        for await (const piece of engine.backup({ databases: [BACKED_UP] })) {
           this.#starting = this.#starting.filter((other) => other !== backup);
           backup.pieces.push(piece);
           await this.#scheduler.wait('backup is stored');
@@ -585,21 +541,10 @@ class Run {
 
   #restore(operation: Operation): void {
     const [backup] = this.#backups;
-    if (backup === undefined || this.#catalog.has('r')) return;
+    if (backup === undefined || this.#catalog.has(RESTORED)) return;
     this.#backups = [];
-    const policies = new Map<number, number>();
-    // Those that had the same name one after the other become one.
-    for (const [old, retentionPolicy] of this.#catalog.everPolicies('a')) {
-      const id = this.#catalog.known('r', retentionPolicy);
-      policies.set(old, id ?? this.#catalog.add('r', retentionPolicy));
-    }
-    const distinct = new Map(backup.moments.map((seen) => [describe(ofDatabase(seen, 'a')), seen]));
-    const contents = [...distinct.values()].map((seen) =>
-      [...ofDatabase(seen, 'a')].map(([name, value]) => {
-        const cell = this.#catalog.cellNamed(`r${name.slice(1)}`);
-        return [cell, value] as const;
-      }),
-    );
+    const policies = restoredPolicies(this.#catalog);
+    const databases = new Map([[BACKED_UP, RESTORED]]);
     const bytes = async function* (scheduler: Scheduler): AsyncGenerator<Uint8Array> {
       for (const piece of backup.pieces) {
         await scheduler.wait('backup is read');
@@ -609,8 +554,8 @@ class Run {
     const { engine } = this.#subject!;
     this.#begin(
       operation,
-      [{ kind: 'one-of', contents }],
-      () => engine.restore({ databases: new Map([['a', 'r']]), policies }, bytes(this.#scheduler)),
+      [restoredContents(backup, this.#catalog)],
+      () => engine.restore({ databases, policies }, bytes(this.#scheduler)),
       { onEnd: () => this.#mark('restore') },
     );
   }
@@ -619,58 +564,9 @@ class Run {
 /** What can be seen changes after these steps: the log is synced, or the manifest has its name. */
 const CHANGES = /^sync of wal|^sync-directory of $|^step manifest:after/;
 
-/** Whether a power cut takes no record of the log. Marks may go. */
-function isLogSynced(disk: SimulatedDisk): boolean {
-  const directory = walDirectory(DIRECTORY);
-  if (disk.hasUnsyncedNames(directory)) return false;
-  const ids = disk.list(directory).flatMap((name) => walFileId(name) ?? []);
-  return ids.every((id) => {
-    const file = disk.open(walPath(directory, id), 'read');
-    const from = disk.unsyncedFrom(file.path);
-    const isSynced = from === file.size() || endsInMark(file, from);
-    file.close();
-    return isSynced;
-  });
-}
-
-const ABSENT: ReadonlySet<number> = new Set([0]);
-
-/** The cell under the policy of its shard, whose name may have been dropped. */
-function cellIn(shards: readonly ShardInfo[], cell: Cell): Cell {
-  const { database, retentionPolicy, time } = cell;
-  const shard = shards.find(
-    (one) =>
-      one.database === database &&
-      one.retentionPolicy === retentionPolicy &&
-      time >= one.start &&
-      time < one.end,
-  );
-  return shard === undefined ? cell : { ...cell, policyId: shard.policyId };
-}
-
 function isRefusal(error: unknown, operation: Operation, mayFail: boolean): boolean {
   if (mayFail) return !(error instanceof AssertionFailed);
   if (!(error instanceof AppError)) return false;
   if (operation.kind === 'write') return error.name === 'NotFound';
   return operation.kind === 'restore' && error.name === 'Conflict';
-}
-
-function ofDatabase(seen: ReadonlyMap<string, number>, database: string): Map<string, number> {
-  return new Map([...seen].filter(([name]) => name.startsWith(`${database}.`)));
-}
-
-function describe(seen: ReadonlyMap<string, number>): string {
-  return [...seen]
-    .map(([name, value]) => `${name}=${value}`)
-    .sort()
-    .join('; ');
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? String(error.stack) : String(error);
-}
-
-function printable(_key: string, value: unknown): unknown {
-  if (value instanceof Error) return String(value.stack);
-  return typeof value === 'bigint' ? String(value) : value;
 }
