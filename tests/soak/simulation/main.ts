@@ -5,11 +5,12 @@
 import { PLANS } from '../../../packages/storage/src/testing/simulation/seeds/plans.ts';
 import { shrink } from '../../../packages/storage/src/testing/simulation/shrink/shrink.ts';
 import { simulate } from '../../../packages/storage/src/testing/simulation/simulate.ts';
+import { planOf } from '../../../packages/storage/src/testing/simulation/workload/operations.ts';
+import type { Plan } from '../../../packages/storage/src/testing/simulation/workload/operations.ts';
 import {
   describeOperation,
-  planOf,
-} from '../../../packages/storage/src/testing/simulation/workload/operations.ts';
-import type { Plan } from '../../../packages/storage/src/testing/simulation/workload/operations.ts';
+  describeSetup,
+} from '../../../packages/storage/src/testing/simulation/workload/plan-words.ts';
 
 const [count = 100_000, first = 1] = process.argv.slice(2, 4).map(Number);
 const isOnlyFirst = process.argv[4] === 'first';
@@ -46,7 +47,7 @@ process.exitCode = failures === 0 ? 0 : 1;
 async function tellSmaller(plan: Plan): Promise<void> {
   const smallest = await shrink(plan, async (one) => (await simulate(one)).violation !== undefined);
   const { history, violation } = await simulate(smallest);
-  say(`smallest plan, order ${smallest.seed}, ${JSON.stringify(smallest.setup)}:`);
+  say(`smallest plan, order ${smallest.seed}, ${describeSetup(smallest.setup)}:`);
   for (const operation of smallest.operations) say(`  ${describeOperation(operation)}`);
   say(`its history:\n${history.join('\n')}\n${violation ?? ''}`);
 }

@@ -1,16 +1,12 @@
-// Each guard is taken out, and the seed that misses it first is run. `npm run soak:mutants` looks
-// for these seeds.
+// Each guard is taken out, and seeds are run from the one on that missed it when it was written
+// down. A change of the engine changes the order of its steps, so that it may be another one.
 import { expect, test } from 'vitest';
 
 import { simulateMutant } from './mutant-run.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, SEEDS_MAX } from './mutants.ts';
 
-const found = MUTANTS.flatMap((mutant) =>
-  mutant.seed === undefined ? [] : [{ ...mutant, first: mutant.seed }],
-);
+test.each(MUTANTS)('missed: $guard', { timeout: 300_000 }, async (mutant) => {
+  const { seed, said } = await simulateMutant(mutant, { first: mutant.seed, count: SEEDS_MAX });
 
-test.each(found)('missed: $guard', { timeout: 300_000 }, async (mutant) => {
-  const { seed, said } = await simulateMutant(mutant, { first: mutant.first, count: 1 });
-
-  expect(seed, said).toBe(mutant.first);
+  expect(seed, said).toBeDefined();
 });

@@ -18,8 +18,9 @@ import {
   writeChange,
 } from './workload/changes.ts';
 import type { Change } from './workload/changes.ts';
-import { describeOperation, RESTORED } from './workload/operations.ts';
+import { RESTORED } from './workload/operations.ts';
 import type { Operation, Plan } from './workload/operations.ts';
+import { describeOperation } from './workload/plan-words.ts';
 import { checkDirectory, finds, unnamedFiles } from './checkers/directory.ts';
 import { checkQuery } from './checkers/query.ts';
 import { checkSeries } from './checkers/series.ts';

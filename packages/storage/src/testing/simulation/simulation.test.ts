@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 
 import { planOf } from './workload/operations.ts';
+import { describeOperation, describeSetup, planInWords } from './workload/plan-words.ts';
 import { PLANS } from './seeds/plans.ts';
 import { shrink } from './shrink/shrink.ts';
 import { simulate } from './simulate.ts';
@@ -33,8 +34,20 @@ test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () =
   }
 }, 300_000);
 
-test.each(PLANS)('found once: $what', async ({ plan }) => {
+test.each(PLANS)('no more: $what', async ({ plan }) => {
   expect((await simulate(plan)).violation).toBeUndefined();
+});
+
+test('plans are written in the words that histories are told in', () => {
+  for (let seed = 1; seed <= 50; seed++) {
+    const { setup, operations } = planOf(seed);
+    const words = operations.map(describeOperation);
+    const plan = planInWords(seed, describeSetup(setup), words.join('\n'));
+
+    expect(plan.setup).toEqual(setup);
+    expect(plan.operations.map(describeOperation)).toEqual(words);
+  }
+  expect(planInWords(1, 'fsync always, 2 at once', '2 x flush').operations).toHaveLength(2);
 });
 
 test('the same seed gives the same history', async () => {

@@ -170,35 +170,3 @@ function query(pick: Pick): Operation {
   const how = one(pick, ['scan', 'aggregate', 'answer'] as const);
   return { kind: 'query', ...policy(pick), measurement, how };
 }
-
-/** An operation in words. */
-export function describeOperation(operation: Operation): string {
-  switch (operation.kind) {
-    case 'write': {
-      const lines = operation.lines.map(([m, tag, time]) => `${m},${tag} ${time}`);
-      return `write ${operation.database}.${operation.retentionPolicy}: ${lines.join('; ')}`;
-    }
-    case 'delete': {
-      const { database: db, retentionPolicy, measurement, tag, times } = operation;
-      const range = times === undefined ? '' : ` times ${times[0]} to ${times[1]}`;
-      const from = [db, retentionPolicy ?? '*', measurement ?? '*'].join('.');
-      return `delete ${from}${tag === undefined ? '' : ` where ${tag}`}${range}`;
-    }
-    case 'drop-measurement':
-      return `drop measurement ${operation.database}.${operation.measurement}`;
-    case 'drop-policy':
-      return `drop policy ${operation.database}.${operation.retentionPolicy}`;
-    case 'drop-database':
-      return `drop database ${operation.database}`;
-    case 'expire':
-      return `expire the oldest shard of ${operation.database}.${operation.retentionPolicy}`;
-    case 'query': {
-      const { database: db, retentionPolicy, measurement, how } = operation;
-      return `${how} ${db}.${retentionPolicy}.${measurement}`;
-    }
-    case 'fail-sync':
-      return `fail ${operation.count} syncs of ${operation.of}`;
-    default:
-      return operation.kind;
-  }
-}
