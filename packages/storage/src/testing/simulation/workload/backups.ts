@@ -1,4 +1,5 @@
-// Backups of a simulation: what each may hold, and the policies and contents that its restore makes.
+// Backups of a simulation: what each may hold, and the policies and contents that its restore
+// makes.
 import type { Cell, Effect } from '../model/world.ts';
 import { describeRows } from '../words.ts';
 import type { Catalog } from './catalog.ts';
