@@ -23,7 +23,8 @@ export type StorageOptions = {
   /** Memtables are flushed when no write came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
   /**
-   * A body is written in parts of about so many bytes in memory; tests pass less than the default.
+   * A body is written in parts of about this many bytes in memory; tests pass less than the
+   * default.
    */
   readonly writePartBytes?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
@@ -31,9 +32,9 @@ export type StorageOptions = {
   readonly maxShardsPerWrite?: number | undefined;
   /** Points with a longer text, in bytes, are refused; 0 is no limit. */
   readonly maxTextBytes?: number | undefined;
-  /** A body is read no further after this many lines that cannot be parsed; 0 is no limit. */
+  /** Parsing of a body ends after this many lines that cannot be parsed; 0 is no limit. */
   readonly maxBadLines?: number | undefined;
-  /** Memory that all requests of queries together may hold in storage; 0 is no limit. */
+  /** Memory that all queries together may hold in storage; 0 is no limit. */
   readonly requestMemoryBytes?: number | undefined;
   /** Size of the cache of decoded columns. */
   readonly columnCacheBytes?: number | undefined;
@@ -55,7 +56,7 @@ export type StorageOptions = {
   readonly servesDamaged?: boolean | undefined;
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */
   readonly hasBackgroundWork?: boolean | undefined;
-  /** For tests: an assertion fails in the storage thread when it comes to this step. */
+  /** For tests: an assertion fails in the storage thread when it reaches this step. */
   readonly failsAt?: string | undefined;
   readonly log?: StorageLog | undefined;
   /**

@@ -1,13 +1,13 @@
-// Drops the policies that a catalog does not know.
+// Drops the policies that are not in a catalog.
 import type { PolicyRef, ShardInfo } from './storage-engine.ts';
 
-/** What is needed of an engine. */
+/** The methods of the engine that are needed. */
 export type DropsPolicies = {
   shards(): Promise<readonly ShardInfo[]>;
   dropPolicy(policyId: number): Promise<void>;
 };
 
-/** Rejects when one of the drops fails, after all have been tried: those that fail are owed. */
+/** Tries all drops and rejects when one fails; the engine owes those that failed. */
 export async function retainPolicies(
   engine: DropsPolicies,
   policies: readonly PolicyRef[],

@@ -6,9 +6,8 @@ import type { Predicate, SeriesSource } from '@tidemark/query';
 import type { Damage } from './damage.ts';
 
 /**
- * A retention policy as storage knows it. `id` is assigned by the catalog and never reused: a
- * database that is dropped and created again gets other ids, so that leftovers of the old one are
- * never seen.
+ * A retention policy for storage. `id` is assigned by the catalog and never reused: a database that
+ * is dropped and created again gets other ids, so that leftovers of the old one are never seen.
  */
 export type PolicyRef = {
   readonly id: number;
@@ -30,7 +29,7 @@ export type PolicyRef = {
 
 export type Precision = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 
-/** Line protocol as it came from the client. */
+/** Line protocol as received from the client. */
 export type WriteLinesRequest = {
   readonly policy: PolicyRef;
   /** Ownership passes to storage: the buffer is transferred to its thread. */
@@ -72,7 +71,7 @@ export type WriteOutcome = {
    */
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines?: readonly RejectedLine[] | undefined;
-  /** Refused lines beyond those that `rejectedLines` holds; absent when it holds all. */
+  /** Number of refused lines that `rejectedLines` lacks; absent when it has all. */
   readonly unlistedCount?: number | undefined;
 };
 
@@ -83,7 +82,7 @@ export type RejectedLine = {
   readonly reason: string;
 };
 
-/** Which series and times a delete covers. `where` may only have conditions on tags. */
+/** The series and times that a delete covers. `where` may only have conditions on tags. */
 export type DeleteRequest = {
   readonly database: string;
   /** `undefined`: every retention policy. */
@@ -94,7 +93,7 @@ export type DeleteRequest = {
   readonly timeRange?: TimeRange | undefined;
 };
 
-/** A shard: what one retention policy holds for one range of time. */
+/** A shard: the data of one retention policy in one range of time. */
 export type ShardDescriptor = {
   readonly id: number;
   readonly policyId: number;
@@ -122,7 +121,7 @@ export type StorageStatistics = {
   readonly databases: readonly DatabaseStatistics[];
 };
 
-/** What to back up. */
+/** The selection of a backup. */
 export type BackupRequest = {
   /** `undefined`: all. */
   readonly databases?: readonly string[] | undefined;
@@ -144,7 +143,7 @@ export type PreviousBackup = {
   readonly segments: readonly string[];
 };
 
-/** What a stored backup contains. */
+/** The contents of a stored backup. */
 export type BackupSummary = {
   /** Databases with points, sorted. */
   readonly databases: readonly string[];
@@ -153,7 +152,7 @@ export type BackupSummary = {
   readonly segmentsOfEarlierBackups: number;
 };
 
-/** What to restore from a backup. Whatever is not named is left out. */
+/** The selection of a restore. Whatever is not named is left out. */
 export type RestoreRequest = {
   /** From the name in the backup to the name here. */
   readonly databases: ReadonlyMap<string, string>;
@@ -172,7 +171,9 @@ export type RestoreReport = {
 
 /** A server of a cluster that holds points. */
 export type ReplicaState = {
-  /** Servers of one shard hold the same points. `undefined` until the server has told its shard. */
+  /**
+   * Servers of one shard hold the same points. `undefined` until the server has reported its shard.
+   */
   readonly shard: number | undefined;
   readonly url: string;
   /** Whether it answers queries. */
@@ -180,7 +181,7 @@ export type ReplicaState = {
   readonly takesWrites: boolean;
   /** Why it does not answer, or takes no writes. */
   readonly reason?: string | undefined;
-  /** Of one that is available. */
+  /** Absent for a replica that is not available. */
   readonly load?: ReplicaLoad | undefined;
 };
 
@@ -202,8 +203,8 @@ export interface StorageEngine {
   /** Present where the engine runs in a thread of its own. */
   readonly thread?: StorageThread | undefined;
   /**
-   * A buffer for a body that is then given to `writeLines`. Buffers are reused, so its contents are
-   * unspecified.
+   * A buffer for a body that is later passed to `writeLines`. Buffers are reused, so its contents
+   * are unspecified.
    */
   bodyBuffer?(sizeBytes: number): Uint8Array;
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
@@ -212,7 +213,7 @@ export interface StorageEngine {
   delete(request: DeleteRequest): Promise<void>;
   dropMeasurement(database: string, measurement: string): Promise<void>;
   /**
-   * Rejects with `Unavailable` when the log cannot be written. Then it is tried again, at the
+   * Rejects with `Unavailable` when the log cannot be written. Then the drop is retried, at the
    * latest before anything is written to its database.
    */
   dropPolicy(policyId: number): Promise<void>;
@@ -229,7 +230,7 @@ export interface StorageEngine {
   shards(): Promise<readonly ShardInfo[]>;
   statistics(): Promise<StorageStatistics>;
   /**
-   * What could not be read when the directory was opened; reads that need it fail. Empty when the
+   * The damage found when the directory was opened; reads that need it fail. Empty when the
    * directory is sound.
    */
   damage(): Promise<readonly Damage[]>;
@@ -241,8 +242,8 @@ export interface StorageEngine {
   compact(): Promise<void>;
   /**
    * The bytes of a backup (docs/formats/backup.md) of what was acknowledged before the first
-   * portion was asked for. Reads and writes go on meanwhile. Portions are produced as they are
-   * asked for; the files that the backup pins are released at its end or by `return`.
+   * portion was requested. Reads and writes go on meanwhile. Portions are produced on request; the
+   * files that the backup pins are released at its end or by `return`.
    */
   backup(request: BackupRequest): AsyncGenerator<Uint8Array>;
   /**
@@ -257,8 +258,8 @@ export interface StorageEngine {
 /** Optional services of an engine that runs in its own thread. They only save time. */
 export interface StorageThread {
   /**
-   * A second, empty engine in the same thread, which keeps everything in memory and forgets it when
-   * it is closed. It is for warming up: code runs on it until it is compiled. One at a time.
+   * A second, empty engine in the same thread, which keeps everything in memory and discards it
+   * when it is closed. It is for warming up: code runs on it until it is compiled. One at a time.
    */
   rehearsal(): Promise<StorageEngine>;
 }

@@ -11,7 +11,7 @@ import { readBackups } from './read-frames.ts';
  */
 export type ArrivingBackup = {
   readonly contents: BackupContents;
-  /** What the service that made the backup attached to it. */
+  /** Attachments of the service that made the backup. */
   readonly attachments: () => AsyncIterable<Uint8Array>;
   /** The bytes of the backup without attachments. */
   readonly bytes: () => AsyncIterable<Uint8Array>;
@@ -55,7 +55,7 @@ export async function openArriving(
   }
 }
 
-/** Adds attachments to a backup, behind its contents. */
+/** Adds attachments to a backup, after its contents. */
 export async function* withAttachments(
   portions: AsyncIterable<Uint8Array>,
   attachments: Iterable<Uint8Array>,

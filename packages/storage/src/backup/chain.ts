@@ -98,8 +98,8 @@ type JoinOptions = Pick<FileOptions, 'onProgress'> & {
 };
 
 /**
- * The bytes of a full backup, made of a full one and the incremental ones after it, oldest first.
- * Throws `Corruption` when they do not belong together.
+ * Joins a full backup with the incremental ones after it, oldest first, into the bytes of one full
+ * backup. Throws `Corruption` when they do not belong together.
  */
 export async function* joinBackups(
   files: readonly string[],
@@ -120,8 +120,8 @@ export async function* bytesOf(frames: AsyncIterable<BackupFrame>): AsyncGenerat
 }
 
 /**
- * The frames of a full backup, made of the newest one and the earlier ones, in this order. Throws
- * as `joinBackups`.
+ * Joins the newest backup with the earlier ones, in this order, into the frames of a full backup.
+ * Throws as `joinBackups`.
  */
 export async function* joinFrames(
   newestFirst: AsyncIterable<ReadBackup>,
@@ -174,7 +174,7 @@ export async function* joinFrames(
   yield { kind: 'end', files: newest.contents.segments.length, bytes };
 }
 
-/** What the joined backup consists of. */
+/** Backups that are being joined. */
 type Joined = {
   readonly place: string;
   /** Contents as of a full backup: it includes all segments. */

@@ -22,7 +22,7 @@ import { selectFromManifest } from './select.ts';
 export type BackupOptions = {
   readonly state: State;
   readonly flush: { run(): Promise<void> };
-  /** What deletes pass. */
+  /** The gate that deletes pass through. */
   readonly deletes: Gate;
   readonly turns: Turns;
   readonly disk: Disk;
@@ -92,8 +92,8 @@ type BackedUp = {
 };
 
 /**
- * A snapshot whose segments hold a state that there was. Deletes wait: one that came after the
- * flush had begun would be part of it, and rows that were written before the delete would not.
+ * Takes a snapshot of one moment. Deletes wait: one that came after the start of the flush would be
+ * part of it, but rows that were written before that delete would not.
  */
 async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promise<BackedUp> {
   const release = await deletes.hold();
@@ -112,7 +112,7 @@ async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promis
   }
 }
 
-/** The manifest of the shards that a snapshot has, which are not those of dropped policies. */
+/** The manifest of the shards in a snapshot, without those of dropped policies. */
 function visibleManifest(state: State, snapshot: Snapshot): Manifest {
   const manifest = state.manifest();
   const visible = new Set(snapshot.shards.map(({ shard }) => shard.descriptor.id));

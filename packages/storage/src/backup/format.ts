@@ -50,7 +50,7 @@ export type BackupContents = {
 
 export type BackupFrame =
   | ({ readonly kind: 'contents' } & BackupContents)
-  /** A piece of what the service attached, behind the contents. Storage does not interpret it. */
+  /** A piece of the service's attachment, after the contents. Storage does not interpret it. */
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array }
   /** Index entries of a database instance. Frames of one instance are adjacent. */
   | { readonly kind: 'series'; readonly instance: number; readonly additions: IndexAdditions }
@@ -63,7 +63,7 @@ export type BackupFrame =
 
 /**
  * The name of a segment, unique for a storage directory. With the checksum it is unique even among
- * copies of the directory that went on separately.
+ * copies of the directory that have diverged.
  */
 export function segmentName(
   shardId: number,

@@ -143,7 +143,7 @@ class PortionReader {
     return taken;
   }
 
-  /** Reads portions until `count` bytes are there. Returns false when the stream ends before. */
+  /** Reads portions until `count` bytes are there. Returns false when the stream ends first. */
   async #hold(count: number): Promise<boolean> {
     if (this.#held.length >= count) return true;
     const parts = [this.#held];

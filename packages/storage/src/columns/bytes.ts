@@ -153,7 +153,7 @@ export class ByteReader {
     this.#position = position;
   }
 
-  /** The whole input; `position` and `skip` count from its begin. */
+  /** The whole input; `position` and `skip` count from its start. */
   get bytes(): Uint8Array {
     return this.#bytes;
   }

@@ -5,7 +5,7 @@ import type { TimeRange } from '@tidemark/core';
 export type RowsWithin = TimeRange & { readonly rows: number };
 
 /**
- * Ascending ranges that together have all times within `range`. Rows of one time stay together; a
+ * Ascending ranges that together cover all times within `range`. Rows of one time stay together; a
  * range has more than `rowsMax` rows only if they share a time. The lists may be in any order.
  */
 export function cutTimes(

@@ -34,7 +34,10 @@ export function* mergeOverlapping(
   }
 }
 
-/** Of each source, the rows of the same range of series; those without such rows are left out. */
+/**
+ * Yields the rows of each source in the next range of series. Sources without rows there are left
+ * out.
+ */
 function* alignSources(
   sources: readonly SeriesBlocks[],
 ): Generator<readonly SeriesRows[] | undefined, void> {
@@ -65,7 +68,7 @@ function mergeParts(parts: readonly SeriesRows[]): SeriesRows {
   return parts.length === 1 ? parts[0]! : mergeSeriesRows(parts);
 }
 
-/** Divides parts, each in the same order as before, so that no times of two divisions overlap. */
+/** Groups parts, keeping their order, so that the times of different groups do not overlap. */
 function apartInTime(parts: readonly SeriesRows[]): readonly (readonly SeriesRows[])[] {
   if (parts.length === 1) return [parts];
   const byTime = parts.map((rows, place) => ({ rows, place, ...timeBoundsOf(rows.times) }));

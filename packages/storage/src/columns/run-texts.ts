@@ -1,6 +1,6 @@
-// Texts of runs: a column of strings has the dictionary of all rows that it was once read with.
-// What is handed on, or written to a chunk, is cut into parts of a limited weight and keeps only
-// the texts that its rows have.
+// Texts of runs. A column of strings has the dictionary of all rows that were read with it. Rows
+// that are passed on, or written to a chunk, are cut into parts of limited size, which keep only
+// the texts that their rows have.
 import { textBytes, textsBytes } from '@tidemark/core';
 import type { Column, StringColumn } from '@tidemark/core';
 
@@ -11,12 +11,12 @@ import type { Run } from './run.ts';
 export const CHUNK_TEXT_BYTES = 1 << 20;
 
 /**
- * Texts of a chunk that series share, and of rows that are handed on at once: a few milliseconds of
+ * Texts of a chunk that series share, and of rows that are passed on at once: a few milliseconds of
  * decoding, and so little that dozens of requests fit into memory. A single row may have more.
  */
 export const TEXT_PART_BYTES = 4 << 20;
 
-/** A dictionary with more texts for each row is not gone through. */
+/** Dictionaries with more texts per row than this are not scanned. */
 const CODES_PER_ROW = 4;
 
 function textColumns(run: Run): StringColumn[] {
@@ -25,7 +25,7 @@ function textColumns(run: Run): StringColumn[] {
   return columns;
 }
 
-/** What the texts of rows [start, end) weigh, each as often as it occurs. */
+/** Size of the texts of rows [start, end), each counted as often as it occurs. */
 export function textsOfRows(run: Run, start: number, end: number): number {
   let bytes = 0;
   for (const { codes, dictionary, valid } of textColumns(run)) {
@@ -38,8 +38,8 @@ export function textsOfRows(run: Run, start: number, end: number): number {
 }
 
 /**
- * Cuts a run into parts whose different texts weigh at most `maxBytes` together; a part of one row
- * may weigh more. Views of the same arrays and dictionaries.
+ * Cuts a run into parts whose distinct texts take at most `maxBytes` together; a part of one row
+ * may take more. Views of the same arrays and dictionaries.
  */
 export function* cutByTexts(run: Run, maxBytes: number): Generator<Run> {
   const columns = textColumns(run).filter(({ dictionary }) => dictionary.length > 0);
@@ -67,7 +67,7 @@ export function* cutByTexts(run: Run, maxBytes: number): Generator<Run> {
   yield sliceRun(run, start, rows);
 }
 
-/** What the texts of a row weigh that have not occurred in the part yet. Notes them. */
+/** Size of those texts of a row that are new in the part. Records them. */
 function addRow(
   columns: readonly StringColumn[],
   at: {
@@ -102,7 +102,7 @@ export function usedTexts(column: Column): Column {
   const { codes, dictionary, valid } = column;
   const used: string[] = [];
   const values = new Uint32Array(codes.length);
-  // Counted from 1. A table, where most of the texts can be in use.
+  // Counted from 1. A typed array is used where most of the texts can be in use.
   const isDense = dictionary.length <= codes.length * CODES_PER_ROW;
   const places = isDense ? new Uint32Array(dictionary.length) : new Map<number, number>();
   for (let row = 0; row < codes.length; row++) {

@@ -5,7 +5,7 @@ import { YoungBuffers } from '@tidemark/process';
 
 const buffers = new YoungBuffers();
 
-/** Reports bytes that were copied into buffers which will be dead soon. */
+/** Reports bytes that were copied into buffers which will soon be garbage. */
 export function noteShortLived(sizeBytes: number): void {
   buffers.note(sizeBytes);
 }

@@ -1,4 +1,4 @@
-// Errors of a disk that takes nothing more or fails. Repeating what met them may work later.
+// Errors of a full or failing disk. The operation may succeed when it is retried later.
 import { Unavailable } from '@tidemark/core';
 
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
@@ -9,12 +9,15 @@ export function isDiskFull(error: unknown): boolean {
   return hasCode(error, FULL);
 }
 
-/** For people. */
+/** Describes the error for people. */
 export function diskReason(error: unknown): string {
   return isDiskFull(error) ? 'no space left on device' : String(error);
 }
 
-/** The error as `Unavailable` with what was done, when it is the disk's; otherwise itself. */
+/**
+ * Wraps an error of the disk in `Unavailable`, naming the operation; returns other errors
+ * unchanged.
+ */
 export function withDiskReason(what: string, error: unknown): unknown {
   if (!isDiskFull(error) && !hasCode(error, FAILING)) return error;
   return new Unavailable(`${what}: ${diskReason(error)}`, { cause: error });

@@ -5,7 +5,7 @@
 /** An open file. `close` is idempotent. */
 export interface DiskFile {
   readonly path: string;
-  /** Bytes read, fewer than asked at the end of the file. */
+  /** Returns the number of bytes read, fewer than requested at the end of the file. */
   read(target: Uint8Array, position: number): number;
   /** Writes everything or throws; after a throw any prefix may have been written. */
   write(bytes: Uint8Array, position: number): void;

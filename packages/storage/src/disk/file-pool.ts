@@ -1,6 +1,6 @@
 // A pool of file descriptors for reading, of bounded size: a database with thousands of segments
-// must not need thousands of descriptors. The descriptor used longest ago is closed to make room;
-// its file is opened again when it is read.
+// must not need thousands of descriptors. The least recently used descriptor is closed to make
+// room; its file is opened again when it is read.
 import * as fs from 'node:fs';
 
 import { assert } from '@tidemark/core';
@@ -20,7 +20,7 @@ export function pooledFilesMax(): number {
   return Math.max(POOLED_FILES_MIN, Math.min(POOLED_FILES_MAX, quarter));
 }
 
-/** Soft limit of the process's descriptors; a common minimum where it cannot be found out. */
+/** Soft limit of the process's descriptors; a common minimum where it is unknown. */
 function openFilesLimit(): number {
   const COMMON_LIMIT = 1024;
   if (!fs.existsSync('/proc/self/limits')) return COMMON_LIMIT;
@@ -33,7 +33,7 @@ function openFilesLimit(): number {
 
 export class FilePool {
   readonly #filesMax: number;
-  /** Files with a descriptor, the one that was used longest ago first. */
+  /** Files with a descriptor, the least recently used first. */
   readonly #open = new Map<PooledFile, number>();
 
   constructor(filesMax: number) {
@@ -41,7 +41,7 @@ export class FilePool {
     this.#filesMax = filesMax;
   }
 
-  /** Descriptors that are held now. */
+  /** Number of open descriptors. */
   get openFiles(): number {
     return this.#open.size;
   }
@@ -134,7 +134,7 @@ class PooledFile implements DiskFile {
   }
 }
 
-/** Bytes read, fewer than asked at the end of the file. */
+/** Returns the number of bytes read, fewer than requested at the end of the file. */
 export function readFully(descriptor: number, target: Uint8Array, position: number): number {
   let done = 0;
   while (done < target.length) {

@@ -1,6 +1,6 @@
 // Append-only files of checksummed records, framed like log files: series indexes, and the keys of
-// shards. The manifest knows the end of each; bytes behind it were left by an append that failed or
-// was cut short by a crash.
+// shards. The manifest records the end of each; bytes beyond it were left by an append that failed
+// or was cut short by a crash.
 import { Corruption } from '@tidemark/core';
 
 import { crc32c } from '../columns/codecs.ts';
@@ -20,7 +20,7 @@ export type FramedEnd = {
 export const FRAMED_START: FramedEnd = { logBytes: 0, checksum: 0 };
 
 /**
- * Appends records behind `end` and resolves with the new end when they are durable. When it fails,
+ * Appends records after `end` and resolves with the new end when they are durable. When it fails,
  * none of them stay. Throws `Corruption` when the file is shorter than its end.
  */
 export async function appendFrames(

@@ -1,5 +1,5 @@
-// The folder for damaged files. What is cut off, replaced or given up is kept there, so that people
-// can examine it.
+// The folder for damaged files. Contents that are cut off, replaced or given up are kept there, so
+// that people can examine them.
 import type { Disk } from './disk.ts';
 
 /** A directory of an engine and the disk that it is on. */

@@ -1,5 +1,5 @@
-// A sync that failed leaves pages that can be read and never reach the disk, and later syncs say
-// nothing of them: what they hold has to be written once more.
+// After a failed sync, pages can be read but may never reach the disk, and later syncs do not
+// report that: their contents have to be written again.
 import { Corruption } from '@tidemark/core';
 
 import type { DiskFile } from './disk.ts';
@@ -7,8 +7,8 @@ import type { DiskFile } from './disk.ts';
 const PIECE_BYTES = 1 << 20;
 
 /**
- * Writes the bytes in `[from, to)` to their place again, so that the next sync takes them. Throws
- * `Corruption` when they are not all there.
+ * Writes the bytes in `[from, to)` again in place, so that the next sync includes them. Throws
+ * `Corruption` when some are missing.
  */
 export function writeAgain(file: DiskFile, from: number, to: number): void {
   for (let at = from; at < to; at += PIECE_BYTES) {

@@ -79,7 +79,7 @@ export class Engine {
     return statisticsOf(this.#parts);
   }
 
-  /** What could not be read when the engine was opened. */
+  /** The damage that was found when the engine was opened. */
   async damage(): Promise<readonly Damage[]> {
     return this.#parts.state.damage();
   }

@@ -54,13 +54,14 @@ export async function openEngine(
   const indexFiles = new IndexFiles(common);
   const segmentFiles = new SegmentFiles({ disk, directory, reclaimer, kernels });
   const recovery = { ...common, contents, indexFiles, segmentFiles };
-  // Names whose sync had failed, or was not reached before a kill: what they replaced must not come
-  // back after files that it needs are removed.
+  // A sync of these names may have failed, or been prevented by a kill. Replaced files must not
+  // reappear after files that they need are removed.
   for (const path of [directory, walDirectory(directory), indexDirectory(directory)]) {
     if (disk.exists(path)) await disk.syncDirectory(path);
   }
   const recovered = recover(recovery);
-  // What was read must not be lost later: it is visible now, and the list will have its length.
+  // Replayed rows are visible now and must not be lost; the list will record the length of their
+  // files.
   for (const end of recovered.unsyncedLogs) await makeDurable(disk, end);
 
   const wal = new Wal({
@@ -94,7 +95,7 @@ export async function openEngine(
     if (recovered.isManifestBehind) await state.commit({});
     removeLeftovers(recovery);
   } catch (error) {
-    // What is left over only takes space, until the next start.
+    // Leftovers only take space, until the next start.
     log('error', 'what a crash left could not be removed', { error });
   }
 

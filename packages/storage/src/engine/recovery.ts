@@ -101,7 +101,7 @@ export function recover(options: RecoveryOptions): Recovered {
   const { manifest, hasDamagedCopy } = presentManifest(disk, directory);
   if (hasDamagedCopy) log('error', 'a copy of the manifest is damaged; the other one is used', {});
   ids.reserve(manifest);
-  // Of files that no manifest names. After they are removed, a power cut may bring them back.
+  // Includes files that no manifest names: a power cut may bring them back after their removal.
   for (const fileId of indexFileIds(disk, directory)) ids.reserve({ nextInstance: fileId + 1 });
   shards.reserveIds(manifest.nextShardId);
   for (const one of manifest.stopped ?? []) stopped.stop(one);
@@ -140,8 +140,8 @@ function indexFileIds(disk: Disk, directory: string): readonly number[] {
 }
 
 /**
- * Removes what a crash left. Call it when the manifest on disk names nothing that the log has
- * dropped: until then the log alone says so.
+ * Removes files that a crash left behind. Call it when the manifest on disk names nothing that the
+ * log has dropped: until then only the log records the drops.
  */
 export function removeLeftovers(options: RecoveryOptions): void {
   const { contents, indexFiles } = options;
@@ -229,9 +229,7 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
   for (const segment of segments) registerSegment({ shard, index }, segment);
 }
 
-/**
- * Errors that do not mean damage: with them the start fails, instead of leaving shards out.
- */
+/** Errors that do not mean damage: they fail the start, instead of leaving shards out. */
 const REFUSALS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']);
 
 function segmentDamage(error: unknown, file: string): Damage {
@@ -261,8 +259,8 @@ function removeOrphans({ contents, disk, directory }: RecoveryOptions): void {
 }
 
 /**
- * Applies the records of files from `walStart` on; files that are damaged stop the databases whose
- * records they lost.
+ * Applies the records of files from `walStart` on; a damaged file stops the databases whose records
+ * it lost.
  */
 function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
   const { contents, disk, directory, log } = options;
@@ -293,7 +291,8 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
   for (const { id, path, entry, scan, tornBytes, syncedBytes, faults } of check.files) {
     faults.forEach(note);
     if (entry === undefined && faults.length === 0 && isUnbegun(scan)) {
-      // A second one behind it would make it look damaged, as long as neither is listed.
+      // The file is used again: a second one after it would make it look damaged while neither is
+      // listed.
       nextFileId = Math.max(nextFileId, id);
       continue;
     }
@@ -343,7 +342,7 @@ function damagedEntry(
 }
 
 /**
- * Files that a crash left after the manifest let go of them; those of which something is lost are
+ * Removes files that a crash left after the manifest released them; files with lost records are
  * kept aside.
  */
 function removeOldLogs(
@@ -410,7 +409,8 @@ class Replay {
     if (this.#droppedInstances.has(instance)) return;
     const { databases, shards } = this.#contents;
     let database = databases.get(name);
-    // The manifest has a later database of the name: this one was dropped before it was written.
+    // The manifest has a later database of this name, so this one was dropped before the manifest
+    // was written.
     if (database !== undefined && database.instance > instance) return;
     if (database?.instance !== instance) database = databases.add(record.database);
     const { index } = database;
@@ -435,7 +435,7 @@ class Replay {
     const before = [...databases.all()];
     for (const id of shardIds) {
       this.#droppedShards.add(id);
-      // Rows of the shard may never have reached the log; its id is not used again all the same.
+      // The id is not reused, even if no rows of the shard have reached the log.
       this.#contents.shards.reserveIds(id + 1);
     }
     finish(releaseDropped(applyDrop(this.#contents, { kind: 'drop', shardIds })));

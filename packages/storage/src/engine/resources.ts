@@ -1,6 +1,6 @@
 // The resources of one engine besides its data: schedules, caches, counts of memory. They are
-// passed to the parts that need them. Engines in one thread share none of them but what they are
-// given (`StorageEnvironment`).
+// passed to the parts that need them. Engines in one thread share only those that they are given
+// (`StorageEnvironment`).
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment } from './environment.ts';

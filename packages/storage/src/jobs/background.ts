@@ -28,9 +28,9 @@ export type BackgroundOptions = {
   readonly flush: Flush;
   readonly compaction: Compaction;
   readonly rebuilds: IndexRebuilds;
-  /** Restores that failed and could not be taken back. */
+  /** Takes back restores that failed, where that was not possible at once. */
   readonly state: { settle(): Promise<void> };
-  /** Drops that could not be logged. */
+  /** Retries drops that could not be logged. */
   readonly drops: { retry(): Promise<void> };
   /** Creates the disk reserve if it is missing and there is space. */
   readonly makeReserve: () => Promise<void>;

@@ -22,7 +22,7 @@ export class Checkpoints {
     this.#signal = options.signal;
   }
 
-  /** Begins to go through all indexes, unless it is running already. Failures are logged. */
+  /** Begins to go through all indexes, unless that is under way. Failures are logged. */
   start(): void {
     this.#running ??= this.#writeDue().finally(() => {
       this.#running = undefined;
@@ -33,7 +33,7 @@ export class Checkpoints {
     await this.#running;
   }
 
-  /** At the end: writes the checkpoints that would speed up the next start. */
+  /** Writes the checkpoints that would speed up the next start, when the engine closes. */
   async writeAtEnd(signal: AbortSignal): Promise<void> {
     const options = { isClosing: true, signal, syncLog: this.#syncLog };
     for (const { stored } of this.#state.databases.all()) {

@@ -36,7 +36,7 @@ export function planCompaction(
 }
 
 /**
- * Leaves out leading segments that are much larger than those behind them: rewriting them to add a
+ * Leaves out leading segments that are much larger than those after them: rewriting them to add a
  * little is not worth it.
  */
 function withoutLargeHead(segments: readonly Segment[]): readonly Segment[] {

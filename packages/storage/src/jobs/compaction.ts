@@ -22,7 +22,7 @@ export type CompactionOptions = {
   readonly shardKeys: ShardKeys;
   readonly turns: Turns;
   readonly clock: Clock;
-  /** Ends it. */
+  /** Aborted when the engine closes. */
   readonly signal: AbortSignal;
   readonly fault: (point: string) => Promise<void>;
 };
@@ -94,7 +94,7 @@ export class Compaction {
     };
     const { gone } = await state.commit({ files: new Map([[shard, files]]) });
     this.counters.compactions++;
-    // The manifest may name it: the drop removes it after it has written another one.
+    // The manifest may name the file: the drop removes it after writing the next manifest.
     if (gone.has(shard)) output.close();
     else segmentFiles.retire(id, inputs);
     await fault('compaction:committed');

@@ -11,7 +11,7 @@ export class FlushProgress {
   /** Rows of the shards that are written completely. */
   #whole = 0;
 
-  /** `report` hears how much is done, 0 to 1. */
+  /** `report` is called with the share that is done, 0 to 1. */
   constructor(shards: readonly MemtableTables[], report: (done: number) => void) {
     this.#total = shards.reduce((sum, tables) => sum + rowsOf(tables), 0);
     this.#report = report;
@@ -22,7 +22,7 @@ export class FlushProgress {
     this.#report((SEGMENTS_SHARE * this.#rows) / Math.max(1, this.#total));
   }
 
-  /** Also what an earlier attempt has written. */
+  /** The tables of a shard are written; earlier attempts may have written some of their rows. */
   wrote(tables: MemtableTables): void {
     this.#whole += rowsOf(tables);
     this.wroteRows(this.#whole - this.#rows);

@@ -103,8 +103,8 @@ type PortionSource = {
 };
 
 /**
- * Ten fields of a portion take five milliseconds, and a series may have any number of rows: pauses
- * per field and chunk.
+ * Pauses after each field and chunk: ten fields of a portion take five milliseconds, and a series
+ * may have any number of rows.
  */
 function* writePortion(
   writer: SegmentWriter,
@@ -128,7 +128,7 @@ function* writePortion(
   else yield* writer.addSeriesRowsInSteps(mergeSeriesRows([rows]));
 }
 
-/** As `writePortion`, of series whose columns do not fit into memory. */
+/** As `writePortion`, for series whose columns do not fit into memory. */
 function* writeWide(
   writer: SegmentWriter,
   portion: Portion,
@@ -153,8 +153,8 @@ function* writeWide(
 }
 
 /**
- * Picks the rows of some series, and puts those of each into the order of time where whole batches
- * came out of order.
+ * Picks the rows of some series, and sorts those of each by time where whole batches came out of
+ * order.
  */
 function pickInOrder(
   table: Table,

@@ -76,7 +76,7 @@ export class Flush {
   async run(): Promise<void> {
     // A flush that is running may have begun before the caller's rows came.
     await this.#running;
-    // One that has failed is taken up where it was, and later rows are not part of it.
+    // A failed flush continues without the rows that came later.
     if (this.#begun !== undefined) await this.begin();
     await this.begin();
     await this.#options.checkpoints.idle();
@@ -97,8 +97,8 @@ export class Flush {
   }
 
   /**
-   * Resolves when no flush is running, also after a failure, which its caller gets. None begins any
-   * more.
+   * Prevents further flushes and resolves when none is running, even after a failure, which its
+   * caller gets.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -215,7 +215,7 @@ export class Flush {
     this.counters.indexRenewals += rebuiltCount;
     for (const { shard, tables, segment } of shards) {
       for (const table of tables.values()) this.counters.flushedRows += table.rows;
-      // The manifest may name it: the drop removes it after it has written another one.
+      // The manifest may name the file: the drop removes it after writing the next manifest.
       if (gone.has(shard)) segment?.close();
     }
   }

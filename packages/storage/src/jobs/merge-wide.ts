@@ -10,7 +10,7 @@ import type { SeriesWork, Source } from './series-sources.ts';
 import { writeWideRows } from './wide-series.ts';
 import type { WideRows } from './wide-series.ts';
 
-/** Full chunks are copied without decoding. Pauses behind some columns each. */
+/** Full chunks are copied without decoding. Pauses after every few columns. */
 export function* mergeWide(
   writer: SegmentWriter,
   series: SeriesId,

@@ -1,4 +1,4 @@
-// Series indexes of which much is deleted series are made again (docs/adr/0010-rebuilt-index.md).
+// Rebuilds series indexes that consist largely of deleted series (docs/adr/0010-rebuilt-index.md).
 import type { Clock } from '@tidemark/core';
 
 import { Pacer } from '../schedule/pacer.ts';
@@ -7,7 +7,7 @@ import type { IndexFiles } from '../series/index-files.ts';
 import type { Database } from '../state/database.ts';
 import type { State } from '../state/state.ts';
 
-/** After a rebuild failed. */
+/** Wait after a failed rebuild. */
 const RETRY_MS = 60_000;
 
 export type IndexRebuildsOptions = {
@@ -17,9 +17,9 @@ export type IndexRebuildsOptions = {
   readonly flush: { run(): Promise<void> };
   readonly turns: Turns;
   readonly clock: Clock;
-  /** Deleted series that an index is rebuilt for. */
+  /** Number of deleted series from which on an index is rebuilt. */
   readonly deadSeriesMin: number;
-  /** Ends it. */
+  /** Aborted when the engine closes. */
   readonly signal: AbortSignal;
   readonly fault: (point: string) => Promise<void>;
 };
@@ -33,7 +33,7 @@ export class IndexRebuilds {
     this.#options = options;
   }
 
-  /** Forgets series that have died, and rebuilds indexes that need it. */
+  /** Forgets deleted series, and rebuilds indexes that need it. */
   run(): Promise<void> {
     const next = this.#running.then(() => this.#rebuildAll());
     this.#running = next.catch(() => undefined);
@@ -48,7 +48,7 @@ export class IndexRebuilds {
   async #rebuildAll(): Promise<void> {
     const { state, clock, turns, deadSeriesMin, signal } = this.#options;
     for (const database of state.databases.all()) {
-      // A delete leaves what writes might have brought back.
+      // Deletes do not forget series, because a write in progress may bring them back.
       await new Pacer(turns).run(database.forgetDead());
       if (clock.monotonicMs() < this.#notBeforeMs || signal.aborted) return;
       if (!database.needsRebuild(deadSeriesMin)) continue;
@@ -82,8 +82,8 @@ export class IndexRebuilds {
         indexFiles.removeOthers(state.indexFileIds());
       }
     }
-    // Log records from before it may speak of series that it lacks: the flush lets go of them in
-    // the same commit. One that had failed is taken up where it was and adopts nothing.
+    // Older log records may name series that it lacks: the flush releases them in the same commit.
+    // A flush that continues a failed one adopts nothing.
     while (database.rebuild === pending && state.databases.has(database)) {
       if (signal.aborted) return;
       await flush.run();

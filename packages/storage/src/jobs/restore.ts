@@ -48,8 +48,8 @@ export class Restores {
   }
 
   /**
-   * Adds what `request` names of a full backup. Throws `Conflict` when a database is here already,
-   * and `Unavailable` when it was closed before the end.
+   * Adds the databases that `request` selects from a full backup. Throws `Conflict` when one exists
+   * already, and `Unavailable` when it was closed before the end.
    */
   async run(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport> {
     const restore = new Restore(this.#options, request);
@@ -67,7 +67,7 @@ export class Restores {
     }
   }
 
-  /** Ends those that are running, which may wait for their bytes. */
+  /** Ends running restores, which may be waiting for their bytes. */
   async close(): Promise<void> {
     await this.#gate.close();
     for (const restore of this.#running) restore.abandon();
@@ -211,7 +211,8 @@ class Restore {
     }
     const databases = [...this.#databases.values()];
     const shards = this.#shards.map(({ shard }) => shard);
-    // If it fails, the manifest on disk may name the files all the same: they go with the next.
+    // Even if the commit fails, the manifest on disk may name the files: they are removed after the
+    // next one.
     this.#hasEnded = true;
     try {
       await state.commit({ adopted: { databases, shards, undo: () => this.#remove() } });

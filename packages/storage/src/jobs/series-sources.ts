@@ -1,4 +1,4 @@
-// What the segments that are merged have of a series: chunks of its own, and rows of shared ones.
+// The data of one series in the segments being merged: chunks of its own, and rows of shared ones.
 import type { Column, TimeRange } from '@tidemark/core';
 
 import type { SeriesId } from '../columns/series-id.ts';
@@ -26,8 +26,8 @@ export type Input = {
 };
 
 /**
- * Of a series with few rows a read takes longer than all the rest; chunks lie in the order in which
- * they are merged.
+ * For a series with few rows, reading takes longer than everything else; chunks are stored in the
+ * order in which they are merged.
  */
 const READ_BYTES = 256 << 10;
 
@@ -70,7 +70,10 @@ export type OneColumn = {
   readonly column: (field: number) => Run;
 };
 
-/** Sources that overlap in time, in the order of their writes; such groups in the order of time. */
+/**
+ * Groups sources that overlap in time. Groups ascend in time; the sources of one are in the order
+ * of their writes.
+ */
 export function* clusters(sources: Source[]): Generator<Source[]> {
   sources.sort((a, b) => (a.meta.minTime < b.meta.minTime ? -1 : 1));
   for (let i = 0; i < sources.length;) {
@@ -94,7 +97,7 @@ export function storedTextBytes({ input, meta }: Source): number {
   return bytes;
 }
 
-/** Takes a chunk over as it is. */
+/** Copies a chunk without decoding it. */
 export function copyChunk(writer: SegmentWriter, { input, meta }: Source): void {
   const bytes = input.segment.rawChunk(meta);
   const columns = meta.columns.map((column) => ({

@@ -1,4 +1,4 @@
-// Rebuilds a lost manifest from what else is on disk, for `verify` and `repair`: the files of
+// Rebuilds a lost manifest from the other files on disk, for `verify` and `repair`: the files of
 // shards, the segments beside them, and the log. Only reads.
 import { Corruption, messageOf } from '@tidemark/core';
 

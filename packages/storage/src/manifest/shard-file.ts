@@ -1,5 +1,5 @@
-// A copy of what the manifest says of one shard, in a file beside its segments. `repair` makes a
-// new manifest of these files when both copies of the present one are damaged. Nothing else reads
+// A copy of what the manifest says about one shard, in a file beside its segments. `repair` builds
+// a new manifest from these files when both copies of the manifest are damaged. Nothing else reads
 // them. Format: docs/formats/manifest.md.
 import { Corruption, utf8Text } from '@tidemark/core';
 
@@ -83,7 +83,7 @@ export function shardFilePath(directory: string, id: number): string {
   return `${shardDirectory(directory, id)}/${SHARD_FILE_NAME}`;
 }
 
-/** What is wrong with the file of a shard; `undefined` when there is none. */
+/** The damage of a shard's file; `undefined` when there is none. */
 export function shardFileFault(disk: Disk, path: string): Damage | undefined {
   const message = 'the file of a shard is damaged; the next write of the manifest replaces it';
   try {
@@ -95,7 +95,10 @@ export function shardFileFault(disk: Disk, path: string): Damage | undefined {
   }
 }
 
-/** Whether a shard with segments lacks its file: the process ended between the manifest and it. */
+/**
+ * Whether a shard with segments lacks its file, because the process ended right after the manifest
+ * was written.
+ */
 export function lacksShardFile(
   disk: Disk,
   directory: string,

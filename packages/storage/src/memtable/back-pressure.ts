@@ -1,10 +1,8 @@
 // Back-pressure: while memtables are flushed, new ones fill. Beyond their ordinary size they may
 // grow only as fast as the flush proceeds. So each write waits a little, in the order of arrival,
 // instead of all waiting for the end of the flush, which takes ten seconds and more with a million
-// new series.
-//
-// Writes wait for bytes: each says what its rows will take, and takes that from the room until they
-// are in the memtable.
+// new series. Each write reserves the bytes that its rows will take, until they are in the
+// memtable.
 
 type Waiting = { readonly sizeBytes: number; readonly proceed: () => void };
 
@@ -13,7 +11,7 @@ export class BackPressure {
   readonly #heldBytes: () => number;
   /** How much of the running flush is done, 0 to 1; `undefined` while none runs. */
   #done: number | undefined;
-  /** What writes that were let in have not put into the memtable yet. */
+  /** Bytes of admitted writes that are not in the memtable yet. */
   #expectedBytes = 0;
   #waiting: Waiting[] = [];
 
@@ -31,7 +29,7 @@ export class BackPressure {
   }
 
   /**
-   * Resolves when a write may add rows that take about so many bytes. Returns `undefined`, not a
+   * Resolves when a write may add rows of about this many bytes. Returns `undefined`, not a
    * promise, while there is room. `leave` has to follow.
    */
   enter(sizeBytes: number): Promise<void> | undefined {
@@ -44,7 +42,7 @@ export class BackPressure {
     });
   }
 
-  /** The rows of a write that was let in are in the memtable now, or will not come. */
+  /** Releases the bytes of a write whose rows are in the memtable now, or will not come. */
   leave(sizeBytes: number): void {
     this.#expectedBytes -= sizeBytes;
     this.#admit();

@@ -7,7 +7,7 @@ import { SeriesSet } from '../series/series-set.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 import type { RowsLeft, Table } from './table.ts';
 
-/** What is left of a table among its first `rows` rows. */
+/** The rows that are left among the first `rows` rows of a table. */
 type Copy = { readonly kept: Table; rows: number };
 
 export class Deletion {

@@ -47,7 +47,7 @@ export class Memtables {
     return this.#pressure.enter(sizeBytes);
   }
 
-  /** The rows of a write that was let in are here now, or will not come. */
+  /** Releases the bytes of a write whose rows are here now, or will not come. */
   leave(sizeBytes: number): void {
     this.#pressure.leave(sizeBytes);
   }
@@ -62,7 +62,7 @@ export class Memtables {
     this.#pressure.flushEnded();
   }
 
-  /** Takes rows, which are not the caller's any more. `starts` are `runStarts` of the block. */
+  /** Appends rows and takes ownership of them. `starts` are `runStarts` of the block. */
   append(
     shardId: number,
     block: RowBlock,

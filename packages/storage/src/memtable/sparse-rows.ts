@@ -4,7 +4,7 @@
 import { countValid } from '../columns/presence.ts';
 import type { RowBlock } from '../columns/row-block.ts';
 
-/** With fewer columns than this little is wasted. */
+/** Blocks with fewer columns waste little. */
 const WIDE_COLUMNS = 64;
 /** A block is sparse when fewer than one in this many places has a value. */
 const PLACES_PER_VALUE = 8;

@@ -286,8 +286,8 @@ export class Table {
   }
 
   /**
-   * Copies rows from `from` on that are left to another table, after those that it was given
-   * before. Returns the first row that was not looked at.
+   * Appends the remaining rows from `from` on to another table, after those that it has. Returns
+   * the first row that was not visited.
    */
   copySome(kept: Table, from: number, rowsLeft: RowsLeft): number {
     const position = firstBeyond(this.#firstRows.length, (i) => this.#firstRows[i]! > from) - 1;
@@ -296,7 +296,7 @@ export class Table {
     const start = from - first;
     const end = Math.min(block.rows, start + COPIED_ROWS);
     const left = rowsLeft(block, start, end);
-    // A block to which nothing is added any more belongs to both tables.
+    // Both tables share a block that no longer grows.
     const isClosed = position < this.#blocks.length - 1 && block.rows >= OWN_BLOCK_ROWS;
     if (left === undefined && isClosed && end - start === block.rows) kept.append(block);
     else {

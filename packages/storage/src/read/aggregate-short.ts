@@ -205,7 +205,7 @@ function byGroup(
 ): { readonly run: Run; readonly groups: Uint32Array } {
   const times = needsOrder(request) ? rows.times : undefined;
   const groupKeys = new RowKeys(times ?? new BigInt64Array(groups.length), groups);
-  // So they mostly are when there is one group, or nothing is wanted of the block.
+  // Mostly so when there is one group, or when no row of the block is wanted.
   if (groupKeys.areOrdered()) {
     const end = firstBeyond(groups.length, (row) => groups[row] === UNWANTED);
     return { run: sliceRun(rows, 0, end), groups: groups.subarray(0, end) };

@@ -57,7 +57,7 @@ export function* aggregate(
 
 /** From this number of series on, it pays to look for short ones. */
 const MANY_SERIES = 1024;
-/** At most so many fields of groups are open at once, at some 300 bytes each. */
+/** At most this many fields of groups are open at once, at some 300 bytes each. */
 const OPEN_GROUPS_MAX = 65_534;
 const OPEN_GROUP_BYTES = 300;
 
@@ -132,7 +132,7 @@ function* foldBlocks(
   }
 }
 
-/** The batches of a group, in which `first` and `last` have chosen among rows of one time. */
+/** The batches of a group, where `first` and `last` have chosen among rows of equal time. */
 function* settled(
   work: Omit<GroupWork, 'all' | 'windows'>,
   batches: Iterable<AggregateBatch>,

@@ -28,7 +28,7 @@ export type ChunkSource = {
   readonly counters: SourceCounters;
   /** Only the presence of values is wanted (`presence.ts`). */
   readonly presenceOnly: boolean;
-  /** The reader takes one column after the other, and keeps only few at once. */
+  /** The reader takes one column after another, and keeps only few at once. */
   readonly columnwise?: boolean | undefined;
   /** The reader begins with the last rows. */
   readonly descending?: boolean | undefined;
@@ -160,7 +160,7 @@ export class ChunkReader {
   }
 
   /**
-   * The values of a column of numbers or booleans of which few of the wanted rows have one, with
+   * The values of a column of numbers or booleans in which few of the wanted rows have one, with
    * their times; `undefined` for other columns.
    */
   fewValues(index: number): { readonly times: BigInt64Array; readonly column: Column } | undefined {
@@ -178,7 +178,9 @@ export class ChunkReader {
     return { times: own, column: sliceColumn(found.dense, first, end) };
   }
 
-  /** The first or last text of a column without nulls, of which nothing else may be wanted. */
+  /**
+   * The first or last text of a column without nulls, for callers that may need nothing else of it.
+   */
   text(index: number, side: 'first' | 'last'): string {
     const meta = this.columns[index];
     assert(meta !== undefined, 'the chunk has the column');
@@ -385,18 +387,18 @@ export class ChunkReader {
 }
 
 /**
- * Rows of so many columns that are read at once: fewer where there are so many columns that their
- * arrays would fill the memory, though most of the values may be nulls.
+ * How many rows of so many columns are read at once: fewer for very many columns, whose arrays
+ * would fill the memory even if most values are nulls.
  */
 export function rowsAtOnce(columns: number): number {
   return Math.max(PART_ROWS_MIN, Math.floor(PART_PLACES_MAX / Math.max(1, columns)));
 }
 
-/** Readers that want a few rows only are done after the first part. */
+/** Readers that want only a few rows are done after the first part. */
 const FIRST_PART_ROWS = 8;
 const PART_GROWTH = 4;
 
-/** Ascending parts of rows, of which the one that is read first is small. */
+/** Ascending parts of rows; the one that is read first is small. */
 function partsOfRows(
   { from, to }: RowPart,
   rowsMax: number,

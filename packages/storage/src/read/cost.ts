@@ -1,4 +1,4 @@
-// What a scan would read: shards, series, files and blocks, and values in the memtable. Reads only
+// The cost of a scan: shards, series, files and blocks, and values in the memtable. Reads only
 // directories of segments, never values.
 import type { CostRequest, SourceCost } from '@tidemark/query';
 

@@ -1,5 +1,5 @@
-// Windows of a field of which only the number of values is wanted. Values are never read: a chunk
-// that lies within one window is counted by its directory entry.
+// Windows of a field that is only counted. Values are never read: a chunk that lies within one
+// window is counted by its directory entry.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
 import type { AggregateFunction, MeasurementAggregates, FieldAggregates } from '@tidemark/query';

@@ -10,10 +10,10 @@ import type { LastRows } from './last-rows.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 
-/** Called with what the answer lacks, if the source is set to answer without damaged data. */
+/** Called with what the answer lacks, if the source may answer without damaged data. */
 export type OnPartial = ((reason: string) => void) | undefined;
 
-/** What every read needs besides the request. */
+/** Options of every read, besides the request. */
 export type ReadOptions = {
   readonly counters: SourceCounters;
   /** Counts the memory of the request. */

@@ -1,5 +1,5 @@
-// The first rows of a group in the order of a request, by their times alone: what comes behind so
-// many of them does not have to be read.
+// The times of the first rows of a group, in the order of the request: once there are enough, later
+// rows do not have to be read.
 import type { TimeRange } from '@tidemark/core';
 
 export class FirstTimes {
@@ -7,7 +7,7 @@ export class FirstTimes {
   readonly #isDescending: boolean;
   /** In the order of the request. */
   #times = new BigInt64Array();
-  /** Series of which the row behind those is still wanted. */
+  /** Number of series whose next row after those is still wanted. */
   #rowsBehind: number;
 
   constructor(limit: number, isDescending: boolean, rowsBehind = 0) {
@@ -20,12 +20,12 @@ export class FirstTimes {
     return this.#rowsBehind > 0;
   }
 
-  /** A series has been read up to the row behind those. */
+  /** The next row of a series after those has been read. */
   countRowBehind(): void {
     this.#rowsBehind--;
   }
 
-  /** The part of a range that rows may lie in which come first, or with the last of those. */
+  /** The part of a range whose rows may come before the last of those, or have its time. */
   within({ start, end }: TimeRange): TimeRange {
     const last = this.#times.length < this.#limit ? undefined : this.#times.at(-1);
     if (last === undefined) return { start, end };
@@ -33,7 +33,7 @@ export class FirstTimes {
     return { start, end: last < end ? last : end };
   }
 
-  /** Adds rows of which all will be delivered, in the order of the request. */
+  /** Adds rows in the order of the request, all of which will be delivered. */
   add(times: BigInt64Array): void {
     const known = this.#times;
     const length = Math.min(this.#limit, known.length + times.length);

@@ -41,7 +41,7 @@ export class WindowsOfGroups {
 
   /** Throws `LimitExceeded` when the windows take more memory than the request may have. */
   check(memory: RequestMemory): void {
-    // One window of a group without windows of time is part of what the group takes.
+    // Without a time window, the group's only window is part of what the group takes.
     const windowBytes = this.#request.window === undefined ? 0 : WINDOW_BYTES;
     let bytes = 0;
     for (const { windowCount, textBytes = 0 } of this.#fields) {

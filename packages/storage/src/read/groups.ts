@@ -15,8 +15,8 @@ import { sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 
 export type SeriesGroup = {
   /**
-   * Values of the grouping tags; empty where a series lacks the tag. Read from the index each time:
-   * the texts of all groups together may be very many.
+   * Values of the grouping tags; empty where a series lacks the tag. Read from the index each time,
+   * because the texts of all groups together may be large.
    */
   readonly tags: () => ReadonlyMap<string, string>;
   /** In the order of their keys, unless `unorderedFrom` of the request allows any order. */
@@ -170,7 +170,7 @@ function* groupSeries(
   return result;
 }
 
-/** Groups the series by the values of tags. Groups are in the order of their first series. */
+/** Groups the series by tag values. Groups are in the order of their first series. */
 function* groupsByTags(
   { index }: DatabaseView,
   measurement: MeasurementIndex,
@@ -198,8 +198,8 @@ function* groupsByTags(
     groupOf[i] = place;
     found[place]!.count++;
   }
-  // One array holds the series of all groups. `next` has the place of the next series of each
-  // group, in the end the place behind its last one.
+  // One array holds the series of all groups. `next` has the position of the next series of each
+  // group, and in the end that after its last one.
   const all = new Uint32Array(ids.length);
   const next = new Uint32Array(found.length);
   for (let group = 1; group < found.length; group++) {
@@ -226,7 +226,7 @@ type GroupOfValues = MutableGroup & {
   readonly series: Uint32Array;
 };
 
-/** Per grouping tag the place of each value that groups have among all of them. */
+/** For each grouping tag, the rank of each value that occurs in groups. */
 function* ranksOfValues(
   { index }: DatabaseView,
   groups: readonly GroupOfValues[],

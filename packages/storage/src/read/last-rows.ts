@@ -1,9 +1,8 @@
 // A cache of the last row of series: dashboards with a table of hosts ask for `ORDER BY time DESC
 // LIMIT 1` every few seconds. It only has rows from segments; a series with rows in the memtable is
-// read without it.
-//
-// The lists of segments and tombstones of a shard are replaced, never changed, so a row is valid as
-// long as both lists are the same. When they weigh more than allowed, all are dropped.
+// read without it. The lists of segments and tombstones of a shard are replaced, never changed, so
+// a row is valid as long as both lists are the same. When the rows take more than the limit, all
+// are dropped.
 import { rowsBytes } from '@tidemark/core';
 import type { Column, TimeRange } from '@tidemark/core';
 
@@ -16,7 +15,7 @@ import type { Run } from '../columns/run.ts';
 
 /** Four thousand series of eight fields; a value with its column takes about 250 bytes. */
 const ROWS_BYTES_MAX = 8 << 20;
-/** What a value takes besides itself. */
+/** Memory of a value besides the value itself. */
 const VALUE_BYTES = 180;
 
 type Kept = {
@@ -46,7 +45,7 @@ export class LastRows {
     this.#bytesMax = bytesMax;
   }
 
-  /** A copy of the last row, if it is known and lies within the time range. */
+  /** A copy of the last row, if it is cached and lies within the time range. */
   get(place: LastRowPlace): Run | undefined {
     const { view, series, fields, timeRange } = place;
     const kept = this.#shards.get(view.shard);

@@ -73,7 +73,7 @@ export class LocalSource implements SeriesSource {
   }
 }
 
-/** The value of an answer that consists of one. */
+/** The single value of an answer. */
 export function* only<T>(answer: Operator<T>): Steps<T> {
   for (const value of answer) {
     if (!isPause(value)) return value;

@@ -1,5 +1,5 @@
 // Names of a measurement in a snapshot: its tag keys, the shards that have rows of it, and the
-// fields of each.
+// fields of each shard.
 import { compareBytes } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { SchemaBatch, ShardSpan } from '@tidemark/query';

@@ -11,7 +11,7 @@ export class MemoryTotal {
   readonly limitBytes: number;
   readonly #heap: HeapWatch;
   #heldBytes = 0;
-  /** What was counted in addition since the heap was looked at. */
+  /** Bytes counted since the heap size was last checked. */
   #addedBytes = 0;
 
   constructor(limitBytes: number, heap = new HeapWatch(LIMITS.heapGrowthBytes.value)) {
@@ -32,7 +32,7 @@ export class MemoryTotal {
   }
 }
 
-/** The heap is looked at once for so many bytes. */
+/** The heap size is checked once per this many bytes. */
 const LOOK_BYTES = 4 << 20;
 
 export class RequestMemory {

@@ -30,8 +30,8 @@ function fieldsOf(
 }
 
 /**
- * What a condition asks of the rows of a series, after its tags have been compared; `undefined`
- * when all rows satisfy it.
+ * The part of a condition that rows of a series must satisfy, after its tags have been compared;
+ * `undefined` when all rows satisfy it.
  */
 export function residualOf(
   request: { readonly where?: Predicate | undefined },
@@ -60,7 +60,7 @@ export function withConditionFields(
 }
 
 /**
- * Finds the columns of a condition: behind the first `wanted` ones, or, for texts that are not read
+ * Finds the columns of a condition: after the first `wanted` ones, or, for texts that are not read
  * twice, among them.
  */
 export function conditionColumn(

@@ -84,14 +84,14 @@ type GroupScan = {
   readonly selection: Selection;
   readonly request: ScanRequest;
   readonly budget: ReadOptions;
-  /** The wanted fields, where the last row of a series is asked for. */
+  /** The wanted fields, when the last row of a series is requested. */
   readonly lastFields: string | undefined;
-  /** Times of the rows of the group that are needed; undefined where all are. */
+  /** Times of the rows of the group that are needed; `undefined` when all are. */
   readonly first: FirstTimes | undefined;
   readonly isEnded: () => boolean;
 };
 
-/** Rows of a series. There are none outside of `range`, or they are not needed. */
+/** Rows of a series. Rows outside of `range` do not exist or are not needed. */
 function* scanSeries(
   series: SeriesId,
   range: TimeRange,
@@ -158,7 +158,9 @@ function* scanSeries(
   }
 }
 
-/** What the reader is told of a series: a name that it does not read need not be its key. */
+/**
+ * The names that the reader gets for a series: one that it does not use need not be the series key.
+ */
 function namesOf(
   { database: { index }, measurement }: Selection,
   series: SeriesId,
@@ -184,7 +186,7 @@ type FirstRows = {
   readonly budget: ReadOptions;
 };
 
-/** The range that the first rows of a group lie in, from the times of its chunks alone. */
+/** The range that contains the first rows of a group, found from the times of its chunks alone. */
 function* rangeOfFirst({
   series,
   selection: { database, shards },
@@ -194,7 +196,7 @@ function* rangeOfFirst({
 }: FirstRows): Generator<undefined, TimeRange> {
   const { descending, fields } = request;
   const first = new FirstTimes(limit, descending);
-  // The reads behind this one are those that count.
+  // Only the reads after this one are counted.
   const counters = zeroCounters();
   for (const each of series) {
     let left = limit;
@@ -228,7 +230,7 @@ function placeOf(
 }
 
 /**
- * The last row of a chunk from its statistics. `undefined` when they do not tell it: when a column
+ * The last row of a chunk from its statistics. `undefined` when these do not suffice: when a column
  * has nulls or another type than the wanted one.
  */
 function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | undefined {
@@ -249,7 +251,8 @@ function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | un
 }
 
 /**
- * Texts of a batch. It waits for its reader together with others, so it is as small as a message.
+ * Size of the texts of a batch. Batches wait for their reader together, so each is as small as a
+ * message.
  */
 const BATCH_TEXT_BYTES = 256 << 10;
 
@@ -257,7 +260,7 @@ type RowChoice = {
   readonly condition: ScanRequest['where'];
   readonly fields: readonly WantedField[];
   readonly request: ScanRequest;
-  /** So many rows are needed at most. */
+  /** At most this many rows are needed. */
   readonly left: number;
 };
 

@@ -25,7 +25,7 @@ import type { OnPartial, ReadOptions } from './damaged-data.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from '../schedule/steps.ts';
 
-/** Entries per batch, and their weight. A batch is also one message to another thread. */
+/** Entries per batch, and their size. A batch is also one message to another thread. */
 const BATCH_ENTRIES = 2048;
 const BATCH_BYTES = 256 << 10;
 
@@ -168,7 +168,9 @@ function* fieldsOf(
   );
 }
 
-/** Whether all series of a measurement are meant. Their number is known without a look at them. */
+/**
+ * Whether all series of a measurement are selected. Their number is known without visiting them.
+ */
 function isWhole({ scope, filter }: Selected): boolean {
   const { where, timeRange, retentionPolicy } = filter;
   const isFiltered = [where, timeRange, retentionPolicy].some((part) => part !== undefined);
@@ -244,7 +246,7 @@ function* seriesKeys(selected: Selected, order: SeriesOrder): Generator<SchemaBa
   }
 }
 
-/** Texts by their ids, in lists of a limited weight. */
+/** Reads texts by id, in lists of limited size. */
 function* readTexts(ids: Uint32Array, read: (id: number) => string): Iterable<readonly string[]> {
   let texts: string[] = [];
   let bytes = 0;

@@ -36,9 +36,9 @@ export type SeriesRequest = {
    * affected.
    */
   readonly presenceOnly?: boolean | undefined;
-  /** The caller takes one column of a chunk after the other, and only few of them at once. */
+  /** The caller takes one column of a chunk after another, and only few of them at once. */
   readonly columnwise?: boolean | undefined;
-  /** Rows in memory are left out: the caller looks at chunks only. */
+  /** Rows in memory are left out: the caller reads only chunks. */
   readonly onlyChunks?: boolean | undefined;
 };
 
@@ -128,7 +128,7 @@ function rowsOf(cluster: readonly Piece[]): number {
   return rows;
 }
 
-/** The rows of pieces that overlap, of some of their times each. */
+/** The rows of overlapping pieces, in parts of a limited range of times. */
 function* wideParts(
   cluster: readonly Piece[],
   request: SeriesRequest,
@@ -339,7 +339,7 @@ function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]
   return indexes;
 }
 
-/** Of one call: a list of each series would be most of the work where there are many. */
+/** Reused by every call: with many series, a new list for each would be most of the work. */
 const LISTED = new Uint32List();
 
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {

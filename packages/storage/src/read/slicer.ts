@@ -1,5 +1,5 @@
 // Runs work of the storage thread in slices of some milliseconds, so that writes and other requests
-// get their turn.
+// get their turns.
 import { isPause } from '@tidemark/query';
 import type { Operator } from '@tidemark/query';
 

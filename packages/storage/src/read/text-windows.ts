@@ -8,9 +8,9 @@ import { sliceColumn } from '../columns/run.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 
-/** Where the text is a function, it is in a chunk of which nothing else is read. */
+/** A function where the text is in a chunk of which nothing else has been read. */
 type TextPoint = { readonly text: string | (() => string); readonly time: bigint };
-/** The windows of all groups, and what their texts weigh. */
+/** The windows of all groups, and the size of their texts. */
 type Total = { windowCount: number; textBytes: number };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
@@ -84,8 +84,8 @@ class TextWindows implements FieldWindows {
   }
 
   /**
-   * A column without nulls has its first and last point where the chunk has. Not in windows of
-   * time, of which there may be so many that reading their texts at the end takes long.
+   * Without nulls, the first and last point of the column are those of the chunk. Not used with
+   * time windows, which may be so many that reading their texts at the end takes long.
    */
   hasStatistics(chunk: ChunkReader, index: number): boolean {
     const column = chunk.columns[index];
@@ -98,7 +98,7 @@ class TextWindows implements FieldWindows {
     const column = chunk.columns[index];
     if (column === undefined) return;
     const { minTime, maxTime } = chunk.meta;
-    // Nearly all of these texts are replaced by those of other chunks before they are asked for.
+    // Nearly all of these texts are replaced by those of other chunks before they are read.
     const first = { text: () => chunk.text(index, 'first'), time: minTime };
     const last = { text: () => chunk.text(index, 'last'), time: maxTime };
     this.#add(start, { count: column.count, first, last });
@@ -155,7 +155,10 @@ function isLarger(a: TextPoint, b: TextPoint): boolean {
   return a.time === b.time && textOf(a) > textOf(b);
 }
 
-/** A point of a chunk counts as little: there are few, and their texts are read at the end. */
+/**
+ * The size counted for a point of a chunk: small, because there are few, and their texts are read
+ * at the end.
+ */
 const CHUNK_POINT_BYTES = 200;
 
 function weightOf({ text }: TextPoint): number {

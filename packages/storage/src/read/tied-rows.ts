@@ -1,6 +1,6 @@
-// `first` and `last` of groups in which several series have a row of the best time. Which of these
-// is picked follows from all series that have a row in its shard (`pickTied`), so each of them is
-// asked for its own first or last row there.
+// `first` and `last` of groups in which several series have a row at the chosen time. The choice
+// among them depends on all series with a row in the shard (`pickTied`), so the first or last row
+// of each of them there is read.
 import { columnFrom, columnValue } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { sortedByKey } from '@tidemark/kernels';
@@ -24,7 +24,7 @@ export type SeriesPart = {
   readonly aggregates: readonly FieldAggregates[];
 };
 
-/** What one series of a part has; `index` is its number in the part. */
+/** The aggregates of one series of a part; `index` is its number in the part. */
 export type SeriesAggregates = { readonly index: number; readonly batch: AggregateBatch };
 
 export type TiedGroup = {
@@ -36,12 +36,12 @@ export type TiedGroup = {
   readonly read: (part: SeriesPart) => Generator<SeriesAggregates | undefined>;
 };
 
-/** At most so many series are asked at once, times the number of fields. */
+/** At most this many series are read at once, times the number of fields. */
 const PART_SERIES = 65_534;
 /** A row that is kept until its shard is read. */
 const TIED_BYTES = 80;
 
-/** The batch of a group, with what `first` and `last` pick in it. It has one window. */
+/** The batch of a group, which has one window, with the values that `first` and `last` choose. */
 export function* settleTies(
   batch: AggregateBatch,
   group: TiedGroup,
@@ -67,7 +67,7 @@ export function* settleTies(
   return { ...batch, fields };
 }
 
-/** By the number of the field. */
+/** The chosen values, by the number of the field. */
 function* pickedValues(
   name: EndFunction,
   wanted: readonly number[],
@@ -110,8 +110,8 @@ function* pickedValues(
 }
 
 /**
- * Places in the order of keys, in parts. When there are several, each has ids that lie together, as
- * their rows do.
+ * Positions in the order of keys, in parts. When there are several parts, each has consecutive ids,
+ * whose rows lie together.
  */
 function* partsOf(byKey: Uint32Array, size: number): Generator<Uint32Array> {
   const places = Uint32Array.from(byKey, (_, place) => place);

@@ -1,4 +1,4 @@
-// Interfaces of what folds the values of one field into windows, and of the result. Semantics:
+// Interfaces for folding the values of one field into windows, and the result. Semantics:
 // `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
@@ -15,7 +15,7 @@ export type FieldResult = {
 export interface GroupedWindows {
   /** Number of windows of all groups. */
   readonly windowCount: number;
-  /** What the texts in them weigh; absent where there are none. */
+  /** Size of their texts; absent where there are none. */
   readonly textBytes?: number;
   /** Adds rows of several groups, ordered by group, then by time. */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void;
@@ -25,8 +25,8 @@ export interface GroupedWindows {
 }
 
 /**
- * Windows of one field for one group. Takes rows of one series after the other, in ascending order
- * of time.
+ * Windows of one field for one group. Takes rows of one series after another, in ascending order of
+ * time.
  */
 export interface FieldWindows {
   readonly windowCount: number;

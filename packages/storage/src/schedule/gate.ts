@@ -1,5 +1,5 @@
-// A gate that work passes, and that can be held: then work that comes waits, and what is running
-// has ended. When it is closed, work that comes is refused.
+// A gate for work. While it is held, running work has ended and new work waits. After it is closed,
+// new work is refused.
 import { Unavailable } from '@tidemark/core';
 
 export class Gate {
@@ -20,7 +20,7 @@ export class Gate {
     }
   }
 
-  /** Resolves when no work is running. None begins until the result is called. */
+  /** Resolves when no work is running. None begins until the returned function is called. */
   async hold(): Promise<() => void> {
     while (this.#held !== undefined) await this.#held;
     let release = (): void => undefined;
@@ -34,7 +34,7 @@ export class Gate {
     return release;
   }
 
-  /** Resolves when no work is running. None begins any more. */
+  /** Resolves when no work is running; none begins afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#running);

@@ -28,7 +28,7 @@ export class Pacer {
   /** Runs work that yields where it may pause. It is left unfinished when the signal is aborted. */
   async run(work: Generator<undefined>): Promise<void> {
     while (work.next().done !== true) {
-      // A promise for each step would cost more than many a step.
+      // A promise per step would cost more than most steps.
       if (!this.#turns.isOver) continue;
       try {
         await this.pause();

@@ -1,6 +1,6 @@
 // Long work in steps: generators that yield where a scheduler may pause or end them.
 
-/** Elements that are worked on between two pauses, at a microsecond each at most. */
+/** Elements processed between two pauses, at a microsecond each at most. */
 export const STEP_ELEMENTS = 2048;
 
 /** Runs a generator to its end without pausing; returns its result. */

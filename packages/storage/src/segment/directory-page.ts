@@ -10,15 +10,17 @@ import type { ChunkMeta, PageMeta, SegmentField } from './format.ts';
 type Chunks = readonly ChunkMeta[];
 
 /**
- * The position of every eighth entry is kept; skipping the entries between takes half a microsecond
- * at most.
+ * The position of every eighth entry is stored; skipping the entries between takes half a
+ * microsecond at most.
  */
 const ENTRIES_PER_MARK = 8;
 const MARK_BYTES = 16;
-/** Shorter entries (a chunk of a row or two) are not kept decoded: decoding them again is cheap. */
+/**
+ * Shorter entries (a chunk of a row or two) are not cached decoded: decoding them again is cheap.
+ */
 const KEPT_ENTRY_BYTES = 64;
 
-// What decoded entries take in V8's heap, roughly: objects, their arrays, and a bigint or boxed
+// Memory of decoded entries in V8's heap, roughly: objects, their arrays, and a bigint or boxed
 // number per value.
 const SERIES_BYTES = 130;
 const CHUNK_BYTES = 210;
@@ -30,8 +32,8 @@ export class DirectoryPage {
   readonly #bytes: Uint8Array;
   readonly #fields: readonly SegmentField[];
   /**
-   * Of every eighth entry: its series, where it begins in the page, where its first chunk begins in
-   * the file.
+   * For every eighth entry: its series, where it begins in the page, where its first chunk begins
+   * in the file.
    */
   readonly #series: number[] = [];
   readonly #positions: number[] = [];
@@ -61,7 +63,7 @@ export class DirectoryPage {
     this.#sizeBytes = bytes.length + this.#series.length * MARK_BYTES;
   }
 
-  /** Grows when entries are kept decoded. */
+  /** Grows when decoded entries are cached. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
@@ -84,7 +86,7 @@ export class DirectoryPage {
     return undefined;
   }
 
-  /** All entries, ascending; decoded one at a time and not kept. */
+  /** All entries, ascending; decoded one at a time and not cached. */
   *entries(): Generator<readonly [SeriesId, Chunks]> {
     const reader = new ByteReader(this.#bytes, this.#positions[0]);
     const cursor = { offset: this.#offsets[0] ?? 0 };

@@ -1,4 +1,4 @@
-// Where a segment has the fields that a reader wants. Measurements may have tens of thousands of
+// Finds the fields that a reader wants in a segment. Measurements may have tens of thousands of
 // fields, and a reader may want one of them or all, so neither list is searched for each element of
 // the other.
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from './format.ts';

@@ -37,17 +37,14 @@ export const MAX_CHUNK_ROWS = 4096;
 export const CHUNK_VALUES_MAX = 1 << 21;
 /** With more fields, not all rows of a chunk may have all of them. */
 export const WIDE_FIELDS = CHUNK_VALUES_MAX / MAX_CHUNK_ROWS;
-/**
- * Columns of fewer values carry no statistics: decoding them is as fast as reading those. Series of
- * fewer rows share chunks.
- */
+/** In a chunk with all fields, the column is at the field's own index. */
 export const MIN_STATISTICS_ROWS = 32;
 /** A directory page is closed when it is longer than this. */
 export const DIRECTORY_PAGE_BYTES = 16 << 10;
 
 /**
- * Rows per chunk, of rows that have so many values together: fewer where they have so many each
- * that decoding a chunk would fill the memory.
+ * Maximal rows per chunk, for rows with so many values together: fewer where decoding a chunk of
+ * them would fill the memory.
  */
 export function chunkRowsMax(rows: number, values: number): number {
   const fitting = Math.floor((CHUNK_VALUES_MAX * rows) / Math.max(1, values));
@@ -195,7 +192,7 @@ function readNumber(reader: ByteReader, type: FieldType): number | bigint {
 export type BlockCursor = { offset: number };
 
 /**
- * Reads the chunks of an entry, behind its series. Reader and cursor stand at the next entry
+ * Reads the chunks of an entry, after its series. Reader and cursor are at the next entry
  * afterwards.
  */
 export function readChunks(
@@ -244,7 +241,7 @@ function skipColumn(
   for (let n = hasNulls ? 4 : 2; n > 0; n--) reader.skipVarint();
 }
 
-/** What `writeChunkMeta` wrote. */
+/** Reads what `writeChunkMeta` wrote. */
 export function readChunkMeta(
   reader: ByteReader,
   cursor: BlockCursor,
@@ -372,7 +369,7 @@ export function decodeFooter(bytes: Uint8Array, version = SEGMENT_VERSION): Segm
   const minTime = reader.i64();
   const maxTime = reader.i64();
   const measurements: SegmentMeasurement[] = [];
-  // Most measurements that somebody makes up have one field, the same one: its list is kept once.
+  // Most measurements with made-up names have the same single field: its list is stored once.
   const known = new Map<string, readonly SegmentField[]>();
   const oneOf = (fields: readonly SegmentField[]): readonly SegmentField[] => {
     if (fields.length !== 1) return fields;
@@ -412,7 +409,7 @@ export function decodeFooter(bytes: Uint8Array, version = SEGMENT_VERSION): Segm
   return { shardId, minTime, maxTime, measurements };
 }
 
-/** A list of read elements. One of a single element is a literal: a growing one has room for 17. */
+/** Reads a list. One element becomes a literal, because a growing array has room for 17. */
 function listOf<T>(count: number, read: () => T): T[] {
   if (count === 1) return [read()];
   const list: T[] = [];

@@ -1,7 +1,7 @@
 // A column of strings whose texts are too many to be decoded at once: rows are read in parts, each
-// with its own texts only. Chunks are not written this large any more, but there are files with
-// them. Reading the parts of a compressed column in another order than that of its rows begins
-// again for each.
+// with only its own texts. Chunks are not written this large any more, but files with them exist.
+// When parts of a compressed column are read out of order, unpacking starts from the beginning for
+// each.
 import type { Column } from '@tidemark/core';
 import type { StringHead } from '@tidemark/kernels';
 import { utf8Text } from '@tidemark/core';
@@ -11,7 +11,7 @@ import { columnOf } from '../columns/run.ts';
 import { TEXT_PART_BYTES } from '../columns/run-texts.ts';
 import { Lz4Stream } from './lz4-stream.ts';
 
-/** Texts of so many bytes are decoded at once: a little more than chunks are written with. */
+/** Texts of up to this size are decoded at once: a little more than chunks are written with. */
 const DECODED_AT_ONCE_BYTES = 2 * TEXT_PART_BYTES;
 
 /** Rows [from, to) of a chunk. */
@@ -21,7 +21,7 @@ export type LargeTextsSource = {
   readonly head: StringHead;
   /** Which rows of the chunk have a value; `undefined` when all have. */
   readonly valid: Uint8Array | undefined;
-  /** Reads bytes of the texts as they are stored; fewer than asked for at the end. */
+  /** Reads bytes of the stored texts; fewer than requested at the end. */
   readonly read: (offset: number, length: number) => Uint8Array;
 };
 
@@ -32,12 +32,12 @@ export function isLarge({ offsets }: StringHead): boolean {
 
 export class LargeTexts {
   readonly #source: LargeTextsSource;
-  /** The code of each row; of nulls, any. */
+  /** The code of each row; unspecified for nulls. */
   readonly #codes: Uint32Array;
-  /** Texts that are being unpacked, and how many bytes of them have been. */
+  /** The texts being unpacked, and the number of bytes unpacked so far. */
   #stream: { readonly bytes: Lz4Stream; at: number } | undefined;
 
-  /** Throws `DecodeError` when the values are not as many as `valid` says. */
+  /** Throws `DecodeError` when the number of values contradicts `valid`. */
   constructor(source: LargeTextsSource) {
     this.#source = source;
     const { head, valid } = source;
@@ -53,7 +53,7 @@ export class LargeTexts {
     if (at !== head.codes.length) throw new DecodeError('validity bits');
   }
 
-  /** Cuts rows into parts with texts of a limited weight; one row may have more. */
+  /** Cuts rows into parts with texts of a limited size; one row may have more. */
   parts({ from, to }: RowPart): readonly RowPart[] {
     const { offsets } = this.#source.head;
     const partOf = new Uint32Array(offsets.length);
@@ -76,7 +76,7 @@ export class LargeTexts {
     return parts;
   }
 
-  /** Rows of the column, with their texts only. Throws `DecodeError` for damaged bytes. */
+  /** Rows of the column, with only their texts. Throws `DecodeError` for damaged bytes. */
   column({ from, to }: RowPart): Column {
     const { valid } = this.#source;
     const used = new Set<number>();

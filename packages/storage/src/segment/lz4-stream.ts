@@ -1,5 +1,5 @@
-// Unpacks an LZ4 block piece by piece, with 64 KiB of what was unpacked before: no match reaches
-// further back. For blocks that are too large for the kernel, which unpacks a block as a whole.
+// Unpacks an LZ4 block piece by piece, keeping the last 64 KiB of output: no match reaches further
+// back. For blocks that are too large for the kernel, which unpacks a block as a whole.
 import { DecodeError } from '../columns/bytes.ts';
 
 const WINDOW_BYTES = 1 << 16;
@@ -13,22 +13,22 @@ export class Lz4Stream {
   #input: Uint8Array = new Uint8Array(0);
   #inputOffset = 0;
   #at = 0;
-  /** What was unpacked last. */
+  /** The output so far, at most its last 64 KiB. */
   readonly #window = new Uint8Array(WINDOW_BYTES);
   #unpacked = 0;
-  /** Bytes that are left of the literals, then of the match, of the present sequence. */
+  /** Bytes left of the literals, then of the match, of the current sequence. */
   #literals = 0;
   #match = 0;
   #distance = 0;
-  /** Length of the match as the token has it; its distance follows behind the literals. */
+  /** Length of the match as in the token; its distance follows the literals. */
   #matchCode: number | undefined;
 
-  /** `read` gives bytes of the block, fewer than asked for at its end. */
+  /** `read` returns bytes of the block, fewer than requested at its end. */
   constructor(read: (offset: number, length: number) => Uint8Array) {
     this.#read = read;
   }
 
-  /** The next bytes. Throws `DecodeError` when the block ends before, or is none. */
+  /** The next bytes. Throws `DecodeError` when the block ends too early or is invalid. */
   next(length: number): Uint8Array {
     const target = new Uint8Array(length);
     this.#unpack(length, target);
@@ -70,7 +70,7 @@ export class Lz4Stream {
     }
   }
 
-  /** The match of the present sequence, or the next sequence. */
+  /** Starts the match of the current sequence, or the next sequence. */
   #nextStep(): void {
     if (this.#matchCode !== undefined) {
       this.#distance = this.#byte() | (this.#byte() << 8);

@@ -7,7 +7,7 @@ import type { LargeTexts } from './large-texts.ts';
 import { PageCache } from './page-cache.ts';
 import type { Segment } from './segment.ts';
 
-/** What has been decoded of a shared chunk; columns by their field. */
+/** The decoded parts of a shared chunk; columns by their field. */
 export type DecodedShared = {
   readonly chunk: ChunkMeta;
   times?: BigInt64Array;
@@ -17,11 +17,11 @@ export type DecodedShared = {
 export class SegmentCaches {
   /** Pages of their directories. */
   readonly pages = new PageCache();
-  /** Decoded columns, and what reads them. */
+  /** Decoded columns, and their kernels. */
   readonly kernels: ReadKernels;
   /**
-   * The shared chunks that were read last: of a few segments, since series are read one after the
-   * other, and each from all segments of its shard.
+   * The shared chunks read last, of a few segments: series are read one after another, each from
+   * all segments of its shard.
    */
   readonly #shared = new Map<Segment, DecodedShared>();
 
@@ -29,7 +29,7 @@ export class SegmentCaches {
     this.kernels = kernels;
   }
 
-  /** The shared chunk that was read last in a segment, as far as it is decoded. */
+  /** The shared chunk that was read last in a segment, with the parts that are decoded. */
   sharedOf(segment: Segment, chunk: ChunkMeta): DecodedShared {
     const last = this.#shared.get(segment);
     if (last?.chunk === chunk) return last;
@@ -45,12 +45,12 @@ export class SegmentCaches {
     return decoded;
   }
 
-  /** The segment is closed. */
+  /** Drops what is cached of a segment that is closed. */
   forget(segment: Segment): void {
     this.pages.forget(segment);
     this.#shared.delete(segment);
   }
 }
 
-/** Decoded shared chunks at most: of as many segments as a shard mostly has. */
+/** Maximum number of decoded shared chunks: as many as a shard usually has segments. */
 const SHARED_CHUNKS = 8;

@@ -48,7 +48,7 @@ export type SegmentInfo = {
   readonly sizeBytes: number;
 };
 
-/** What a segment holds of a series: own chunks, rows of a shared chunk, or nothing. */
+/** The data of a series in a segment: own chunks, rows of a shared chunk, or nothing. */
 export type SeriesEntry = {
   readonly chunks: readonly ChunkMeta[];
   readonly shared: SharedRows | undefined;
@@ -134,10 +134,7 @@ export class Segment {
     return this.#measurements.get(measurementId);
   }
 
-  /**
-   * Chunks of its own that a series has, ascending and not overlapping, or its rows of a shared
-   * one.
-   */
+  /** The series' own chunks, ascending and not overlapping, or its rows of a shared one. */
   find(measurement: SegmentMeasurement, series: SeriesId): SeriesEntry {
     const meta = findPage(measurement.pages, series);
     if (meta === undefined) return NO_ENTRY;
@@ -213,8 +210,7 @@ export class Segment {
   }
 
   /**
-   * The bytes of the chunk and of what follows it in the file, for those who read one chunk after
-   * the other.
+   * The bytes of the chunk and of what follows it in the file, for readers of consecutive chunks.
    */
   readOn(chunk: ChunkMeta, sizeBytes: number): ReadAhead {
     const offset = chunk.timeOffset;
@@ -241,8 +237,8 @@ export class Segment {
   }
 
   /**
-   * Rows of a column; arrays of their own, where those of all rows would be larger. `undefined`
-   * when none of the rows has a value, where few have.
+   * Rows of a column; copied, where the arrays of all rows would be larger. `undefined` when none
+   * of the rows of a sparse column has a value.
    */
   columnPart(
     measurement: SegmentMeasurement,
@@ -274,7 +270,7 @@ export class Segment {
   }
 
   /**
-   * The values of a column of numbers or booleans of which few rows have one, and their rows;
+   * The values of a column of numbers or booleans in which few rows have one, and their rows;
    * `undefined` for other columns.
    */
   fewValues(
@@ -306,7 +302,7 @@ export class Segment {
   }
 
   /**
-   * Some rows of a column of strings, with their texts only: unpacking a block costs far less than
+   * Some rows of a column of strings, with only their texts: unpacking a block costs far less than
    * making texts of it.
    */
   textsAt(
@@ -370,8 +366,8 @@ export class Segment {
   }
 
   /**
-   * As `times`, for a shared chunk. Its series are mostly read one after the other, so the chunk
-   * read last stays decoded.
+   * As `times`, for a shared chunk. Its series are mostly read one after another, so the chunk read
+   * last stays decoded.
    */
   sharedTimes(chunk: ChunkMeta): BigInt64Array {
     const last = this.#caches.sharedOf(this, chunk);
@@ -571,7 +567,7 @@ export function holdsChunk({ offset, bytes }: ReadAhead, chunk: ChunkMeta): bool
   return chunk.timeOffset >= offset && chunkEnd(chunk) <= offset + bytes.length;
 }
 
-/** A smaller block of strings is decoded at once, whatever it gives. */
+/** A smaller block of strings is decoded at once, whatever its contents. */
 const LARGE_BLOCK_BYTES = 256 << 10;
 
 /** Whether a column, if it has texts, may have too many to be decoded at once. */
@@ -579,16 +575,19 @@ export function mayBeLarge({ valueBytes }: ColumnMeta): boolean {
   return valueBytes >= LARGE_BLOCK_BYTES;
 }
 
-/** What stands before the texts of such a block: two numbers for each value at most, and counts. */
+/** Size of the head of such a block: at most two numbers for each value, and counts. */
 const HEAD_BYTES_OF_VALUE = 20;
 const HEAD_BYTES = 256;
 const CHECKED_BYTES = 1 << 20;
 
 /** One more read costs about as much as reading this many unneeded bytes. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;
-/** Blocks of larger chunks are read one by one: a condition often spares the largest of them. */
+/**
+ * Blocks of larger chunks are read one by one: a condition often makes reading the largest of them
+ * unnecessary.
+ */
 const READ_AHEAD_BYTES_MAX = 256 << 10;
-/** Chunks of very many columns are read at once if these are so small on average. */
+/** Chunks with very many columns are read at once if the columns are this small on average. */
 const READ_AHEAD_COLUMN_BYTES = 1 << 10;
 
 function chunkEnd(chunk: ChunkMeta): number {

@@ -25,7 +25,7 @@ export function longRanges(segments: readonly SegmentMeasurement[]): readonly Se
   return segments.length < 2 ? ranges : union(ranges);
 }
 
-/** The gaps between the ranges, before the first one and behind the last. */
+/** The gaps between the ranges, before the first one and after the last. */
 export function gapsOf(ranges: readonly SeriesRange[]): readonly SeriesRange[] {
   const gaps: SeriesRange[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-// Which rows of a chunk have a value of a field, where few have: the runs of a validity block
+// Rows of a chunk that have a value of a field, where few have: the runs of a validity block
 // (docs/formats/encodings.md, 0x22) as row numbers, so that a column of ten values costs ten steps
 // and not one for each row of its chunk.
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
@@ -8,7 +8,7 @@ const RUNS_ENCODING = 0x22;
 /** Ascending numbers of the rows with a value. */
 export type ValidRows = { readonly rows: Uint32Array; readonly rowCount: number };
 
-/** Whether so few rows of a chunk have a value that their numbers are worth a list. */
+/** Whether so few rows of a chunk have a value that a list of them is worthwhile. */
 export function areFew(count: number, rowCount: number): boolean {
   return count <= rowCount / 2;
 }

@@ -1,4 +1,4 @@
-// Writes a segment file: chunks in the order in which they come, each directory page behind the
+// Writes a segment file: chunks in the order in which they come, each directory page after the
 // chunks that it describes, then the footer. The file may be used after `finish`, which syncs it;
 // the caller makes its name durable.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
@@ -46,13 +46,13 @@ import { ColumnStatistics } from './column-statistics.ts';
 import { encodeSharedPage, SHARED_CHUNK_ROWS, SHARED_SERIES_MIN } from './shared-page.ts';
 
 const WRITE_BUFFER_BYTES = 256 << 10;
-/** Room behind a full buffer for one more block, which is enough for most. */
+/** Room beyond a full buffer for one more block, which is enough for most. */
 const BLOCK_ROOM_BYTES = 64 << 10;
 
 /** Columns that are written between two pauses, where a chunk is written in steps. */
 const STEP_COLUMNS = 16;
 
-/** A chunk taken over from another segment as it is: its blocks are not decoded. */
+/** A chunk copied from another segment without decoding its blocks. */
 export type RawChunk = { readonly meta: ChunkMeta; readonly bytes: Uint8Array };
 
 export class SegmentWriter {
@@ -107,14 +107,14 @@ export class SegmentWriter {
   }
 
   /**
-   * Rows of the present series: strictly ascending and behind all that it has so far. Columns as
+   * Rows of the present series: strictly ascending and after all that it has so far. Columns as
    * `fields`.
    */
   addRun(run: Run): void {
     finish(this.addRunInSteps(run));
   }
 
-  /** As `addRun`, pausing behind each chunk. */
+  /** As `addRun`, pausing after each chunk. */
   *addRunInSteps(run: Run): Generator<undefined, void> {
     this.#endShort();
     const { length } = run.times;
@@ -133,8 +133,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes one chunk of the present series whose columns are made one by one; as many rows as
-   * `chunkRowsMax` tells at most. Pauses behind some columns each.
+   * Writes one chunk of the present series, making its columns one by one; at most as many rows as
+   * `chunkRowsMax` allows. Pauses after every few columns.
    */
   *addColumnsInSteps(
     times: BigInt64Array,
@@ -150,9 +150,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Adds all rows of some series, behind those that were added before; `runs` says where those of
+   * Adds all rows of some series, after those that were added before; `runs` says where those of
    * each are. Series with few rows wait until there are enough of them for a shared chunk. Pauses
-   * behind each chunk.
+   * after each chunk.
    */
   *addSeriesRowsInSteps(
     rows: SeriesRows,
@@ -286,8 +286,8 @@ export class SegmentWriter {
 
   #closePage(): void {
     if (this.#page.length === 0) return;
-    // Written right behind its chunks, not kept until the end: the pages of a million series are
-    // 22 MiB.
+    // Written right after its chunks, not kept until the end: the pages of a million series are 22
+    // MiB.
     const bytes = this.#page.drain();
     this.#pages.push({
       isShared: false,
@@ -334,7 +334,7 @@ export class SegmentWriter {
     return this.#bufferOffset;
   }
 
-  /** Gives up: closes and removes the file. */
+  /** Closes and removes the file. */
   abort(): void {
     this.#close();
     this.#disk.remove(this.#path);

@@ -1,5 +1,5 @@
-// Additions: entries that come into a series index together, from the record of a write, from the
-// index log or from a backup (docs/formats/wal.md, `additions`).
+// Additions: entries that are added to a series index together, from the record of a write, from
+// the index log or from a backup (docs/formats/wal.md, `additions`).
 import type { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { SeriesIndex } from './series-index.ts';

@@ -6,11 +6,11 @@ export type IndexEnd = {
   readonly bytes: number;
   readonly measurements: number;
   readonly series: number;
-  /** CRC-32C of the bytes; absent when the file is from before it was counted. */
+  /** CRC-32C of the bytes; absent for files from before it was recorded. */
   readonly checksum?: number | undefined;
 };
 
-/** What an index log was found to hold: its good bytes and the numbers of its entries. */
+/** The contents found in an index log: its good bytes and the numbers of its entries. */
 export type FoundIndex = FramedEnd & { readonly measurements: number; readonly series: number };
 
 /** The damage; `undefined` when nothing is missing. */

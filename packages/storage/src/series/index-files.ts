@@ -18,9 +18,9 @@ export class IndexFiles {
   readonly #log: StorageLog;
   /** Numbers of the indexes whose checkpoints are being written. */
   readonly #writing = new Set<number>();
-  /** Those to whose logs is being appended. */
+  /** Indexes whose logs are being appended to. */
   readonly #appending = new Set<number>();
-  /** Those that were given up meanwhile. */
+  /** Indexes that were removed meanwhile. */
   readonly #givenUp = new Set<number>();
 
   /** `directory` is the engine's. */
@@ -89,8 +89,8 @@ export class IndexFiles {
   }
 
   /**
-   * Removes the files of all indexes but these, by their ids. One to which is being appended goes
-   * afterwards.
+   * Removes the files of all indexes but these, by their ids. An index whose log is being appended
+   * to is removed afterwards.
    */
   removeOthers(used: Iterable<number>): void {
     const names = new Set<string>();

@@ -1,8 +1,7 @@
 // Rebuilds a series index without its deleted series: their keys, symbols and column entries cannot
 // be removed from an index that is in use (docs/adr/0010-rebuilt-index.md). Series keep their ids.
-//
-// The copy is made in portions while the old index is used and grows; later portions take over what
-// is new. The old index is not changed, so requests that read from it can finish.
+// The copy is made in portions while the old index is used and grows; later portions copy what is
+// new. The old index is not changed, so requests that read from it can finish.
 import { assert } from '@tidemark/core';
 
 import { SeriesIndex } from './series-index.ts';
@@ -31,8 +30,8 @@ export class IndexRebuild {
 
   /**
    * Copies a portion of the series below `limit`. Returns whether there are more. Deleted series
-   * are left out until the log has begun the file with which the new index is put into use: records
-   * in it may still speak of what is deleted later.
+   * are left out, except after the log has begun the file with which the new index is put into use:
+   * records in it may still name series that are deleted later.
    */
   copySome(limit: SeriesId, { leavesForgotten = true } = {}): boolean {
     const from = this.#from;
@@ -47,7 +46,7 @@ export class IndexRebuild {
     return index.seriesEnd < limit;
   }
 
-  /** Copies the series that exist now. Those that come meanwhile are left for the next call. */
+  /** Copies the series that exist now. New ones are left for the next call. */
   async copy(
     pause: () => Promise<void>,
     options: {

@@ -81,7 +81,7 @@ export class MeasurementIndex {
     return this.#sorted;
   }
 
-  /** Takes over ids and columns of an empty measurement. */
+  /** Sets the ids and columns of an empty measurement. */
   load(ids: Uint32Array, columns: readonly LoadedColumn[]): void {
     assert(this.#count === 0, 'a measurement is loaded once');
     this.#seriesIds = ids;

@@ -49,8 +49,8 @@ export class PatternAnswers {
   }
 
   /**
-   * Whether a stored value matches: symbol + 1, or 0 for a tag that is not there, which is
-   * compared as the empty text.
+   * Whether a stored value matches: symbol + 1, or 0 for a missing tag, which is compared as the
+   * empty text.
    */
   matches(value: number): boolean {
     const word = value >>> 4;

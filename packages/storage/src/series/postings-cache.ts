@@ -70,7 +70,7 @@ export class PostingsCache {
     return made;
   }
 
-  /** Postings of a column as far as there are some: they may cover fewer series than there are. */
+  /** The cached postings of a column, which may cover fewer series than there are. */
   known(column: TagColumn): TagPostings | undefined {
     return this.#postings.peek(column);
   }

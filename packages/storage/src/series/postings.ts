@@ -1,10 +1,8 @@
 // Postings of one tag key: for each of its values the ordinals of the series that have it, as
 // ascending deltas in varints, about a byte per series. Built from the key's column, in steps, when
-// a condition first needs them. Series that came later are looked up in the column itself, until
-// there are enough of them to build the postings again.
-//
-// Values are stored as in columns: symbol + 1, and 0 for series that lack the tag, which have a
-// list like any other.
+// a condition first needs them. Later series are looked up in the column itself, until there are
+// enough of them to build the postings again. Values are stored as in columns: symbol + 1, and 0
+// for series that lack the tag, which have a list like any other.
 import { firstNotBelow } from '../columns/search.ts';
 
 /** Elements between two pauses: a fraction of a millisecond. */
@@ -118,7 +116,7 @@ export class TagPostings {
     return position >= 0 && this.someAt(position, test);
   }
 
-  /** As `some`, of the value at a position of `values`. */
+  /** As `some`, for the value at a position of `values`. */
   someAt(position: number, test: (ordinal: number) => boolean): boolean {
     const bytes = this.#bytes;
     const end = this.#starts[position + 1]!;

@@ -14,13 +14,11 @@ import { tagCondition } from './tag-condition.ts';
 export type MeasurementFilter = {
   readonly measurements?: readonly string[] | undefined;
   readonly measurementPattern?: string | undefined;
-  /** Also measurements whose first rows are still being logged. */
+  /** Includes measurements whose first rows are still being logged. */
   readonly includesPending?: boolean | undefined;
 };
 
-/**
- * Measurements that a filter names and that have rows, sorted bytewise. Pauses during long loops.
- */
+/** Measurements with rows that a filter names, sorted bytewise. Pauses during long loops. */
 export function* measurementsInSteps(
   index: SeriesIndex,
   filter: MeasurementFilter,

@@ -273,7 +273,7 @@ export class SeriesIndex {
     }
   }
 
-  /** Series that have lost their last shard since the last call. */
+  /** Returns the series that have lost their last shard since the last call. */
   takeDead(): SeriesId[] {
     const dead = this.#dead;
     this.#dead = [];

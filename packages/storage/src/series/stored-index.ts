@@ -12,7 +12,7 @@ import type { IndexAdditions } from './index-additions.ts';
  */
 const CLOSING_SERIES_MIN = 2_000;
 /**
- * A checkpoint while the engine runs must be due to half as many series as the last one held. So
+ * While the engine runs, a checkpoint is due after half as many new series as the last one held. So
  * all checkpoints together cost as much as writing the index three times.
  */
 const RUNNING_SERIES_MIN = 50_000;
@@ -51,7 +51,7 @@ export class StoredIndex {
     this.#persisted = { ...endOf(this.index), ...end };
   }
 
-  /** What the index log holds. */
+  /** The entries and bytes of the index log. */
   get persistedEnd(): Persisted {
     return this.#persisted;
   }

@@ -1,6 +1,6 @@
 // Number of values of a tag key: exact for few values, otherwise estimated with a sketch of 4 KiB.
-// A counter per measurement and key is brought up to date when somebody asks, by visiting the
-// series added since.
+// A counter per measurement and key is brought up to date when it is read, by visiting the series
+// added since.
 import { SeriesSet } from './series-set.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 import type { MeasurementIndex, TagColumn } from './measurement-index.ts';

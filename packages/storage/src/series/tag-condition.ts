@@ -54,7 +54,9 @@ export function* tagCondition(scope: Scope, node: Predicate): Generator<undefine
   }
 }
 
-/** The key that is equal to one of several values; `undefined` when the condition says else. */
+/**
+ * The key that a condition compares with one or several values; `undefined` for other conditions.
+ */
 function comparedKey(node: Predicate): string | undefined {
   if (node.kind === 'tag') return node.operator === '=' ? node.key : undefined;
   if (node.kind !== 'or') return undefined;

@@ -12,9 +12,8 @@ import { coverage, deletedRanges, withoutRanges } from './tombstone.ts';
 type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
 
 /**
- * Adds a segment to what its shard and the series index know: types of fields, and series with
- * rows. Call it for the oldest segment first, when the segments and tombstones of the shard are
- * set.
+ * Adds a segment's field types, and its series with rows, to its shard and to the series index.
+ * Call it for the oldest segment first, when the segments and tombstones of the shard are set.
  */
 export function registerSegment({ shard, index }: ShardAndIndex, segment: Segment): void {
   for (const measurement of segment.footer.measurements) {
@@ -40,7 +39,7 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
   }
 }
 
-/** Series that are looked at between two pauses: some milliseconds at worst. */
+/** Series that are visited between two pauses: some milliseconds at worst. */
 export const STEP_SERIES = 512;
 
 export type EmptySeriesOptions = {
@@ -50,8 +49,8 @@ export type EmptySeriesOptions = {
 };
 
 /**
- * Takes series that have no rows left after a delete out of their shard, and tells the index. Rows
- * may come and go during pauses: series that were looked at before are not looked at again.
+ * Removes series without rows after a delete from their shard and from the index. Rows may come and
+ * go during pauses: series that have been visited are not visited again.
  */
 export function* dropEmptySeries(
   shard: Shard,

@@ -26,7 +26,7 @@ export class ShardKeys {
    */
   readonly #written = new WeakMap<Shard, SeriesSet>();
 
-  /** Updates one after the other: flush, compaction and restore may call at the same time. */
+  /** Updates run one after another: flush, compaction and restore may call at the same time. */
   #running: Promise<void> = Promise.resolve();
 
   /** `directory` is the engine's. */

@@ -36,8 +36,8 @@ export class ShardStore {
   }
 
   /**
-   * Rows of the policy are refused from now on, and nobody sees those that are there: its name may
-   * be given again before its shards are gone.
+   * From now on rows of the policy are refused, and those that exist are hidden: its name may be
+   * reused before its shards are gone.
    */
   closePolicy(id: number): void {
     this.#dropped.add(id);

@@ -22,22 +22,22 @@ export class Shard {
    */
   unreadable: readonly UnreadableSegment[] = [];
   /**
-   * Place of the frozen rows in the order of writes, while a flush is writing them: tombstones with
-   * a larger sequence concern them.
+   * Position of the frozen rows in the order of writes, while a flush is writing them: tombstones
+   * with a larger sequence cover them.
    */
   frozenSequence: number | undefined;
   /** Length of the file of series keys by the manifest; `undefined` while there is no such file. */
   seriesFileBytes: number | undefined;
 
   /**
-   * Whether the log or the manifest has it. A shard of rows whose record could not be logged is not
-   * there for the next start, and nothing may depend on it.
+   * Whether the log or the manifest has the shard. The next start does not find a shard of rows
+   * whose record could not be logged, so nothing may depend on it.
    */
   isLogged = false;
 
   constructor(descriptor: ShardDescriptor, fields: FieldRegistry) {
-    // Copied property by property: those that are read from a file are not made like the others,
-    // and V8 would compile every reader for both.
+    // Copied property by property: objects that were read from a file have other shapes, and V8
+    // would compile every reader for both.
     const { id, policyId, database, retentionPolicy, start, end } = descriptor;
     this.descriptor = { id, policyId, database, retentionPolicy, start, end };
     this.fields = fields;

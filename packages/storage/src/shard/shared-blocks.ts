@@ -1,4 +1,4 @@
-// Reads the shared chunks of a measurement in one segment, one after the other.
+// Reads the shared chunks of a measurement in one segment, one after another.
 import type { Column } from '@tidemark/core';
 
 import { firstBeyond } from '../columns/search.ts';

@@ -17,7 +17,7 @@ export type Tombstone = {
   readonly freesTypes: boolean;
 };
 
-/** What deletes remove of a measurement: rows of these series within these ranges. */
+/** Deleted rows of a measurement: rows of these series within these ranges. */
 type DeletedSet = {
   readonly series: Uint32Array | undefined;
   /** Ascending, neither overlapping nor touching. */
@@ -30,7 +30,7 @@ type DeletedSet = {
  */
 const setsOf = new WeakMap<readonly Tombstone[], Map<string, readonly DeletedSet[]>>();
 
-/** What is deleted of a measurement, in a segment with the given sequence number. */
+/** The deleted rows of a measurement in a segment with the given sequence number. */
 function deletedSets(
   tombstones: readonly Tombstone[],
   { measurementId, sequence }: { readonly measurementId: number; readonly sequence: number },
@@ -93,7 +93,7 @@ function hasId(ids: Uint32Array, id: number): boolean {
 
 /**
  * The same series as an array that a tombstone has already: deletes with the same condition share
- * one, which takes less memory and makes one set of them.
+ * one, which saves memory and makes them one set.
  */
 export function sharedSeries(
   tombstones: readonly Tombstone[],
@@ -111,7 +111,7 @@ function isSame(known: Uint32Array | undefined, series: Uint32Array): boolean {
 }
 
 /**
- * Tombstones of a manifest, which share arrays of series as those did that were added one by one.
+ * Tombstones of a manifest that share arrays of series, as tombstones do that are added one by one.
  */
 export function withSharedSeries(tombstones: readonly Tombstone[]): readonly Tombstone[] {
   const shared: Tombstone[] = [];
@@ -138,7 +138,7 @@ export function rowsLeft(
   if (sets.length === 0) return undefined;
   let keep: Uint8Array | undefined;
   for (const { series: deleted = series, ranges } of sets) {
-    // Both lists ascend, so that each is gone through once, from where the other one begins.
+    // Both lists ascend, so each is scanned once, from where the other one begins.
     let from = 0;
     for (let at = firstNotBelow(deleted, series[0]!); at < deleted.length; at++) {
       from = firstNotBelow(series, deleted[at]!, from);

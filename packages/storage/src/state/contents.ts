@@ -1,5 +1,5 @@
-// What the engine holds. Recovery fills it. Afterwards durable records of the log change it
-// (`write/apply.ts`), and so do commits (`state.ts`).
+// The contents of the engine. Recovery fills them. Afterwards durable records of the log change
+// them (`write/apply.ts`), and so do commits (`state.ts`).
 import type { Memtables } from '../memtable/memtables.ts';
 import type { ShardStore } from '../shard/shard-store.ts';
 import type { Databases } from './databases.ts';

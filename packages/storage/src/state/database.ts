@@ -1,4 +1,4 @@
-// A database: its series index, and how much of that the log has.
+// A database: its series index, and the part of it that is in the log.
 import { assert } from '@tidemark/core';
 
 import { runStarts } from '../memtable/row-runs.ts';
@@ -61,7 +61,7 @@ export class Database {
   }
 
   /**
-   * The present index. `adoptRebuilt` replaces it, and ordinals and readers belong to one index: a
+   * The present index. `adoptRebuilt` replaces it. Ordinals and readers belong to one index, so a
    * caller that pauses keeps the one it began with.
    */
   get index(): SeriesIndex {
@@ -101,8 +101,8 @@ export class Database {
   }
 
   /**
-   * Removes dead series from the index, in steps, as far as all writes are applied that were parsed
-   * before they died: these may bring rows of such a series.
+   * Removes dead series from the index, in steps, once all writes are applied that were parsed
+   * before the series died: these may bring rows of such a series.
    */
   *forgetDead(): Generator<undefined> {
     for (;;) {
@@ -117,7 +117,7 @@ export class Database {
         this.#dead.unshift({ ids: ids.subarray(FORGOTTEN_AT_ONCE), after });
       }
       const portion = ids.subarray(0, FORGOTTEN_AT_ONCE);
-      // A write that began later has found the key, and will bring rows under the old id.
+      // A later write has found the key, and will bring rows under the old id.
       const pending = this.#pendingSeries();
       this.index.forgetDead(portion.filter((id) => !pending.has(id)));
       const kept = portion.filter((id) => pending.has(id));

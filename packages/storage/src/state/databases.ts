@@ -74,7 +74,7 @@ export class Databases {
     return database;
   }
 
-  /** Gives the name back when a restore fails. */
+  /** Frees the name when a restore fails. */
   release(database: Database): void {
     this.#restoring.delete(database);
   }

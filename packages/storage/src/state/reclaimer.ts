@@ -1,4 +1,4 @@
-// Removes files that are not part of the state any more, once no open snapshot can read them.
+// Removes files that are no longer part of the state, once no open snapshot can read them.
 
 type Retired = { readonly before: number; readonly remove: () => void };
 
@@ -17,7 +17,7 @@ export class Reclaimer {
     return this.#retired.length;
   }
 
-  /** Begins a read. The result ends it; call it once. */
+  /** Begins a read. The returned function ends it; call it once. */
   enter(): () => void {
     const id = this.#next++;
     this.#open.add(id);
@@ -32,7 +32,7 @@ export class Reclaimer {
     this.#collect();
   }
 
-  /** Removes everything that waits. Nobody reads any more. */
+  /** Removes everything that waits, when there are no more reads. */
   drain(): void {
     this.#open.clear();
     this.#collect();

@@ -1,5 +1,5 @@
-// The files of segments: where a new one is written, how they are opened, and their removal when
-// nobody reads them any more.
+// The files of segments: where a new one is written, how they are opened, and their removal after
+// the last read.
 import type { Disk } from '../disk/disk.ts';
 import { segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';

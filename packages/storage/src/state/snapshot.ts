@@ -1,5 +1,5 @@
-// A snapshot, which one reader sees: per shard its segments, its tombstones and the visible rows of
-// its memtable.
+// A snapshot for one reader: per shard its segments, its tombstones and the visible rows of its
+// memtable.
 import type { MemtableTables } from '../memtable/memtables.ts';
 import type { Table } from '../memtable/table.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -21,7 +21,10 @@ export type ShardView = {
   readonly tables: ReadonlyMap<number, readonly TableView[]>;
 };
 
-/** A database with the index of the moment: in a rebuilt index, series have other ordinals. */
+/**
+ * A database with the index at the time of the snapshot: in a rebuilt index, series have other
+ * ordinals.
+ */
 export type DatabaseView = {
   readonly instance: number;
   readonly index: SeriesIndex;

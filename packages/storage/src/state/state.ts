@@ -1,5 +1,5 @@
-// The owner of what the engine consists of, and the only writer of the manifest. A commit writes
-// the manifest with a change applied, then changes the memory. Commits run one after the other.
+// The owner of the engine's state, and the only writer of the manifest. A commit writes the
+// manifest with a change applied, then changes the memory. Commits run one after another.
 import type { Damage } from '../damage.ts';
 import { namedIndexes, writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
@@ -22,7 +22,7 @@ export type FilesOfShard = {
   readonly tombstones: readonly Tombstone[];
 };
 
-/** A change to commit. What is absent stays as it is. */
+/** A change to commit. Absent parts stay as they are. */
 export type Change = {
   /**
    * The frozen memtables of these shards are in segments now; log files with smaller ids than
@@ -44,8 +44,8 @@ export type Adoption = {
   readonly databases: readonly Database[];
   readonly shards: readonly Shard[];
   /**
-   * Removes all of it; called when the commit has failed and another manifest is durable. The one
-   * on disk may name it until then.
+   * Removes everything adopted; called after a failed commit, when another manifest is durable. The
+   * one on disk may name it until then.
    */
   readonly undo: () => void;
 };
@@ -115,13 +115,13 @@ export class State implements Contents {
     return this.shards.get(shard.descriptor.id) === shard;
   }
 
-  /** What could not be read when the engine was opened. */
+  /** The damage that was found when the engine was opened. */
   damage(): readonly Damage[] {
     const segments = [...this.shards.all()].flatMap(({ unreadable }) => unreadable);
     return [...this.stopped.list(), ...segments.map(({ damage }) => damage)];
   }
 
-  /** What a read that begins now sees, until it is released. */
+  /** The state that a read sees if it begins now, until it is released. */
   snapshot(): Snapshot {
     const { shards, memtables } = this;
     const views: ShardView[] = [];
@@ -142,7 +142,7 @@ export class State implements Contents {
 
   /**
    * Keeps the files of shards that are dropped meanwhile, for work that reads or adds some. The
-   * result ends it; call it once.
+   * returned function ends it; call it once.
    */
   keepFiles(): () => void {
     return this.#options.reclaimer.enter();
@@ -182,8 +182,8 @@ export class State implements Contents {
     const { disk, directory, reserve, wal, fault } = this.#options;
     await fault('manifest:before');
     const manifest = this.manifest(change);
-    // With a delayed sync too: it must not be ahead of the log, whose records a start applies
-    // to it.
+    // Even with delayed syncs: the manifest must not be ahead of the log, whose records a start
+    // applies to it.
     await wal.syncNow();
     const named = new Set(namedIndexes(manifest));
     this.#namedIndexes = new Set([...this.#namedIndexes, ...named]);

@@ -81,7 +81,7 @@ export function expected(
     .map((start) => [start, columns.map((column) => column.get(start) ?? null)]);
 }
 
-/** What an engine answered, as `expected` has it. */
+/** The answer of an engine, in the form of `expected`. */
 export function plain(rows: readonly AggregateRow[]): ReturnType<typeof expected> {
   return rows.map(({ start, values }) => [start, values.map(([value]) => value)]);
 }

@@ -17,8 +17,8 @@ export function open(
 }
 
 /**
- * Per key the values that may be read: the last acknowledged one and those that were on their way
- * after it.
+ * The values that each key may have: the last acknowledged one and those of later writes in
+ * progress.
  */
 export type Expectation = Map<string, { allowed: Set<number | undefined> }>;
 
@@ -85,8 +85,8 @@ export async function run(
 }
 
 /**
- * Opens what a crash left: everything acknowledged is there, nothing is invented, and it goes on
- * working.
+ * Opens the disk after a crash: everything acknowledged is there, nothing is invented, and the
+ * engine keeps working.
  */
 export async function check(
   disk: SimulatedDisk,
@@ -101,7 +101,7 @@ export async function check(
     found.delete(key);
   }
   expect([...found], `${what}: invented`).toEqual([]);
-  // It goes on working: what is written now is there after the next start.
+  // The engine keeps working: rows written now are there after the next start.
   await write(engine, 'm,t=z f=7 1\n');
   await engine.flush();
   await engine.close();

@@ -5,10 +5,7 @@ import { SeriesIndex } from '../series/series-index.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
 
-/**
- * Since version 3: ids of which no series is left. The engine rebuilds its index for two deleted
- * series.
- */
+/** Since version 3: ids without series. The engine rebuilds its index for two deleted series. */
 export async function rebuildIndex(engine: StorageEngine): Promise<void> {
   await write(engine, 'old,t=x f=1 1\nkept f=1 1\nold,t=y f=1 1\n');
   await engine.dropMeasurement('db', 'old');

@@ -38,7 +38,7 @@ export class SimulatedDisk implements Disk {
   readonly #names = new Map<string, Inode>();
   readonly #directories = new Set<string>();
   #changes: readonly NameChange[] = [];
-  /** Syncs wait for it. Without one they are over at once. */
+  /** Syncs wait for it. Without one they end at once. */
   gate: SyncGate | undefined;
   /** Operations that changed something so far. */
   operations = 0;
@@ -53,12 +53,12 @@ export class SimulatedDisk implements Disk {
   openFiles = 0;
   openFilesMax = Number.POSITIVE_INFINITY;
 
-  /** Nothing more fits until something goes. */
+  /** Nothing more fits until something is removed. */
   fill(): void {
     this.capacityBytes = this.#usedBytes();
   }
 
-  /** What is there after a power cut. */
+  /** The contents after a power cut. */
   afterCrash(random: () => number): SimulatedDisk {
     // Names go back to a random moment since the last sync of their directory; the journal keeps
     // their order.
@@ -78,7 +78,7 @@ export class SimulatedDisk implements Disk {
     return disk;
   }
 
-  /** What is there after the process was killed: a power cut may still take what was not synced. */
+  /** The contents after the process was killed: a power cut may still take what was not synced. */
   afterKill(): SimulatedDisk {
     const disk = this.#emptyCopy();
     for (const [path, inode] of this.#names) disk.#names.set(path, { ...inode });
@@ -92,7 +92,7 @@ export class SimulatedDisk implements Disk {
     return inode.current;
   }
 
-  /** How much of a file a power cut leaves for certain. */
+  /** Length of the part of a file that a power cut certainly leaves. */
   syncedBytes(path: string): number {
     return this.#inode(path).durable.length;
   }
@@ -119,8 +119,8 @@ export class SimulatedDisk implements Disk {
   }
 
   /**
-   * Where the bytes of a file begin that a power cut may take, as far as syncs tell: what one that
-   * failed should have made durable counts as durable after one that did not.
+   * Offset of the bytes that a power cut may take, as far as syncs report: after a successful sync,
+   * the bytes of an earlier failed one count as durable.
    */
   unsyncedFrom(path: string): number {
     const { current, durable, unsynced, hasFailed } = this.#inode(path);
@@ -259,7 +259,7 @@ export class SimulatedDisk implements Disk {
         if (this.gate !== undefined) {
           await this.gate('sync', path);
           this.#checkAlive();
-          // The descriptor was closed under the sync, and may be another file's by now.
+          // The descriptor was closed during the sync, and may be another file's by now.
           if (!isOpen) throw systemError('EBADF', path);
         }
         const { unsynced } = inode;

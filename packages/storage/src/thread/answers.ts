@@ -1,5 +1,5 @@
-// The storage thread's end of small answers (docs/adr/0022-prepared-statements.md): executes a plan
-// and hands on the text of its series.
+// The storage thread's side of small answers (docs/adr/0022-prepared-statements.md): executes a
+// plan and returns the text of its series.
 import { answerText, zeroCounters } from '@tidemark/query';
 import type { SeriesSource, SourceSnapshot, Steps } from '@tidemark/query';
 
@@ -48,7 +48,7 @@ export class Answers {
     this.#run(id, { snapshot, steps }, partial);
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Drops an answer that is not needed any more. */
   cancel(id: number): void {
     const work = this.#waiting.get(id);
     if (work === undefined) return;

@@ -5,7 +5,7 @@
 const SMALLEST_BYTES = 64 << 10;
 /** Larger bodies get a buffer that is not reused. */
 const LARGEST_BYTES = 4 << 20;
-/** Bytes kept free: twice as much as the largest buffer. */
+/** Maximum size of free buffers: twice as much as the largest buffer. */
 const KEPT_BYTES_MAX = 8 << 20;
 /** Free buffers are dropped when no body has come for this long. */
 const IDLE_MS = 5000;
@@ -13,7 +13,7 @@ const IDLE_MS = 5000;
 export class BodyBuffers {
   /** Free buffers by size, which is a power of two. */
   readonly #free = new Map<number, ArrayBuffer[]>();
-  /** The buffers given out here. Nothing but one body is in each. */
+  /** The buffers allocated here. Each holds nothing but one body. */
   readonly #own = new WeakSet<ArrayBuffer>();
   #freeBytes = 0;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -42,7 +42,7 @@ export class BodyBuffers {
     return buffer instanceof ArrayBuffer && this.#own.has(buffer);
   }
 
-  /** Takes a buffer back. After its way through the thread it is another object. */
+  /** Takes a buffer back. After it was sent to the thread and returned, it is another object. */
   giveBack(buffer: ArrayBuffer): void {
     const { byteLength } = buffer;
     const isOfClass =

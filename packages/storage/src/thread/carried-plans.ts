@@ -1,6 +1,6 @@
 // Sends plans to the storage thread. A plan that is used again, with another range, stays in the
-// thread and is referred to by number. Both ends count in the same way, so the sender knows without
-// asking which plans the thread still has.
+// thread and is referred to by number. Both sides count in the same way, so the sender knows
+// without asking which plans the thread still has.
 import { assert } from '@tidemark/core';
 import type { AnswerRequest } from '@tidemark/query';
 
@@ -9,7 +9,7 @@ import type { CarriedPlan } from './protocol.ts';
 
 const COUNT = LIMITS.keptPlans.value;
 
-/** The sender's end. */
+/** The sender's side. */
 export class SentPlans {
   readonly #numbers = new WeakMap<object, number>();
   #count = 0;
@@ -25,7 +25,7 @@ export class SentPlans {
 
 type Plan = Pick<AnswerRequest, 'plan' | 'limits'>;
 
-/** The thread's end. A new plan takes the place of the oldest one. */
+/** The thread's side. A new plan replaces the oldest one. */
 export class HeldPlans {
   readonly #plans: Plan[] = [];
 

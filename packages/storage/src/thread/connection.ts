@@ -16,7 +16,7 @@ import { SchemaCache } from './schema-cache.ts';
 
 type Call = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
-/** Who waits for an answer in one or several messages. */
+/** Handles the answer to a request, in one or several messages. */
 export type StreamHandler = {
   onAnswer?(message: FromThread & { kind: 'answer' }): void;
   onBatches?(message: FromThread & { kind: 'batches' }): void;
@@ -45,7 +45,7 @@ export class Connection {
   /** Answers to schema look-ups of this thread. */
   readonly schemas: SchemaCache;
   readonly bodies = new BodyBuffers();
-  /** What this thread was sent. */
+  /** Plans that this thread was sent. */
   readonly plans = new SentPlans();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();

@@ -12,7 +12,7 @@ export class EngineLink {
   readonly #isRehearsal: boolean;
   /** Answers to schema look-ups of the engine. */
   readonly schemas: SchemaCache;
-  /** What the thread was sent. */
+  /** Plans that the thread was sent. */
   readonly plans: SentPlans;
 
   constructor(

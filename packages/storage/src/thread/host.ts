@@ -41,14 +41,14 @@ assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
 const { options, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
-/** The rehearsal reads with the same ones, so that what V8 has compiled for it fits later. */
+/** The rehearsal uses the same kernels, so that code that V8 has compiled for it fits later. */
 const kernels = new ReadKernels(options.columnCacheBytes);
-/** Of the connection, which the engine that rehearses has too. */
+/** Plans of the connection, which the rehearsal's engine shares. */
 const plans = new HeldPlans();
 collectWhenIdle();
 /** Texts are objects of this thread until they are sent. */
 const heap = new HeapWatch(LIMITS.heapGrowthBytes.value);
-/** The heap is looked at once for so many bytes that were sent. */
+/** The heap size is checked once per this many bytes that were sent. */
 const LOOK_BYTES = 4 << 20;
 
 /** Streams have no signal: a `cancel` message ends them. */
@@ -61,7 +61,7 @@ type Stream = {
   readonly batches: Operator<StreamBatch>;
   readonly counters: SourceCounters;
   readonly ended: EndedGroup;
-  /** What the answer lacks, as far as the reader has not been told. */
+  /** Missing parts of the answer that have not been reported to the reader yet. */
   readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
   /** For an answer of names: whether only a change of names can change it. */
@@ -89,8 +89,8 @@ function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void 
 }
 
 /**
- * Ends the thread when an assertion has failed: what is in its memory cannot be trusted, so that no
- * answer may come from it. The other side opens the directory again, from the log.
+ * Ends the thread when an assertion has failed: its memory cannot be trusted, so it must not answer
+ * any more. The other side opens the directory again, from the log.
  */
 function endIfBroken(error: unknown): void {
   if (!(error instanceof AssertionFailed)) return;
@@ -104,7 +104,7 @@ class Host {
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   readonly #answers: Answers;
-  /** What was sent since the heap was looked at. */
+  /** Bytes sent since the heap size was last checked. */
   #sentBytes = 0;
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
@@ -396,7 +396,7 @@ async function open(): Promise<void> {
   try {
     const log: StorageLog = (level, message, details) => {
       const error = details?.['error'];
-      // Nobody waits for background work, which logs what fails and goes on.
+      // Background work has no caller to fail: it logs errors and goes on.
       endIfBroken(error);
       const plain = error === undefined ? details : { ...details, error: String(error) };
       send({ kind: 'log', level, message, details: plain });

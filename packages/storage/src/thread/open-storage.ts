@@ -127,8 +127,8 @@ class StorageProxy {
   #lastFailureMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
   /**
-   * Policies whose drop has not ended well. A thread that is opened again knows nothing of it, and
-   * their names may have been given again.
+   * Policies whose drop has not succeeded. A thread that is opened again does not know of it, and
+   * their names may have been reused.
    */
   readonly #undropped = new Set<number>();
 
@@ -149,7 +149,7 @@ class StorageProxy {
     });
     const { schemas } = connection;
     const link = new EngineLink(connection, { schemas, isRehearsal: false });
-    // Messages are handled in their order: nothing is read before their shards are hidden.
+    // Messages are handled in order: nothing is read before their shards are hidden.
     for (const policyId of this.#undropped) {
       this.#drop(link, policyId).catch((error: unknown) => {
         log('error', 'a retention policy could not be dropped yet', { policyId, error });
@@ -202,7 +202,7 @@ class StorageProxy {
     return this.#closing;
   }
 
-  /** Waits for a thread that is being opened again: otherwise it would go on running. */
+  /** Waits for a thread that is being opened again, which would otherwise go on running. */
   async #close(): Promise<void> {
     await this.#reopening;
     await this.#connection?.close();

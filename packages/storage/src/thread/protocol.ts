@@ -54,7 +54,10 @@ export type StreamRequest =
   | { readonly kind: 'aggregate'; readonly request: AggregateRequest }
   | { readonly kind: 'cost'; readonly request: CostRequest };
 
-/** A plan as it is sent (`carried-plans.ts`): where the thread keeps it, with it the first time. */
+/**
+ * A plan as it is sent (`carried-plans.ts`): its number in the thread, and the plan itself the
+ * first time.
+ */
 export type CarriedPlan =
   | number
   | (Pick<AnswerRequest, 'plan' | 'limits'> & { readonly place: number });
@@ -70,7 +73,7 @@ export type PackedAggregates = {
   readonly tagKeys: readonly string[];
   /** Values of the first group's tags, then those of the next. */
   readonly tagValues: readonly string[];
-  /** The measurement of each group; absent where all are of the first. */
+  /** The measurement of each group; absent where all belong to the first. */
   readonly sources?: readonly number[] | undefined;
   /**
    * Number of windows of each group. In a message a list of numbers costs less than a typed array.
@@ -78,7 +81,7 @@ export type PackedAggregates = {
   readonly windowCounts: readonly number[];
   /**
    * A letter per column: the first of its type, a capital letter if its points have times. A space
-   * behind the columns of each field.
+   * after the columns of each field.
    */
   readonly layout: string;
   /** For each group its starts, then the values and the times of each column. */
@@ -132,7 +135,9 @@ export type ToThread =
       /** Whether the reader accepts a partial answer. */
       readonly takesPartial: boolean;
     }
-  /** Asks for the text of a small answer, of a snapshot that is taken now and released with it. */
+  /**
+   * Requests the text of a small answer, from a snapshot that is taken now and released with it.
+   */
   | {
       readonly kind: 'answer';
       readonly id: number;
@@ -198,7 +203,7 @@ export type FromThread =
       readonly isLast: boolean;
       /** Totals of the stream, in the order of `SOURCE_COUNTERS`. */
       readonly counters: readonly number[];
-      /** What was found missing from the answer since the last message. */
+      /** Missing parts of the answer that were found since the last message. */
       readonly partial?: readonly string[] | undefined;
       /** With the last batch of a schema look-up, if the schema has not changed in the meantime. */
       readonly schema?: SchemaState | undefined;
@@ -207,7 +212,7 @@ export type FromThread =
       readonly kind: 'answer';
       readonly id: number;
       readonly text: Uint8Array | undefined;
-      /** What the answer lacks. */
+      /** Missing parts of the answer. */
       readonly partial?: readonly string[] | undefined;
     }
   | {

@@ -127,7 +127,7 @@ function placeColumn(column: Column, buffers: MessageBuffers): Column {
   return columnOf(column.type, { values, valid, dictionary });
 }
 
-/** What a batch weighs, texts included: limits the size of messages. */
+/** Size of a batch, texts included: limits the size of messages. */
 export function batchBytes(batch: StreamBatch): number {
   if ('seriesKey' in batch) {
     const series = textBytes(batch.seriesKey) + tagsBytes(batch.tags);

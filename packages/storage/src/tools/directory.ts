@@ -1,5 +1,5 @@
-// What the offline tools share: opening the directory of an engine by its manifest. The directory
-// is locked meanwhile, so that no engine changes it.
+// Shared by the offline tools: opens the directory of an engine by its manifest. The directory is
+// locked meanwhile, so that no engine changes it.
 import { Corruption } from '@tidemark/core';
 
 import { damageOf } from '../damage.ts';
@@ -45,13 +45,13 @@ export type OpenDirectory = {
   readonly hasDamagedCopy: boolean;
   /**
    * Set when the manifest is missing or both copies are damaged: then `manifest` was rebuilt from
-   * what else is on disk.
+   * the other files on disk.
    */
   readonly rebuilt: Rebuilt | undefined;
 };
 
 export type Rebuilt = {
-  /** What is wrong with the stored manifest. */
+  /** The damage of the stored manifest. */
   readonly damage: Damage;
   readonly lost: readonly Damage[];
   /** Files of shards that are not part of the rebuilt manifest. */

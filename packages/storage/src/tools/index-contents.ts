@@ -19,7 +19,7 @@ export type IndexContents = {
   readonly path: string;
   readonly fileBytes: number;
   readonly records: number;
-  /** Bytes behind the end that the manifest knows, or behind the last good record. */
+  /** Bytes after the end that the manifest records, or after the last good record. */
   readonly tornBytes: number;
   readonly damage: Damage | undefined;
 };

@@ -1,6 +1,6 @@
 // Shards that belong to nothing: their retention policy or database was dropped, or their policy's
-// id was given to another one. Earlier builds left them behind when a database was dropped while it
-// was written to, and answered their rows under the names of other series.
+// id was reused. Earlier builds left them behind when a database was dropped while it was written
+// to, and returned their rows under the names of other series.
 import { DecodeError } from '../columns/bytes.ts';
 import { shardDirectory } from '../disk/paths.ts';
 import type { PolicyRef, ShardDescriptor } from '../storage-engine.ts';
@@ -92,7 +92,7 @@ type LoggedShards = {
   readonly dropped: ReadonlySet<number>;
 };
 
-/** What the log writes to and drops. */
+/** The shards that the log writes to and drops. */
 function shardsOfLog(open: OpenDirectory): LoggedShards {
   const shards = new Map<number, { descriptor: ShardDescriptor; files: Set<string> }>();
   const dropped = new Set<number>();
@@ -115,7 +115,7 @@ function readableRecord(payload: Uint8Array): WalRecord | undefined {
   try {
     return decodeRecord(payload);
   } catch (error) {
-    // It is reported as damage of the log.
+    // Reported as damage of the log.
     if (!(error instanceof DecodeError)) throw error;
     return undefined;
   }

@@ -43,12 +43,12 @@ export type RepairReport = {
    */
   readonly indexesRewritten: number;
   /**
-   * Rewritten files of series keys and of what the manifest says of a shard. Nothing is lost with
+   * Rewritten files of series keys and of shards' parts of the manifest. Nothing is lost with
    * these.
    */
   readonly seriesFilesRewritten: number;
   readonly shardFilesRewritten: number;
-  /** What is lost. `rows` is known when the directory of the segment can be read. */
+  /** The lost data. `rows` is known when the directory of the segment can be read. */
   readonly lost: readonly (Damage & { readonly rows: number | undefined })[];
   /** Shards that belonged to no policy or database. Their files are in `movedTo`. */
   readonly setAside: readonly Orphan[];

@@ -22,12 +22,14 @@ export type VerifyReport = {
   readonly blocks: number;
   readonly rows: number;
   /**
-   * Bytes behind the last good record of the log: a write that was not finished when the process
+   * Bytes after the last good record of the log: a write that was not finished when the process
    * ended.
    */
   readonly tornBytes: number;
   readonly damage: readonly Damage[];
-  /** Files that were not written when the process ended, and are written again: nothing is lost. */
+  /**
+   * Files that had not been written when the process ended, and are written again: nothing is lost.
+   */
   readonly unwritten: readonly Damage[];
   /** Shards that belong to no policy or database. */
   readonly orphans: readonly Orphan[];
@@ -99,7 +101,7 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
 /** Verifies the files of a shard: its part of the manifest, and the keys of its series. */
 function verifyShardFiles(open: OpenDirectory, shard: ManifestShard, tally: Tally): void {
   const { disk, directory } = open;
-  // A rebuilt manifest was made of these files and cannot tell whether they are damaged.
+  // A rebuilt manifest was made from these files and cannot tell whether they are damaged.
   if (open.rebuilt === undefined) {
     const file = shardFilePath(directory, shard.descriptor.id);
     const damage = shardFileFault(disk, file);

@@ -1,5 +1,5 @@
-// Reads the files of the log in order and compares them with the list of log files. Only what is
-// behind the last mark (`sync-mark.ts`) of a file that was not finished may be an incomplete write;
+// Reads the files of the log in order and compares them with the list of log files. Only bytes
+// after the last mark (`sync-mark.ts`) of a file that was not finished may be an incomplete write;
 // anything else that is missing or damaged had been acknowledged, so it is reported as damage.
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
@@ -33,7 +33,7 @@ export type CheckedLogFile = {
   readonly entry: LogFileEntry | undefined;
   /** Its records; `undefined` when the file is missing. */
   readonly scan: FrameScan | undefined;
-  /** Bytes behind the last record: a write that was not acknowledged. */
+  /** Bytes after the last record: a write that was not acknowledged. */
   readonly tornBytes: number;
   /** A mark says that it was synced up to here. */
   readonly syncedBytes: number;
@@ -42,7 +42,7 @@ export type CheckedLogFile = {
 
 type CheckOptions = {
   readonly disk: Disk;
-  /** Of the engine. */
+  /** The engine's directory. */
   readonly directory: string;
   /** Files with smaller ids are not needed any more. */
   readonly walStart: number;
@@ -62,7 +62,7 @@ export type LogCheck = {
   readonly damagedCopy: Damage | undefined;
   /** There is a list, or there was one. */
   readonly isListed: boolean;
-  /** In the order of the log; each is read when it is asked for. */
+  /** In the order of the log; each file is read when the iterator reaches it. */
   readonly files: Iterable<CheckedLogFile>;
 };
 
@@ -93,7 +93,7 @@ export function checkLog(options: CheckOptions): LogCheck {
   return { faults, damagedCopy: entries === undefined ? undefined : fault, isListed, files };
 }
 
-/** Before the first manifest, files tell by their version whether they were listed. */
+/** Before the first manifest, the version of a file tells whether it was listed. */
 function hasListedRecords(disk: Disk, directory: string, ids: Iterable<number>): boolean {
   for (const id of ids) {
     const file = disk.open(walPath(directory, id), 'read');
@@ -185,7 +185,7 @@ function checkFile(
   }
 }
 
-/** Whether all that follows is the mark that was written when the log was at rest. */
+/** Whether only the mark follows that was written when the log was at rest. */
 export function endsInMark(file: DiskFile, from: number): boolean {
   const sizeBytes = file.size();
   if (from < FRAME_FILE_HEADER_BYTES || sizeBytes - from > MARK_BYTES_MAX) return false;
@@ -201,8 +201,8 @@ function lastMark({ payloads }: FrameScan): number {
 }
 
 /**
- * The scan without marks. Of a file that was not finished, writes behind the last mark may have
- * survived a power cut in any order: nothing is read behind the first one that did not.
+ * The scan without marks. In a file that was not finished, writes after the last mark may have
+ * survived a power cut in any order: nothing is read after the first one that did not.
  */
 function withoutUnsynced(scan: FrameScan, synced: number): FrameScan {
   if (scan.version < MARKED_VERSION) return scan;

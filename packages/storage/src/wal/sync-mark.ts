@@ -1,6 +1,6 @@
-// Marks in log files: a mark says that everything before a place in the file was synced. So damage
-// before it is damage of what was acknowledged, while bytes behind the last mark may be a write
-// that a power cut interrupted. Format: docs/formats/wal.md.
+// Marks in log files: a mark says that everything before a position in the file was synced. So
+// damage before it is damage of acknowledged records, while bytes after the last mark may be a
+// write that a power cut interrupted. Format: docs/formats/wal.md.
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { frameRecord } from '../disk/frames.ts';
 

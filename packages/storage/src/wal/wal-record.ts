@@ -249,7 +249,7 @@ function encodeDelete(record: DeleteRecord, out: ByteWriter): void {
   }
 }
 
-/** The series of a delete as its record has them. */
+/** The series of a delete as encoded in its record. */
 export function encodedSeries(series: Uint32Array): Uint8Array {
   return codecs().encodeIntegers(widened(series));
 }

@@ -1,13 +1,10 @@
 // The write-ahead log with group commit: records queue up; one group at a time is written and
-// synced; then its records are applied in order. A mark behind them says how much was synced.
-//
-// After a write or sync of a group failed, the end of the file is unknown, so that nothing more is
-// written to it: the file is truncated to the last durable record where possible, and the group is
-// written once to a new file. If that fails too, the group and everything queued behind it (which
-// may depend on it) is refused.
-//
-// With `interval`, the records whose sync failed were acknowledged. They are written once more, to
-// the same place, and synced; until that works, nothing is written behind them.
+// synced; then its records are applied in order. A mark after them says how much was synced. After
+// a write or sync of a group has failed, the end of the file is unknown, so nothing more is written
+// to it: the file is truncated to the last durable record where possible, and the group is written
+// once to a new file. If that fails too, the group and everything queued after it (which may depend
+// on it) is refused. With `interval`, records whose sync failed were already acknowledged. They are
+// written once more, in place, and synced; until that succeeds, nothing is written after them.
 import { assert, Unavailable } from '@tidemark/core';
 
 import { diskReason } from '../disk/disk-errors.ts';
@@ -55,7 +52,7 @@ export class Wal {
   #position = 0;
   /** End of the last record; a mark may follow it. */
   #recordsEnd = 0;
-  /** What was synced: the end of a record. */
+  /** End of the last synced record. */
   #syncedEnd = 0;
   /** A sync has succeeded, and no mark says so yet. */
   #isMarkDue = false;
@@ -145,7 +142,7 @@ export class Wal {
     }
   }
 
-  /** A sync has failed: nothing is written behind these records before one succeeds. */
+  /** A sync has failed: nothing is written after these records before one succeeds. */
   get #isBroken(): boolean {
     return this.#syncError !== undefined;
   }
@@ -169,7 +166,7 @@ export class Wal {
   async #sync(file: DiskFile, end: number): Promise<void> {
     this.counters.syncs++;
     try {
-      // With the mark behind the records, which the failed sync took, too.
+      // Includes the mark after the records, which the failed sync covered too.
       if (this.#isBroken) writeAgain(file, this.#syncedEnd, this.#position);
       await file.sync();
       this.#syncedEnd = end;
@@ -183,8 +180,8 @@ export class Wal {
   }
 
   /**
-   * Says behind the records that they were synced. It is not synced itself: after a power cut it
-   * may be missing, but a damaged record in front of it was acknowledged.
+   * Writes a mark that the records before it were synced. The mark is not synced itself: after a
+   * power cut it may be missing, but where it exists, a damaged record before it was acknowledged.
    */
   #writeMark(): void {
     if (!this.#isMarkDue || this.#isBroken || this.#file === undefined) return;
@@ -192,7 +189,7 @@ export class Wal {
     try {
       this.#file.write(mark, this.#position);
     } catch (error) {
-      // The disk is full. The next record overwrites what there is of the mark.
+      // The disk is full. The next record overwrites the incomplete mark.
       this.#options.log('mark of the log could not be written', error);
       return;
     }
@@ -368,7 +365,7 @@ export class Wal {
       // The list has the length only when it is written next.
       this.#writeMark();
       file.close();
-      // What could not be synced may be there after a power cut or not.
+      // A power cut may or may not take the records that could not be synced.
       const bytes = this.#hasUnsynced ? undefined : this.#syncedEnd;
       this.#state.set({ id: this.#fileId, bytes, databases: [...this.#databases] });
       this.#fileId++;

@@ -28,8 +28,8 @@ export function applyRows(
 }
 
 /**
- * Applies a durable delete: its rows are not seen any more. It does not touch rows logged after it.
- * `deletion` may have been prepared. `releaseDeleted` has to follow.
+ * Applies a durable delete: its rows are hidden from now on. It does not affect rows logged after
+ * it. `deletion` may have been prepared. `releaseDeleted` has to follow.
  */
 export function applyDelete(contents: Contents, record: DeleteRecord, deletion: Deletion): void {
   const { shards, memtables } = contents;
@@ -45,9 +45,7 @@ export function applyDelete(contents: Contents, record: DeleteRecord, deletion: 
   }
 }
 
-/**
- * Takes series that have no rows left after a delete out of their shards and the index, in steps.
- */
+/** Removes series without rows after a delete from their shards and from the index, in steps. */
 export function* releaseDeleted(contents: Contents, record: DeleteRecord): Generator<undefined> {
   const { shards, memtables } = contents;
   const database = databaseOf(contents, record);
@@ -119,7 +117,7 @@ function addTombstones({ ids, memtables }: Contents, shard: Shard, record: Delet
   shard.tombstones = [...shard.tombstones, ...added];
 }
 
-/** What a shard that was dropped leaves in the index of a database that goes on. */
+/** A dropped shard whose database remains: its series have to leave the index. */
 export type DroppedShard = { readonly database: Database; readonly shard: Shard };
 
 /**
@@ -139,7 +137,7 @@ export function applyDrop(
     const database = databases.get(name);
     if (database === undefined) continue;
     dropped.push({ database, shard });
-    // As a start finds them in the log.
+    // A start that reads the log finds only these.
     const rest = shards.ofDatabase(name);
     if (rest.some(({ isLogged }) => isLogged)) continue;
     for (const { descriptor } of rest) shards.remove(descriptor.id);
@@ -149,7 +147,7 @@ export function applyDrop(
   return dropped.filter(({ database }) => databases.has(database));
 }
 
-/** Takes the series of dropped shards out of the index, in steps. */
+/** Removes the series of dropped shards from the index, in steps. */
 export function* releaseDropped(dropped: readonly DroppedShard[]): Generator<undefined> {
   for (const { database, shard } of dropped) {
     const series = Uint32Array.from(shard.series);

@@ -1,4 +1,4 @@
-// What writes keep about a database.
+// The state that writes keep about a database.
 import type { RowBuffers } from '@tidemark/kernels';
 
 import type { SeriesIndex } from '../series/series-index.ts';

@@ -1,6 +1,6 @@
-// Which series a delete covers. They are selected in steps, while writes go on and create series
-// that match too: `extend` adds those. What is selected right after it is what the request selects
-// at that moment.
+// The series that a delete covers. They are selected in steps, while writes go on and create series
+// that match too: `extend` adds those. Right after it, the selection is what the request selects at
+// that moment.
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
@@ -13,7 +13,7 @@ import type { DeleteRequest } from '../storage-engine.ts';
 import { encodedSeries } from '../wal/wal-record.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 
-/** Series of a part: two milliseconds to select and to encode. */
+/** Series per part: two milliseconds to select and to encode. */
 const PART_SERIES = 1 << 15;
 
 export class DeleteSelection {
@@ -26,7 +26,7 @@ export class DeleteSelection {
   readonly #whole = new Set<number>();
   /** Whether the request names a measurement, by its id. */
   readonly #isNamed = new Map<number, boolean>();
-  /** Series with smaller ids were looked at. */
+  /** Series with smaller ids have been visited. */
   #end: SeriesId = 0;
 
   /** `onPart` is called for each part. */
@@ -70,7 +70,7 @@ export class DeleteSelection {
       const ids = ordinals
         .subarray(at, at + PART_SERIES)
         .map((ordinal) => measurement.seriesId(ordinal));
-      // Those that were created in a pause come by `extend`.
+      // Series created during a pause are added by `extend`.
       this.#add({
         measurementId: measurement.id,
         series: ids.subarray(0, firstNotBelow(ids, this.#end)),

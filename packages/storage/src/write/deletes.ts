@@ -35,7 +35,7 @@ export type DeletesOptions = {
   readonly indexFiles: IndexFiles;
   readonly log: StorageLog;
   readonly turns: Turns;
-  /** What deletes and drops pass; a backup holds it. */
+  /** The gate of deletes and drops; a backup holds it. */
   readonly gate: Gate;
   readonly drops: Drops;
   /**
@@ -45,14 +45,14 @@ export type DeletesOptions = {
   readonly fault: (point: string) => Promise<void>;
 };
 
-/** What a delete is about, beside its series. */
+/** The rows of a delete, apart from its series. */
 type DeletedPart = Pick<DeleteRecord, 'timeRange' | 'freesTypes'> & {
   readonly database: Database;
   /** `undefined`: every retention policy. */
   readonly retentionPolicy?: string | undefined;
 };
 
-/** The series of a delete: selected in steps, extended by series that come meanwhile. */
+/** The series of a delete: selected in steps, extended by series that are created meanwhile. */
 type Selection = {
   readonly select?: (() => Generator<undefined>) | undefined;
   readonly extend?: (() => void) | undefined;
@@ -111,7 +111,7 @@ export class Deletes {
   }
 
   /**
-   * Deletes of a database take effect one after the other: one that changes the memtable makes the
+   * Deletes of a database take effect one after another: one that changes the memtable makes the
    * preparation of others useless, and their effect a long turn.
    */
   async #delete(what: DeletedPart, deletion: Deletion, selection: Selection): Promise<void> {
@@ -148,7 +148,7 @@ export class Deletes {
     if (parts.length === 0) return undefined;
     await fault('delete:selected');
     await pacer.run(this.#prepare(this.#shardsOf(what), deletion, extend));
-    // From here to the log nothing is waited for.
+    // Nothing is awaited from here to the log.
     extend?.();
     const shards = this.#shardsOf(what);
     for (const { damage } of shards) if (damage !== undefined) throw unchangeable(damage);
@@ -186,7 +186,7 @@ export class Deletes {
     for (const { descriptor } of shards) {
       const steps = memtables.prepareDelete(descriptor.id, deletion);
       for (;;) {
-        // Rows that came during a pause may be of new series.
+        // Rows added during a pause may be of new series.
         extend?.();
         if (steps.next().done === true) break;
         yield undefined;
@@ -194,14 +194,14 @@ export class Deletes {
     }
   }
 
-  /** Resolves when none is running. None begins any more. */
+  /** Resolves when no delete is running; none begins afterwards. */
   close(): Promise<void> {
     return this.#options.gate.close();
   }
 
   /**
-   * Drops a policy: its shards, and whatever rows come for it later. Nobody sees them any
-   * more. When that cannot be logged, it is owed: nothing is written to the database before it.
+   * Drops a policy: its shards, and rows that arrive for it later. They are hidden at once. A drop
+   * that cannot be logged is owed: nothing is written to the database before it.
    */
   policy(policyId: number): Promise<void> {
     return this.#options.gate.pass(() => this.#dropPolicy(policyId));
@@ -210,7 +210,7 @@ export class Deletes {
   async #dropPolicy(policyId: number): Promise<void> {
     const { state, drops } = this.#options;
     const { shards } = state;
-    // First, so that neither a write nor a restore that is running adds a shard behind the list.
+    // First, so that no write or restore in progress adds a shard that the list misses.
     shards.closePolicy(policyId);
     await state.adoptionEnded();
     const own = shards.ofPolicy(policyId);
@@ -248,14 +248,14 @@ export class Deletes {
     this.#dropped.push(...shards);
     await new Pacer(turns, { work: 'write' }).run(releaseDropped(dropped));
     await this.#options.fault('drop:logged');
-    // Only those that the manifest which is written now lacks: another drop may add to the list
-    // while it is written, and its shards are named there.
+    // Only those that the manifest being written lacks: another drop may extend the list meanwhile,
+    // and its shards are named there.
     const gone = this.#dropped.splice(0);
     try {
       await state.commit({});
     } catch (error) {
       this.#dropped.push(...gone);
-      // The drop is durable. Its files go after the next drop, or with the next start.
+      // The drop is durable. Its files are removed after the next drop, or with the next start.
       log('error', 'files of dropped shards could not be removed', { error });
       return;
     }

@@ -1,6 +1,6 @@
 // Drops that are being logged, and drops of policies that could not be. Writes to their databases
-// wait for both: rows that stood behind a drop in the log would be taken for rows of what it drops,
-// and rows of a name that was given again must not stand beside those that were to go.
+// wait for both: rows after a drop in the log would be taken for rows of what it drops, and rows of
+// a reused name must not be mixed with those that are to be dropped.
 import type { Shard } from '../shard/shard.ts';
 
 /** A drop that could not be logged. */
@@ -26,7 +26,7 @@ export class Drops {
     }
   }
 
-  /** A policy could not be dropped. `drop` tries it again. */
+  /** A policy could not be dropped. `drop` retries it. */
   owe(policyId: number, { database, drop }: Pick<Owed, 'database' | 'drop'>): void {
     if (!this.#owed.has(policyId)) {
       this.#owed.set(policyId, { database, drop, retrying: undefined });
@@ -34,8 +34,8 @@ export class Drops {
   }
 
   /**
-   * What a write to the database has to wait for; ask again afterwards. `undefined` when there is
-   * nothing. Rejects when a drop that is owed could not be logged this time either.
+   * A promise that a write to the database has to wait for; ask again afterwards. `undefined` when
+   * there is none. Rejects when a drop that is owed cannot be logged this time either.
    */
   of(database: string): Promise<void> | undefined {
     const logging = this.#logging.get(database);
@@ -51,7 +51,7 @@ export class Drops {
     for (let drop = this.of(database); drop !== undefined; drop = this.of(database)) await drop;
   }
 
-  /** Tries all drops that are owed. Rejects when one fails. */
+  /** Retries all drops that are owed. Rejects when one fails. */
   async retry(): Promise<void> {
     for (const [policyId, owed] of this.#owed) await this.#retry(policyId, owed);
   }

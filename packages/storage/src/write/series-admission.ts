@@ -1,5 +1,5 @@
-// Whether a new series may be created, by the limits of a policy. Series that exist are never
-// refused.
+// Decides whether a new series may be created, by the limits of a policy. Series that exist are
+// never refused.
 import { runStarts } from '../memtable/row-runs.ts';
 import { seriesLimit, tagValueLimit } from './messages.ts';
 import type { SeriesIndex } from '../series/series-index.ts';

@@ -64,7 +64,7 @@ export type WritesOptions = {
 /** Room in the memtable that a write was let into. `leave` is idempotent. */
 type Room = { leave(): void };
 
-/** A part of a body, as the kernel takes it at once, is about so large. */
+/** Approximate size of a part of a body, as the kernel takes it at once. */
 const PART_BYTES = 1 << 20;
 /** A point of a few fields in the memtable, roughly. */
 const POINT_BYTES = 100;
@@ -134,9 +134,9 @@ export class Writes {
   }
 
   /**
-   * Writes one part after the other. Each is admitted against what exists when it is parsed: while
-   * the one before was being logged, the policy or the database may have been dropped, and a
-   * database of the same name may have been created.
+   * Writes one part after another. Each is admitted against the state when it is parsed: while the
+   * one before was being logged, the policy or the database may have been dropped, and a database
+   * of the same name may have been created.
    */
   async #writeParts(
     { policy, partBytes }: { readonly policy: PolicyRef; readonly partBytes: number },
@@ -229,7 +229,7 @@ export class Writes {
     const { contents, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const { shard, tables } of batch.parts) {
-      // What drops it comes later in the log.
+      // The drop comes later in the log.
       assert(contents.shards.get(shard.descriptor.id) === shard, 'rows come before the drop');
       for (const table of tables) applyRows(contents, { shard, index, nowMs }, table);
     }
@@ -288,7 +288,7 @@ export class Writes {
   }
 }
 
-/** What the rows of a batch weigh while they wait for the log. */
+/** Memory of the rows of a batch while they wait for the log. */
 function memoryOf({ parts }: WriteBatch): number {
   let bytes = 0;
   for (const { tables } of parts) for (const table of tables) bytes += table.memoryBytes;

@@ -7,7 +7,7 @@ import { randomNumbers } from '../simulated-disk.ts';
 
 type Waiting = {
   readonly what: string;
-  /** Not before this step, unless nothing else can go on: a slow sync. */
+  /** The wait lasts until this step, unless nothing else can continue: a slow sync. */
   readonly notBefore: number;
   /** Virtual time of a timer. */
   readonly atMs: number;
@@ -17,10 +17,10 @@ type Waiting = {
 /** One wait in this many is slow, and takes up to this many steps. */
 const SLOW_ONE_OF = 6;
 const SLOW_STEPS_MAX = 120;
-/** The clock jumps once in so many of its readings: that ends a time slice. */
+/** The clock jumps once in this many readings, which ends a time slice. */
 const JUMP_ONE_OF = 12;
 const JUMP_MS = 4;
-/** Once in so many steps the next timer comes although others could go on. */
+/** Once in this many steps the next timer fires although other waits could end. */
 const TIMER_ONE_OF = 40;
 
 export class Scheduler {
@@ -29,7 +29,7 @@ export class Scheduler {
   #waiting: Waiting[] = [];
   #nowMs = 1_000_000;
   #step = 0;
-  /** While it is set, time stands still: what the checkers read takes none. */
+  /** While this is set, time stands still: reads of the checkers take none. */
   isFrozen = false;
 
   constructor(seed: number, trace: (line: string) => void) {
@@ -54,12 +54,12 @@ export class Scheduler {
     return this.pick(count) === 0;
   }
 
-  /** Resolves when the seed lets the caller go on. */
+  /** Resolves when the seed chooses the caller. */
   wait(what: string): Promise<void> {
     return new Promise((resolve) => this.run(what, resolve));
   }
 
-  /** Runs a function when the seed says so. */
+  /** Runs a function when the seed chooses it. */
   run(what: string, proceed: () => void): void {
     const slow = this.isOneOf(SLOW_ONE_OF) ? this.pick(SLOW_STEPS_MAX) : 0;
     this.#waiting.push({ what, notBefore: this.#step + slow, atMs: 0, proceed });
@@ -95,10 +95,7 @@ export class Scheduler {
       }),
   };
 
-  /**
-   * Lets one of those who wait go on, and resolves when nothing moves any more, with what it waited
-   * for.
-   */
+  /** Ends one of the waits, and resolves with its name when nothing moves any more. */
   async step(): Promise<string> {
     this.#step++;
     const next = this.#choose();
@@ -126,7 +123,7 @@ export class Scheduler {
     return next ?? ready[0];
   }
 
-  /** Nobody goes on: the machine is off. */
+  /** No wait ends any more: the machine is off. */
   forgetAll(): void {
     this.#waiting = [];
   }

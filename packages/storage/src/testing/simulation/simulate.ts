@@ -49,14 +49,14 @@ export type Outcome = {
   readonly marks: ReadonlyMap<string, number>;
 };
 
-/** More than any run takes: beyond it something waits forever. */
+/** More than any run takes: beyond it something never ends. */
 const STEPS_MAX = 60_000;
 
 export async function simulate(plan: Plan): Promise<Outcome> {
   await preparePlans();
   const run = new Run(plan);
   let violation: string | undefined;
-  // An assertion that fails where nobody waits for it ends the storage thread.
+  // An assertion that fails in a promise without a handler ends the storage thread.
   const onUnhandled = (error: unknown): void => run.complain(`nobody handled ${stackOf(error)}`);
   process.on('unhandledRejection', onUnhandled);
   try {
@@ -91,11 +91,11 @@ class Run {
   readonly #worlds = new Worlds(this.#cells);
   readonly #catalog = new Catalog();
   readonly #running = new Map<number, Running>();
-  /** What operations came to, since the last look. */
+  /** Results of operations that have ended since they were last processed. */
   #ended: (() => Promise<void> | void)[] = [];
   #backups: Backup[] = [];
   #starting: Backup[] = [];
-  /** Values that could be seen since the log was last synced. */
+  /** The values that could be seen since the log was last synced. */
   #unsynced: PossibleValues[] = [];
   #nextId = 1;
   #nextValue = 1;
@@ -107,7 +107,7 @@ class Run {
     this.#machine = newMachine(this.#scheduler);
   }
 
-  /** Ends the run with this. */
+  /** Ends the run with a violation. */
   complain(reason: string): void {
     this.#complaint ??= reason;
   }
@@ -150,7 +150,7 @@ class Run {
     if (hasEnded || CHANGES.test(what) || this.#plan.setup.fsync === 'interval') this.#look();
   }
 
-  /** Tells the model what ended. */
+  /** Reports ended operations to the model. */
   async #takeNote(): Promise<void> {
     for (let ended = this.#ended; ended.length > 0; ended = this.#ended) {
       this.#ended = [];
@@ -160,7 +160,7 @@ class Run {
     if (this.#complaint !== undefined) throw new Violation(this.#complaint);
   }
 
-  /** Compares what can be seen with the model. */
+  /** Compares the visible contents with the model. */
   #look(): void {
     if (this.#subject !== undefined) this.#observe();
   }
@@ -189,7 +189,7 @@ class Run {
     }
   }
 
-  /** `look` takes what can be seen at first. */
+  /** `look` reads the visible contents at first. */
   async #open(
     look?: (seen: ReadonlyMap<string, number>, shards: readonly ShardInfo[]) => void,
   ): Promise<void> {
@@ -249,7 +249,7 @@ class Run {
     await this.#finish(this.#subject!.engine.retainPolicies(policies), 'retain policies', effects);
   }
 
-  /** Runs something to its end while background work goes on. Its effects come in any order. */
+  /** Runs work to its end while background work goes on. Its effects happen in any order. */
   async #finish(work: Promise<unknown>, what: string, effects: readonly Effect[]): Promise<void> {
     const ids = effects.map(() => this.#nextId++);
     effects.forEach((effect, i) => this.#worlds.begin({ id: ids[i]!, effects: [effect] }));
@@ -323,7 +323,7 @@ class Run {
     return damagedCopy(this.#machine.disk, options);
   }
 
-  /** A record that was acknowledged and is damaged afterwards is told apart from a torn one. */
+  /** Damage of a record that was acknowledged is distinguished from a torn record. */
   async #checkDamaged({ disk, path }: Damaged): Promise<void> {
     this.#mark('flipped bit');
     if (await finds(disk, path)) return;
@@ -379,8 +379,7 @@ class Run {
     options: {
       readonly hasParts?: boolean;
       /**
-       * A drop of this policy: when it is refused it is tried again, and may take place at any
-       * later time.
+       * A drop of this policy: when it is refused it is retried, and may happen at any later time.
        */
       readonly owedPolicy?: number;
       readonly onEnd?: (value: unknown) => void;
@@ -474,7 +473,7 @@ class Run {
     this.#begin(operation, effects, () => work(engine), options);
   }
 
-  /** As the service does: the names go first, then the data of each policy. */
+  /** As in the service: the names are removed first, then the data of each policy. */
   #drop(operation: Operation, ids: readonly number[]): void {
     const { engine } = this.#subject!;
     for (const id of ids) {
@@ -488,7 +487,7 @@ class Run {
       this.#worlds.beginDrop(id);
       this.#begin(operation, [clearPolicy(id)], drop, { owedPolicy: id });
     }
-    // Nobody sees the rows from now on.
+    // The rows are hidden from now on.
     this.#look();
   }
 
@@ -562,7 +561,10 @@ class Run {
   }
 }
 
-/** What can be seen changes after these steps: the log is synced, or the manifest has its name. */
+/**
+ * The visible contents after a crash change with these steps: the log is synced, or the manifest
+ * has its name.
+ */
 const CHANGES = /^sync of wal|^sync-directory of $|^step manifest:after/;
 
 function isRefusal(error: unknown, operation: Operation, mayFail: boolean): boolean {

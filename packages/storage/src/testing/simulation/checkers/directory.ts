@@ -8,7 +8,7 @@ import { walFileId } from '../../../wal/wal.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';
 import { DIRECTORY } from '../workload/subject.ts';
 
-/** What is wrong; `undefined` when all is well. */
+/** What is wrong; `undefined` when nothing is. */
 export async function checkDirectory(disk: SimulatedDisk): Promise<string | undefined> {
   const { damage } = await verifyDirectory({ directory: DIRECTORY, disk: disk.copy() });
   return damage.length > 0 ? `verify finds damage: ${JSON.stringify(damage)}` : undefined;
@@ -20,7 +20,7 @@ export async function finds(disk: SimulatedDisk, path: string): Promise<boolean>
   return damage.some(({ file }) => file === path);
 }
 
-/** Files that neither the manifest names nor a shard that is only in the log so far. */
+/** Files that neither the manifest names nor belong to a shard that is only in the log so far. */
 export function unnamedFiles(disk: SimulatedDisk, shardIds: readonly number[]): string[] {
   return disk.paths().filter((path) => !isNamed(disk, path, shardIds));
 }

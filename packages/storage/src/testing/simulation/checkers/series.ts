@@ -1,7 +1,7 @@
 // Checks that the series of an idle database are those with rows.
 import type { Subject } from '../workload/subject.ts';
 
-/** What is wrong; `undefined` when all is well. `seen` are all rows, by names. */
+/** What is wrong; `undefined` when nothing is. `seen` are all rows, by names. */
 export function checkSeries(
   { engine }: Subject,
   seen: ReadonlyMap<string, number>,

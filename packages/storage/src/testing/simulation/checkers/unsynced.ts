@@ -1,5 +1,5 @@
-// With `interval`, a power cut may take what was acknowledged since the log was last synced. What
-// remains was there at some moment since.
+// With `interval`, a power cut may take what was acknowledged since the last sync of the log. The
+// remaining contents existed at some moment since then.
 import { walDirectory } from '../../../disk/paths.ts';
 import type { ShardInfo } from '../../../storage-engine.ts';
 import { endsInMark } from '../../../wal/log-check.ts';
@@ -13,7 +13,7 @@ export type PossibleValues = ReadonlyMap<string, ReadonlySet<number>>;
 
 const ABSENT: ReadonlySet<number> = new Set([0]);
 
-/** What is wrong with rows read after a power cut; `undefined` when all is well. */
+/** What is wrong with rows read after a power cut; `undefined` when nothing is. */
 export function checkUnsynced(
   seen: ReadonlyMap<string, number>,
   moments: readonly PossibleValues[],
@@ -27,7 +27,7 @@ export function checkUnsynced(
   return undefined;
 }
 
-/** Whether a power cut takes no record of the log. Marks may go. */
+/** Whether a power cut takes no record of the log. It may take marks. */
 export function isLogSynced(disk: SimulatedDisk): boolean {
   const directory = walDirectory(DIRECTORY);
   if (disk.hasUnsyncedNames(directory)) return false;

@@ -10,8 +10,8 @@ import { DIRECTORY } from '../workload/subject.ts';
 export type Damaged = { readonly disk: SimulatedDisk; readonly path: string };
 
 /**
- * The last file of the log is damaged; `undefined` when nothing of it is needed. It is none of
- * those that were there at the start: a power cut may have taken their marks.
+ * Damages the last file of the log; `undefined` when nothing of it is needed. Files from before the
+ * last start are skipped: a power cut may have taken their marks.
  */
 export function damagedCopy(
   disk: SimulatedDisk,

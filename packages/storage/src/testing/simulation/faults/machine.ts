@@ -4,16 +4,16 @@ import { randomNumbers, SimulatedCrash, SimulatedDisk } from '../../simulated-di
 import type { Scheduler } from '../scheduler.ts';
 import type { SyncedThing } from '../workload/operations.ts';
 
-/** Thrown by everything that is done on a machine that is off. */
+/** Thrown by every operation on a machine that is off. */
 export const MachineOff = SimulatedCrash;
 
 export type Machine = {
   readonly disk: SimulatedDisk;
   /** Whether a sync was made to fail since the machine was switched on. */
   readonly hasFailed: boolean;
-  /** Makes the next so many fail. */
+  /** Makes the next syncs fail. */
   failSyncs(of: SyncedThing, count: number): void;
-  /** Ends it. Returns the machine after its restart. */
+  /** Ends the machine. Returns the machine after its restart. */
   crash(kind: 'power-cut' | 'kill'): Machine;
 };
 

@@ -1,6 +1,6 @@
 // The contents of a store of points as plain data: cells with values. Operations are lists of
-// effects; effects of concurrent operations may happen in any order. `Worlds` are all states in
-// which the store may be after the observed results.
+// effects; effects of concurrent operations may happen in any order. `Worlds` are all states that
+// the store may be in after the observed results.
 
 /** A value under database, policy, measurement, tags and time. */
 export type Cell = {
@@ -18,11 +18,11 @@ export function nameOf({ database, retentionPolicy, measurement, tag, time }: Ce
   return `${database}.${retentionPolicy} ${measurement},${tag} ${time}`;
 }
 
-/** Something that takes place at one moment. */
+/** A change that happens at one moment. */
 export type Effect =
   | { readonly kind: 'set'; readonly cells: readonly Cell[]; readonly value: number }
   | { readonly kind: 'clear'; readonly where: (cell: Cell) => boolean }
-  /** One of several contents, as of a backup, under other names. */
+  /** One of several contents, as in a backup, under other names. */
   | {
       readonly kind: 'one-of';
       readonly contents: readonly (readonly (readonly [Cell, number])[])[];
@@ -48,7 +48,7 @@ export class Cells {
   }
 }
 
-/** An operation that has begun; its effects take place one after the other. */
+/** An operation that has begun; its effects happen one after another. */
 export type Pending = { readonly id: number; readonly effects: readonly Effect[] };
 
 /**
@@ -56,7 +56,7 @@ export type Pending = { readonly id: number; readonly effects: readonly Effect[]
  */
 type World = { readonly values: readonly number[]; readonly done: ReadonlyMap<number, number> };
 
-/** More than any history leads to that is looked at often. */
+/** More than any history leads to that is checked often. */
 const WORLDS_MAX = 20_000;
 
 /** So much happens at once that the model cannot judge it. */
@@ -68,11 +68,11 @@ export class Worlds {
   readonly #cells: Cells;
   #worlds: readonly World[] = [{ values: [], done: new Map() }];
   #pending: readonly Pending[] = [];
-  /** Refused because the log failed: nobody sees them, but the log may still hold them. */
+  /** Refused because the log failed: hidden, but the log may still have them. */
   #uncertain: readonly Pending[] = [];
   /** Policies that are being dropped: their cells may be hidden before they are gone. */
   #dropping: ReadonlySet<number> = new Set();
-  /** Policies whose drop is owed. Their cells are there until it is made, and nobody sees them. */
+  /** Policies whose drop is owed. Their cells exist until it is made, but are hidden. */
   #hidden: ReadonlySet<number> = new Set();
 
   constructor(cells: Cells) {
@@ -104,12 +104,12 @@ export class Worlds {
     this.#dropping = new Set([...this.#dropping, policyId]);
   }
 
-  /** The policy could not be dropped: nobody sees it any more all the same. */
+  /** The policy could not be dropped, but is hidden. */
   hide(policyId: number): void {
     this.#hidden = new Set([...this.#hidden, policyId]);
   }
 
-  /** The machine went off: what was running has happened or not. */
+  /** The machine went off: running operations have happened or not. */
   forgetPending(): void {
     this.#hidden = new Set();
     this.#dropping = new Set();
@@ -119,7 +119,7 @@ export class Worlds {
     this.#pending = [];
   }
 
-  /** Keeps the worlds in which a reader of everything sees this. Returns whether there are any. */
+  /** Keeps the worlds in which a reader sees exactly this. Returns whether there are any. */
   observe(seen: ReadonlyMap<string, number>): boolean {
     const matching = this.#worlds.filter((world) => this.#matches(world, seen));
     if (this.#pending.length === 0 && matching.length > 0) {
@@ -146,7 +146,7 @@ export class Worlds {
     return possible;
   }
 
-  /** Goes on with what was seen: what was acknowledged may be lost, because syncs were delayed. */
+  /** Continues with what was seen: acknowledged changes may be lost, because syncs were delayed. */
   adopt(cells: readonly (readonly [Cell, number])[]): void {
     const values: number[] = [];
     for (const [cell, value] of cells) setValue(values, this.#cells.numberOf(cell), value);
@@ -157,7 +157,7 @@ export class Worlds {
     this.#dropping = new Set();
   }
 
-  /** What one of the worlds holds, to explain a failure. */
+  /** The contents of one of the worlds, to explain a failure. */
   describe(): string {
     const [world] = this.#worlds;
     return world === undefined ? 'nothing' : describeValues(this.#cells, world.values);
@@ -235,7 +235,7 @@ export class Worlds {
     return isSeenWithout(this.#hidden, 0);
   }
 
-  /** Two policies of one name, an old one and its successor, may both be there: either is seen. */
+  /** Two policies of one name, an old one and its successor, may both exist: either is seen. */
   #matchesWithout(
     hidden: ReadonlySet<number>,
     values: readonly number[],

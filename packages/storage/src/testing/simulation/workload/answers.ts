@@ -50,7 +50,7 @@ export async function preparePlans(): Promise<void> {
   await engine.close();
 }
 
-/** `SELECT count(v), sum(v) FROM …`, which is planned the first time and asked for the second. */
+/** `SELECT count(v), sum(v) FROM …`: the first request plans it, the second returns the plan. */
 async function planOf(
   { database, retentionPolicy, measurement }: Source,
   from: SourceSnapshot,
@@ -61,7 +61,7 @@ async function planOf(
   });
   const sources = [{ kind: 'measurement', database, retentionPolicy, name: measurement, span }];
   const fields = [call('count'), call('sum')];
-  // As the parser makes it, without what it leaves out.
+  // As the parser makes it, without the parts that are left out here.
   const statement = {
     kind: 'select',
     fields,
@@ -112,7 +112,7 @@ async function planOf(
   return request;
 }
 
-/** The thread's end of answers, of one engine. */
+/** The storage thread's side of answers, for one engine. */
 export class Asked {
   readonly #answers: Answers;
   #nextId = 1;
@@ -148,13 +148,13 @@ export class Asked {
     return aggregatesIn(text === undefined ? '' : utf8Text(text));
   }
 
-  /** Nobody waits for any answer any more. */
+  /** Cancels all answers. */
   cancelAll(): void {
     for (const id of this.#waiting.keys()) this.#answers.cancel(id);
   }
 }
 
-/** The series as they stand in an answer, between its brackets. */
+/** The series of an answer, the text between its brackets. */
 function aggregatesIn(text: string): Aggregates {
   const found = /"values":\[\[\d+,(\d+),(\d+)\]/.exec(text);
   return { count: Number(found?.[1] ?? 0), sum: Number(found?.[2] ?? 0) };

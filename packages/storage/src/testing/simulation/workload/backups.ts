@@ -1,5 +1,5 @@
-// Backups of a simulation: what each may hold, and the policies and contents that its restore
-// makes.
+// Backups of a simulation: the possible contents of each, and the policies and contents of its
+// restore.
 import type { Cell, Effect } from '../model/world.ts';
 import { describeRows } from '../words.ts';
 import type { Catalog } from './catalog.ts';
@@ -8,9 +8,9 @@ import { RESTORED } from './operations.ts';
 /** The database that is backed up. */
 export const BACKED_UP = 'a';
 
-/** A backup: what it may hold, and its bytes. */
+/** A backup: its possible contents, and its bytes. */
 export type Backup = {
-  /** What could be seen at some moment between its begin and its first bytes. */
+  /** The visible contents at the moments between its start and its first bytes. */
   readonly moments: ReadonlyMap<string, number>[];
   /** The engine was closed before its first bytes came. */
   isUnknown: boolean;
@@ -28,7 +28,7 @@ export function restoredPolicies(catalog: Catalog): ReadonlyMap<number, number> 
   return policies;
 }
 
-/** What a restore may bring: the contents of one of the moments. */
+/** The possible effects of a restore: the contents of one of the moments. */
 export function restoredContents({ moments }: Backup, catalog: Catalog): Effect {
   const distinct = new Map<string, ReadonlyMap<string, number>>();
   for (const seen of moments) {

@@ -47,7 +47,7 @@ export class Catalog {
     return this.#entries.map(policyRef);
   }
 
-  /** Removes names; returns their ids. Until `dropped`, writes go on that had found the names. */
+  /** Removes names; returns their ids. Until `dropped`, writes that have found the names go on. */
   drop(database: string, retentionPolicy?: string): number[] {
     const isGone = (entry: Entry): boolean =>
       entry.database === database &&
@@ -58,7 +58,7 @@ export class Catalog {
     return gone.map(({ id }) => id);
   }
 
-  /** The data of these is gone, or their drop has ended otherwise. */
+  /** The data of these is gone, or their drop has failed. */
   dropped(ids: readonly number[]): void {
     this.#going = this.#going.filter(({ id }) => !ids.includes(id));
   }

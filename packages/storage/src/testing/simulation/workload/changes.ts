@@ -11,9 +11,9 @@ export type Change = {
 
 export type WriteOptions = {
   readonly policy: PolicyRef;
-  /** Of all its rows. */
+  /** The value of all its rows. */
   readonly value: number;
-  /** Its lines are stored one after the other. */
+  /** Its lines are stored one after another. */
   readonly hasParts: boolean;
 };
 

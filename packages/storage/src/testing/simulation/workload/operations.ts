@@ -8,7 +8,7 @@ export const RESTORED = 'r';
 export const POLICIES = ['p', 'q'] as const;
 export const MEASUREMENTS = ['m', 'n'] as const;
 export const TAGS = ['t=x', 't=y', 't=z'] as const;
-/** Times are in [0, `TIME_END`), and a shard has `SHARD_LENGTH` of them. */
+/** Times are in [0, `TIME_END`), and a shard covers `SHARD_LENGTH` of them. */
 export const TIME_END = 12;
 export const SHARD_LENGTH = 6;
 
@@ -21,7 +21,7 @@ export type Scope = {
   readonly times?: readonly [from: number, to: number] | undefined;
 };
 
-/** Rows, aggregates, or an answer that the storage thread makes whole. */
+/** Rows, aggregates, or an answer that the storage thread encodes. */
 export type QueryKind = 'scan' | 'aggregate' | 'answer';
 
 export type Operation =
@@ -52,10 +52,10 @@ export type Operation =
   | { readonly kind: 'fail-sync'; readonly of: SyncedThing; readonly count: number }
   | { readonly kind: 'power-cut' | 'kill' | 'wait' };
 
-/** A folder has the names of its files. */
+/** Syncs of folders make the names of their files durable. */
 export type SyncedThing = 'files' | 'folders';
 
-/** How the engine of a simulation is set up. */
+/** The engine's settings in a simulation. */
 export type Setup = {
   readonly fsync: 'always' | 'interval';
   readonly hasBackgroundWork: boolean;
@@ -132,7 +132,7 @@ function operation(pick: Pick): Operation {
 }
 
 function database(pick: Pick): { readonly database: string } {
-  // One of them is used more: what happens at once shall concern the same rows.
+  // One of them is used more often, so that concurrent operations concern the same rows.
   return { database: pick(4) === 0 ? DATABASES[1] : DATABASES[0] };
 }
 

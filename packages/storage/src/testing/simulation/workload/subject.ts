@@ -19,13 +19,13 @@ import type { Setup } from './operations.ts';
 
 export const DIRECTORY = '/data';
 
-/** Shared by all engines: they take no turns and keep nothing that belongs to one engine. */
+/** Shared by all engines: they take no turns and hold nothing that belongs to one engine. */
 let kernels: ReadKernels | undefined;
 
 export type Subject = {
   readonly engine: Engine;
   readonly source: LocalSource;
-  /** What the storage thread answers. */
+  /** Answers that the storage thread encodes. */
   readonly asked: Asked;
   /** Reads without pauses, in no time. */
   readonly instant: LocalSource;
@@ -76,8 +76,8 @@ const signal = new AbortController().signal;
 const RANGE = { start: -9223372036854775806n, end: 9223372036854775806n };
 
 /**
- * Everything that can be read now: values by names (`nameOf`). It is read again only when the
- * engine's snapshot consists of other things than the last time.
+ * Everything that can be read now: values by names (`nameOf`). Read again only when the parts of
+ * the engine's snapshot have changed.
  */
 export class Reader {
   readonly #subject: Subject;
@@ -103,7 +103,10 @@ export class Reader {
   }
 }
 
-/** All that decides what a snapshot holds: what is replaced when it changes, and what grows. */
+/**
+ * The parts that decide what a snapshot holds: those that are replaced with a change, and those
+ * that grow.
+ */
 function partsOf({ shards, databases }: Snapshot): readonly unknown[] {
   const parts: unknown[] = [];
   for (const { shard, series, segments, tombstones, tables } of shards) {
@@ -136,7 +139,7 @@ function readEverything(
           for (const batch of batchesOf(scanOf(snapshot, source))) {
             batch.times.forEach((time, i) => {
               const name = `${database}.${retentionPolicy} ${batch.seriesKey} ${time}`;
-              // A row that is there twice is seen as one that nobody wrote.
+              // A row that exists twice is reported as a value that was never written.
               const isTwice = seen.has(name);
               seen.set(name, isTwice ? -1 : Number(columnValue(batch.columns[0]!, i)));
             });
