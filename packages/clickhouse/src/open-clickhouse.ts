@@ -50,7 +50,7 @@ export type ClickHouseOptions = ClusterSettings & {
 const NO_BACKUP =
   'with storage.engine = clickhouse, points are backed up by the means of the cluster';
 
-/** Storage, and what front ends share apart from points. */
+/** Storage, and the other state that front ends share. */
 export type ClickHouseStorage = StorageEngine & {
   /** The catalog of all front ends. */
   readonly catalog: SharedText;

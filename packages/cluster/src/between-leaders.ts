@@ -82,7 +82,7 @@ async function takePlace({
       const revision = await register.change(LEADER, JSON.stringify(record), before);
       if (revision !== undefined) return { record, revision };
     } else if (entry.record.term !== asked.term) {
-      // The same instance may lead again, if it was quicker.
+      // The same instance may be leading again.
       asked = entry.record;
       await register.put(`${DRAIN}.${asked.id}`, RESIGN);
     }

@@ -12,7 +12,9 @@ export type LogRecord = {
   readonly level: number;
 };
 
-/** The log does not end with the record that its writer expected: somebody else writes it now. */
+/**
+ * The log does not end with the record that its writer expected: another instance writes it now.
+ */
 export class Superseded extends Conflict {}
 
 export type AppendOptions = {

@@ -9,7 +9,7 @@ export type LeaderRecord = {
   readonly term: number;
   /** Whether the leader serves already. */
   readonly isServing: boolean;
-  /** The format level of what is written; every member knows it. */
+  /** The format level of what is written; every member supports it. */
   readonly level: number;
 };
 
@@ -17,7 +17,7 @@ export type LeaderEntry = { readonly record: LeaderRecord; readonly revision: nu
 
 export const LEADER = 'leader';
 
-/** The level of records and messages that name none. */
+/** The level of records and messages without a level. */
 export const FIRST_LEVEL = 1;
 
 export async function readLeader(register: SharedRegister): Promise<LeaderEntry | undefined> {

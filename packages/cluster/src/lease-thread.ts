@@ -1,6 +1,6 @@
 // Entry of the thread that renews an instance's membership and its lease as leader, so that the
 // lease depends neither on the instance's own thread nor on its connection to the coordinator. An
-// instance whose thread does not answer for some leases loses the lease all the same.
+// instance whose thread does not answer for some leases still loses the lease.
 import { assert, InvalidRequest, messageOf, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { parentPort, workerData } from 'node:worker_threads';

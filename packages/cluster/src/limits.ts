@@ -1,4 +1,4 @@
-// Limits of messages and of what the coordinator keeps.
+// Limits of messages and of the data that the coordinator keeps.
 import type { Limit } from '@tidemark/core';
 
 /** Overhead of a message: its subject and headers. */

@@ -1,8 +1,9 @@
-// Who is alive, by entries of the register that change as long as somebody renews them. Time in
-// which this instance could not look does not count: its own silence is not that of the others.
+// Tells which members are alive, by entries of the register that change as long as they are
+// renewed. Time in which this instance could not read them does not count: its own silence is not
+// that of the others.
 import type { Clock } from '@tidemark/core';
 
-/** As a rule it is looked more often than so many times within a lease. */
+/** Entries are usually read more often than this within a lease. */
 const LOOKS_MIN = 3;
 
 type Seen = { readonly revision: number; sinceMs: number };
@@ -20,7 +21,7 @@ export class Liveness {
     this.#silentMs = leaseMs / LOOKS_MIN;
   }
 
-  /** Called after each look that was answered, before it is asked who is alive. */
+  /** Called after each successful read of the entries, before `isAlive` is asked. */
   looked(): void {
     const nowMs = this.#clock.monotonicMs();
     const silentMs = nowMs - this.#lookedMs - this.#silentMs;

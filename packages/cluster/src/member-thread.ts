@@ -1,6 +1,6 @@
 // An instance's membership in its cluster, as seen from its own thread. Another thread with its own
-// connection renews membership and lease (`lease-thread.ts`); this has the state that it reported
-// last.
+// connection renews membership and lease (`lease-thread.ts`); this class holds the state that it
+// reported last.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
@@ -45,7 +45,7 @@ export class MemberThread {
   /**
    * Joins the cluster. Resolves when this instance is a member and knows the leader, if there is
    * one. Throws `InvalidRequest` if the cluster writes a format level that this instance does not
-   * know.
+   * support.
    */
   async start(): Promise<void> {
     const { coordinator, leaseMs, self, report } = this.#options;
@@ -89,7 +89,8 @@ export class MemberThread {
   }
 
   /**
-   * The format level that may be written: all members know it, including those that may come back.
+   * The format level that may be written: all members support it, including those that may come
+   * back.
    */
   get level(): number {
     return this.#view.level;
@@ -127,7 +128,7 @@ export class MemberThread {
   }
 
   /**
-   * Leaves the cluster. Rejects if the coordinator cannot be told; others notice when the lease
+   * Leaves the cluster. Rejects if the coordinator does not answer; others notice when the lease
    * ends.
    */
   async close(): Promise<void> {

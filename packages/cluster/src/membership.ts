@@ -12,7 +12,7 @@ import { FIRST_LEVEL, LEADER, readLeader, vacant } from './leader-entry.ts';
 import type { LeaderEntry, LeaderRecord } from './leader-entry.ts';
 import { Liveness } from './liveness.ts';
 
-/** What an instance publishes about itself. */
+/** The entry that an instance publishes about itself. */
 export type MemberRecord = {
   readonly id: string;
   /** The URL of its API for the others. */
@@ -20,17 +20,17 @@ export type MemberRecord = {
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
-  /** The highest format level that it knows (`packages/engine/src/shared-log/build.ts`). */
+  /** The highest format level that it supports (`packages/engine/src/shared-log/build.ts`). */
   readonly level: number;
   /** It is about to leave and does not lead any more. */
   readonly isDraining: boolean;
 } & MemberReport;
 
-/** What an instance publishes with every renewal. */
+/** The part of the entry that changes with renewals. */
 export type MemberReport = {
-  /** Number of the last record of the shared log that its copy has. */
+  /** Number of the last record of the shared log in its copy. */
   readonly replica: number;
-  /** Why it cannot lead at present; absent if it can. */
+  /** Why it cannot lead now; absent if it can. */
   readonly problem?: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export type MembershipEvents = {
   readonly lost: (reason: string) => void;
   /** This instance leads and was asked to resign. */
   readonly drained: () => void;
-  /** The known members, or the state of the coordinator, may have changed. */
+  /** The members, or the state of the coordinator, may have changed. */
   readonly looked: () => void;
   readonly log: (
     level: 'info' | 'warn',
@@ -68,7 +68,7 @@ export type MembershipOptions = {
   readonly events: MembershipEvents;
 };
 
-/** Defaults for what older versions do not publish. */
+/** Defaults for properties that older versions do not publish. */
 const OLDEST = { level: FIRST_LEVEL, replica: 0 };
 
 const MEMBERS = 'member';
@@ -83,7 +83,7 @@ const RENEWALS = 4;
 /** Reads of the leader's entry per lease: a gap without a leader lasts until one is read. */
 const LOOKS = 20;
 
-/** All instances must know a level for this many leases before it is written. */
+/** All instances must support a level for this many leases before it is written. */
 const RAISE_LEASES = 5;
 
 export class Membership {
@@ -99,10 +99,10 @@ export class Membership {
   #term = 0;
   /** Whether the work of a leader is open on this instance, even after its term. */
   #isOpen = false;
-  /** Somebody who is no instance wants the place (`between-leaders.ts`). */
+  /** A process that is no instance wants to lead for a while (`between-leaders.ts`). */
   #isResigning = false;
   #isServing = false;
-  /** Since when all members have known a higher level than is written. */
+  /** The time from which on all members have supported a higher level than the one written. */
   #raisedMs: number | undefined;
   #isDraining = false;
   #problem: string | undefined;
@@ -119,7 +119,7 @@ export class Membership {
   /**
    * Joins the cluster. Resolves when this instance is a member and knows the leader, if there is
    * one. Throws `InvalidRequest` if the cluster writes a format level that this instance does not
-   * know.
+   * support.
    */
   async start(): Promise<void> {
     const { coordinator, self } = this.#options;
@@ -153,7 +153,8 @@ export class Membership {
   }
 
   /**
-   * The format level that may be written: all members know it, including those that may come back.
+   * The format level that may be written: all members support it, including those that may come
+   * back.
    */
   get level(): number {
     return this.#leader?.level ?? FIRST_LEVEL;
@@ -180,8 +181,8 @@ export class Membership {
   }
 
   /**
-   * Resigns and leaves the place to the instance whose copy has come furthest, which leads at once.
-   * The work as leader must have ended, whoever has ended the term.
+   * Resigns in favour of the instance whose copy is the most advanced, which leads at once. The
+   * work as leader must have ended, however the term ended.
    */
   async abdicate(): Promise<void> {
     const term = this.#term;
@@ -191,7 +192,7 @@ export class Membership {
     try {
       if (term > 0) await this.#leave(term);
     } finally {
-      // Until then the place bears the name of this instance, which would take it again.
+      // Until then the entry names this instance, which would take the leadership again.
       this.#isOpen = false;
     }
   }
@@ -231,7 +232,7 @@ export class Membership {
   }
 
   /**
-   * Leaves the cluster. Rejects if the coordinator cannot be told; others notice when the lease
+   * Leaves the cluster. Rejects if the coordinator does not answer; others notice when the lease
    * ends.
    */
   async close(): Promise<void> {
@@ -325,7 +326,7 @@ export class Membership {
     return true;
   }
 
-  /** One renewal at a time: each is made against the revision of the one before. */
+  /** One renewal at a time: each is made against the revision of the previous one. */
   #renew(): Promise<boolean> {
     const renewing = this.#renewing.then(() => this.#renewNow());
     this.#renewing = renewing.then(
@@ -365,7 +366,7 @@ export class Membership {
     else this.#lose('another instance leads');
   }
 
-  /** Reads the leader's entry, and takes the leadership if nobody leads. */
+  /** Reads the leader's entry, and takes the leadership if no instance has it. */
   async #look(): Promise<boolean> {
     if (this.#term > 0) return false;
     const { coordinator, self, events } = this.#options;
@@ -375,7 +376,8 @@ export class Membership {
     const found = entry?.record;
     this.#leader = found;
     if (!isDeepStrictEqual(before, found)) events.looked();
-    // It was left to this instance, or was its own before it was deposed or restarted.
+    // The leadership was passed to this instance, or was its own before it was deposed or
+    // restarted.
     const isOwn = found?.id === self.id;
     const isVacant = found === undefined || found.id === '';
     const isHeld = !isVacant && !isOwn && this.#leaders.isAlive(LEADER, entry?.revision ?? 0);
@@ -392,7 +394,7 @@ export class Membership {
     return isReady && !this.#isDraining && this.level <= self.level;
   }
 
-  /** Lets others have the place that was left to this instance. */
+  /** Declines the leadership that was passed to this instance. */
   async #pass(entry: LeaderEntry | undefined): Promise<void> {
     if (entry === undefined) return;
     const { register } = this.#options.coordinator;
@@ -436,8 +438,8 @@ export class Membership {
 
   /**
    * The level never decreases, because records of that level exist. It increases when all members
-   * have known a higher one for a while, because an instance that is being restarted may come back
-   * in its old version.
+   * have supported a higher one for a while, because an instance that is being restarted may come
+   * back in its old version.
    */
   #commonLevel(): number {
     const { clock, self, leaseMs } = this.#options;

@@ -150,7 +150,7 @@ export class MessageLog implements SharedLog {
     }
   }
 
-  /** `undefined` if nothing comes. */
+  /** `undefined` if no messages arrive. */
   async #consume(options: ReadOptions): Promise<ConsumerMessages | undefined> {
     const { client, bytesMax } = this.#access;
     const { stream } = this.#place;
@@ -173,7 +173,7 @@ export class MessageLog implements SharedLog {
       messages = await this.#sent(opening, options);
       return messages;
     } finally {
-      // If it comes late, nobody reads what it sends.
+      // Nothing reads a consumer that is created late.
       if (messages === undefined)
         void opening.then(
           (late) => late.close(),
@@ -200,7 +200,7 @@ export class MessageLog implements SharedLog {
       try {
         if (through !== undefined && (await this.ends()).first > through) return undefined;
       } catch (error) {
-        // Reported below, if it goes on.
+        // Reported below, if the failure lasts.
         failure = error;
         silentMs += LIMITS.requestMs.value;
       }

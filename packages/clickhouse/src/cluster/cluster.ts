@@ -258,7 +258,7 @@ export class Cluster {
    * Inserts rows with the quorum. The same bytes may be sent again, because the table recognises
    * the block. Throws `Unreachable`, which names the replicas that take no writes, as soon as too
    * few others are left or when `untilMs` is over. After such a failure the next insert into the
-   * same target is tried only once, so that the writes behind it do not wait.
+   * same target is tried only once, so that the writes after it do not wait.
    */
   insert(target: Target, { into, rows, untilMs = this.patienceMs() }: Insertion): Promise<void> {
     const quorum = this.quorum;
@@ -363,8 +363,8 @@ export class Cluster {
   }
 
   /**
-   * Starts a mutation that removes rows on every replica of a shard. Returns a mark in its text, by
-   * which `isDeleteDone` recognises it.
+   * Starts a mutation that removes rows on every replica of a shard. Returns a marker in its text,
+   * by which `isDeleteDone` recognises it.
    */
   async startDelete(target: Target, table: string, condition: string): Promise<string> {
     const mark = `'${crypto.randomUUID()}' != ''`;

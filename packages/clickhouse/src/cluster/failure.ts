@@ -47,12 +47,12 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof AppError ? codeOf(error.cause) : undefined;
 }
 
-/** Whether a path that was asked for is not in ZooKeeper. */
+/** Whether a requested path is not in ZooKeeper. */
 export function isAbsentPath(error: unknown): boolean {
   return errorCode(error) === '999' && /No node/.test(messageOf(error));
 }
 
-/** Translates the error that a request was answered with. */
+/** Translates the error of a response. */
 export function failureOf(cause: unknown, url: string): AppError {
   const code = codeOf(cause);
   const message = messageOf(cause).split('\n')[0] ?? '';

@@ -11,7 +11,7 @@ import { liveSeries } from './live.ts';
 import { pointCondition, tableOf, tagCondition } from './point-condition.ts';
 import type { PointScope } from './point-condition.ts';
 
-/** Columns with the parts that are computed of them. */
+/** Columns with the parts that are computed from them. */
 export type ReducedColumns = TypedColumns & { readonly parts: readonly PartName[] };
 
 /** The columns of a policy that a request aggregates. */
@@ -28,7 +28,8 @@ export function reducedOf(
 }
 
 /**
- * How rows name their group: not at all if there is only one, by series, or by a hash of its tags.
+ * How rows identify their group: not at all if there is only one, by series, or by a hash of its
+ * tags.
  */
 export type GroupNaming = 'one' | 'series' | 'tags';
 
@@ -37,7 +38,7 @@ export function namingOf({ groupBy }: MeasurementAggregates): GroupNaming {
   return groupBy.length === 0 ? 'one' : 'tags';
 }
 
-/** Whether rows name their column. */
+/** Whether rows identify their column. */
 export function namesColumns({ columns }: ReducedColumns): boolean {
   return columns.length > 1;
 }

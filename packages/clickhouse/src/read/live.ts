@@ -14,7 +14,7 @@ import { inGroups } from './parts.ts';
 import type { PolicyPart } from './parts.ts';
 import { timeCondition } from '../sql/time-condition.ts';
 
-/** Part of a policy, with the registry that knows the deletes. */
+/** Part of a policy, with the registry of deletes. */
 export type StoredPart = {
   readonly cluster: Cluster;
   readonly registry: Registry;

@@ -3,7 +3,7 @@ import type { TimeRange } from '@tidemark/core';
 import { textMatcher } from '@tidemark/query';
 import type { DeleteRequest } from '@tidemark/storage';
 
-/** Which series of a database a delete covers. */
+/** The series of a database that a delete covers. */
 export type SeriesFilter = Pick<DeleteRequest, 'measurements' | 'measurementPattern' | 'where'>;
 
 /** A delete without a version yet. */

@@ -26,7 +26,7 @@ export type FieldInGroup = MeasurementInGroup & { readonly field: string };
  */
 export type TagInGroup = MeasurementInGroup & { readonly tag: string };
 
-/** What the shared log must have before points are stored. */
+/** Entries that the shared log must have before points are stored. */
 export type Additions = {
   readonly groups: readonly ShardGroup[];
   readonly fields: readonly (FieldInGroup & { readonly type: FieldType })[];

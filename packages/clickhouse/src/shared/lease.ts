@@ -1,4 +1,4 @@
-// The lease: its holder is the one front end that runs work which only one may run. Front ends
+// The lease: its holder is the one front end that runs work which must not run twice. Front ends
 // agree on the holder in the shared log; it loses the lease when its heartbeats stop. Each front
 // end measures times by its own monotonic clock, so that clocks may differ.
 import { randomUUID } from 'node:crypto';

@@ -36,7 +36,7 @@ export type SharedSubject = {
 
 type Row = {
   readonly proposal: string;
-  /** The proposal of the entry before, and its transaction number. */
+  /** The proposal of the previous entry, and its transaction number. */
   readonly parent: string;
   readonly parentOrder: bigint;
   readonly payload: string;
@@ -89,7 +89,7 @@ export class SharedLog {
 
   /**
    * Returns a number above all that were returned before. When it resolves, all entries with lower
-   * numbers are applied here.
+   * numbers are applied on this front end.
    */
   async nextOrder(untilMs?: number): Promise<bigint> {
     const { order, seen } = await this.#versionClock.next(
@@ -103,7 +103,7 @@ export class SharedLog {
   /**
    * Appends the entry that `make` returns for the current state. If other entries come first, they
    * are applied and `make` is called again. `undefined` appends nothing. Resolves when the entry is
-   * applied here. Retries until `untilMs` (monotonic).
+   * applied on this front end. Retries until `untilMs` (monotonic).
    */
   append(make: () => string | undefined, untilMs?: number): Promise<void> {
     return this.#serialised(async () => {

@@ -81,14 +81,14 @@ export class SharedState {
     this.#listeners.push(listener);
   }
 
-  /** Resolves when all entries that were appended before are applied here. */
+  /** Resolves when all entries that were appended before are applied on this front end. */
   async sync(): Promise<void> {
     await this.#log?.sync();
   }
 
   /**
    * Returns a version above all that were returned before. When it resolves, all entries with lower
-   * versions are applied here.
+   * versions are applied on this front end.
    */
   async nextVersion(untilMs?: number): Promise<bigint> {
     assert(this.#log !== undefined, 'the state is open');

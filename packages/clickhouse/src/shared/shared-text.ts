@@ -2,7 +2,7 @@
 import type { SharedState } from './shared-state.ts';
 
 export interface SharedText {
-  /** The last agreed text that this front end knows; `undefined` if there is none. */
+  /** The last agreed text that has reached this front end; `undefined` if there is none. */
   readonly text: string | undefined;
   /** Calls the listener after every change of the text, in the order of registration. */
   onChange(listener: () => void): void;

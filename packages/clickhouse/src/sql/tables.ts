@@ -6,7 +6,7 @@ export function pointsTable(policyId: number): string {
   return `points_${policyId}`;
 }
 
-/** Which series have rows in which shard group of a retention policy. */
+/** The series with rows in each shard group of a retention policy. */
 export function seriesTable(policyId: number): string {
   return `series_${policyId}`;
 }
@@ -68,7 +68,7 @@ export function commonTables(database: string): readonly ((onCluster: string) =>
 }
 
 /**
- * The tables of a retention policy. Of rows with the same key the one with the highest version
+ * The tables of a retention policy. Among rows with the same key, the one with the highest version
  * counts.
  */
 export function policyTables(policyId: number, { database, onCluster }: Placement) {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 
 import { messageOf } from '@tidemark/core';
 
-/** What is used of the package. */
+/** The used part of the package. */
 export type ChdbPackage = {
   readonly Session: new (path: string) => {
     queryAsync(
@@ -63,7 +63,7 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
     if (sql.includes('SELECT count()')) return 'SELECT toUInt64(1), toUInt64(0)';
     const [, version] = /places\/(\d+)'/.exec(sql) ?? [];
     if (version !== undefined) return `SELECT '\`${positions.get(version)?.proposal ?? ''}\`'`;
-    // The first one gives the array a type, and is left out.
+    // The first row gives the array a type, and is left out.
     const rows = ["('', toUInt64(0))"];
     for (const [name, { order }] of positions) rows.push(`('${name}', toUInt64(${order}))`);
     return `SELECT r.1, r.2 FROM (SELECT arrayJoin([${rows.join(', ')}]) AS r) WHERE r.2 > 0`;
@@ -100,7 +100,7 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
     return new Uint8Array();
   }
 
-  // One statement after the other: the session is one connection.
+  // One statement after another: the session is one connection.
   let tail: Promise<unknown> = Promise.resolve();
   const server = createServer((request, response) => {
     void (async () => {

@@ -105,7 +105,7 @@ const FIELDS: readonly (readonly [string, FieldType])[] = [
   ['absent', 'float'],
 ];
 
-/** Every condition, with everything else taken in turn. */
+/** Every condition, each with one of the other options in turn. */
 export function aggregateRequests(policy: PolicyRef): readonly AggregateRequest[] {
   const { database, retentionPolicy } = policy;
   const source = { database, retentionPolicy, measurement: 'm' };

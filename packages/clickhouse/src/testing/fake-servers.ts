@@ -8,16 +8,16 @@ import { RowWriter } from '../sql/row-binary.ts';
 
 export type FakeServer = {
   readonly url: string;
-  /** Tables that say that they are read-only. */
+  /** Number of tables that report that they are read-only. */
   readOnlyTables: number;
-  /** What becomes of an insert. */
+  /** The outcome of an insert. */
   inserts: 'stored' | 'refused' | 'never answered';
-  /** Inserts that were sent here. */
+  /** Inserts that were sent to this server. */
   insertCount: number;
   close(): Promise<void>;
 };
 
-/** That a server has, of which some may be read-only. */
+/** Number of tables; some may be read-only. */
 const TABLES = 5;
 
 /** Starts a replica of the only shard of a cluster. */
@@ -29,7 +29,7 @@ export async function startFakeServer(replicaCount: number): Promise<FakeServer>
       row.uint64(1n);
       row.uint64(BigInt(replicaCount));
     } else {
-      // The probe of writes reads two numbers, the one of the load three.
+      // The probe of writes reads two numbers, the probe of the load three.
       row.uint64(1n);
       row.uint64(BigInt(sql.includes('is_readonly') ? fake.readOnlyTables : TABLES));
       row.uint64(0n);

@@ -1,5 +1,5 @@
-// A proxy between a front end and a ClickHouse server that holds statements back, as a network or a
-// server does that hangs for a while: the client gives up, and the server receives the statements
+// A proxy between a front end and a ClickHouse server that holds statements back, like a network or
+// a server that hangs for a while: the client gives up, and the server receives the statements
 // later.
 import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
@@ -11,7 +11,7 @@ export type Gate = {
   readonly url: string;
   /** Holds back the statements of this kind from now on. */
   hold(isHeld: (sql: string) => boolean): void;
-  /** Sends what was held back, even where the client has given it up. */
+  /** Sends the held statements, even where the client has given up. */
   release(): Promise<void>;
   readonly heldCount: number;
   close(): Promise<void>;

@@ -16,7 +16,7 @@ export const CLUSTER_PROGRAMS = [
 ] as const;
 
 export type TestCluster = {
-  /** With a folder for each process. */
+  /** The directory with a folder for each process. */
   readonly directory: string;
   readonly status: ClusterStatus;
   readonly urls: readonly string[];
@@ -25,7 +25,7 @@ export type TestCluster = {
   mend(): Promise<void>;
 };
 
-/** To be called in a `describe`: the cluster is there for its tests. */
+/** Starts a cluster for the tests of a `describe`; call it there. */
 export function useCluster(shape: {
   readonly shards: number;
   readonly replicas: number;

@@ -1,4 +1,4 @@
-// What tests of the storage share: settings, policies, and helpers for writing and reading.
+// Shared by tests of the storage: settings, policies, and helpers for writing and reading.
 import { ALL_TIME, systemClock, Unavailable } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage';
@@ -14,7 +14,7 @@ export const SLOW_MS = 180_000;
 /** How long a cluster may take until it accepts writes again after its servers are back. */
 const RECOVERY_MS = SLOW_MS / 3;
 
-/** Everything but where the cluster is. */
+/** All settings except the addresses of the cluster. */
 export const TEST_SETTINGS = {
   database: 'tidemark',
   cluster: 'tidemark',
@@ -28,7 +28,7 @@ export const TEST_SETTINGS = {
   log: () => undefined,
 } as const satisfies Omit<ClickHouseOptions, 'urls'>;
 
-/** A policy with a database of its own, which holds as many series as it likes. */
+/** A policy with a database of its own and no limit on series. */
 export function testPolicy(id: number): PolicyRef {
   return {
     id,
@@ -69,7 +69,7 @@ export function storedRows(
   });
 }
 
-/** Repeats what may be refused: servers need a while for a new session of ZooKeeper. */
+/** Retries what may be refused: servers need a while for a new session of ZooKeeper. */
 export async function untilAccepted<T>(attempt: () => Promise<T>): Promise<T> {
   const { clock } = TEST_SETTINGS;
   const untilMs = clock.monotonicMs() + RECOVERY_MS;
@@ -83,7 +83,7 @@ export async function untilAccepted<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writes a line, again and again until it is acknowledged. */
+/** Retries a line until its write is acknowledged. */
 export function untilWritten(
   storage: StorageEngine,
   policy: PolicyRef,

@@ -70,7 +70,7 @@ async function agreeOn({ state }: DeleteParts, make: () => SharedEntry | undefin
   });
 }
 
-/** The delete of what a request covers now; `undefined` if that is nothing. */
+/** The delete for what a request covers now; `undefined` if that is nothing. */
 function newDelete({ state }: DeleteParts, request: DeleteRequest): NewDelete | undefined {
   const { measurements, measurementPattern, where, timeRange } = request;
   const groups = partsOf(state.registry, request).flatMap((part) => part.groups);

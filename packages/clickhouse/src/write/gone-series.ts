@@ -201,7 +201,7 @@ async function announceTags(state: SharedState, { group, measurement, tagKeys }:
   await state.add({ groups: [], fields: [], tags });
 }
 
-/** The series, of some of a measurement, that have rows which no delete hides. */
+/** Those of the given series of a measurement that have rows which no delete hides. */
 async function withRows(
   { cluster, state: { registry } }: GoneParts,
   on: { readonly part: PolicyPart; readonly shard: number; readonly measurement: string },

@@ -1,12 +1,12 @@
 // Decides when the next insert into the tables of a policy begins. The cost of an insert depends on
-// its parts much more than on its rows (`npm run bench -- cluster/load`). So it waits until as many
-// requests have come as were in flight before, because clients that were just answered are likely
-// to write again at once.
+// its parts much more than on its rows (`npm run bench -- cluster/load`). So an insert waits until
+// as many requests have arrived as were in flight before, because clients that were just answered
+// are likely to write again at once.
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
 
-/** What waits to be inserted. */
+/** Rows and requests that wait to be inserted. */
 export type Waiting = { readonly waiters: readonly unknown[]; readonly sizeBytes: number };
 
 export class InsertPace {
@@ -14,7 +14,7 @@ export class InsertPace {
   /** Times of the last insert. All times here are monotonic. */
   #beganMs = -Infinity;
   #endedMs = -Infinity;
-  /** Requests that the next insert waits for. */
+  /** Number of requests that the next insert waits for. */
   #expected = 1;
   #arrived: (() => void) | undefined;
 
@@ -22,7 +22,7 @@ export class InsertPace {
     this.#clock = clock;
   }
 
-  /** Called when another request has come. */
+  /** Called when another request has arrived. */
   arrive(): void {
     this.#arrived?.();
   }
@@ -47,7 +47,7 @@ export class InsertPace {
       this.#arrived = () => {
         if (this.#isEnough(waiting)) enough.abort(this);
       };
-      // Rejects when enough requests have come.
+      // Rejects when enough requests have arrived.
       await clock.sleep(leftMs, enough.signal).catch(() => undefined);
       this.#arrived = undefined;
     }
@@ -61,7 +61,7 @@ export class InsertPace {
 
   /**
    * Called at the end of an insert, with the number of requests that were answered and that have
-   * come meanwhile.
+   * arrived meanwhile.
    */
   end(answered: number, waiting: number): void {
     this.#endedMs = this.#clock.monotonicMs();

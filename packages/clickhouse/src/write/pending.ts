@@ -23,7 +23,7 @@ export class PendingRows {
   readonly points: readonly PointRows[];
   readonly series: readonly SeriesRows[];
   waiters: Waiter[] = [];
-  /** Monotonic; when the first request came. */
+  /** Monotonic; when the first request arrived. */
   sinceMs: number | undefined;
   /**
    * The writer's epoch when the first row was added. Rows of an earlier epoch rely on announcements
@@ -66,8 +66,7 @@ export class PendingRows {
   }
 
   /**
-   * Takes over the announcements of rows that are not inserted, because points that come later rely
-   * on them.
+   * Takes over the announcements of rows that are not inserted, because later points rely on them.
    */
   takeAnnouncements({ additions, series }: PendingRows, failures?: ShardFailures): void {
     if (failures === undefined) this.add(additions);

@@ -1,5 +1,5 @@
-// Rows of a points table in ClickHouse's format Native: blocks of columns, which both ends handle
-// as arrays. In RowBinary both ends would handle every value.
+// Rows of a points table in ClickHouse's format Native: blocks of columns, which both sides handle
+// as arrays. In RowBinary both sides would handle every value.
 import type { BodyBuffers } from '@tidemark/storage';
 
 import { RowWriter } from '../sql/row-binary.ts';

@@ -63,7 +63,7 @@ export class SeriesLimits {
     const known = this.#known.get(database);
     if (known === undefined) return this.#load(limits);
     const isOld = this.#parts.clock.monotonicMs() - known.atMs > LIMITS.seriesCountMs.value;
-    // Later requests use the result; this one uses what is known.
+    // Later requests use the result; this one uses the last one.
     if (isOld)
       void this.#load(limits).then(
         () => this.#failures.succeeded(),

@@ -1,4 +1,4 @@
-// Rows of a series table in RowBinary: which series have rows in which shard group.
+// Rows of a series table in RowBinary: the series with rows in each shard group.
 import { RowWriter } from '../sql/row-binary.ts';
 
 export type SeriesRow = {

@@ -17,9 +17,9 @@ export type WriteDeadline = {
 };
 
 export type WaitingBatch = {
-  /** Monotonic; when the first request of the batch came. */
+  /** Monotonic; when the first request of the batch arrived. */
   readonly sinceMs: number;
-  /** Monotonic; when the batch begins, after it may have waited for the one before. */
+  /** Monotonic; when the batch begins, after it may have waited for the previous one. */
   readonly nowMs: number;
   /** `coordinator.write-timeout`; 0 is never. */
   readonly timeoutMs: number;

@@ -1,5 +1,5 @@
 // Writes points. The rows of many requests become one insert per table and shard. One insert runs
-// at a time for each policy; requests that come meanwhile go with the next one. A request is
+// at a time for each policy; requests that arrive meanwhile go with the next one. A request is
 // acknowledged when the quorum has its rows. All rows of an insert have the same version, which
 // orders them among all writes.
 import { Unavailable } from '@tidemark/core';
@@ -207,7 +207,7 @@ export class Writer {
     });
   }
 
-  /** Awaits what a write needs before it is parsed, within the deadline of the write. */
+  /** Awaits the preparation of a write before it is parsed, within the deadline of the write. */
   #inTime(work: Promise<void>, sinceMs: number): Promise<void> {
     const { clock, timeoutMs } = this.#parts;
     if (timeoutMs === 0) return work;
@@ -315,10 +315,10 @@ export class Writer {
   }
 
   /**
-   * Refuses the requests that have rows of a failed shard, including those that came meanwhile,
-   * because they would have to wait as long again. Rows of refused requests must not be inserted
-   * into other shards later: with the version of the later insert they would replace what their
-   * clients have written since. So the remaining requests are parsed again.
+   * Refuses the requests that have rows of a failed shard, including those that have arrived
+   * meanwhile, because they would have to wait as long again. Rows of refused requests must not be
+   * inserted into other shards later: with the version of the later insert they would replace what
+   * their clients have written since. So the remaining requests are parsed again.
    */
   #refuse(queue: Queue, sent: PendingRows, failures: ShardFailures): void {
     const waiting = queue.rows;
@@ -348,7 +348,7 @@ export class Writer {
 
   /**
    * Returns the shards that do not have their rows, or `changed` if others have agreed on something
-   * else. Rejects at the deadline; after it no row is sent, and rows that were sent lose against
+   * else. Rejects at the deadline; after it no row is sent, and rows that were sent lose to
    * everything that is accepted later.
    */
   #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {

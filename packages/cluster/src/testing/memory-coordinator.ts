@@ -43,7 +43,7 @@ function empty(): Stored {
   return { entries: new Map(), revision: 0, logs: { changes: log(), points: log() } };
 }
 
-/** Records do not change, so that the lists are all that is copied. */
+/** Records do not change, so only the lists are copied. */
 function copyOf({ entries, revision, logs }: Stored): Stored {
   const copy = ({ records, ids, ...rest }: StoredLog): StoredLog => ({
     ...rest,
@@ -64,15 +64,15 @@ export class MemoryServer {
   readonly #readers = { changes: new Set<() => void>(), points: new Set<() => void>() };
   readonly #onPoint: (record: LogRecord) => void;
 
-  /** `onPoint` is told of every record of the log of points. */
+  /** `onPoint` is called with every record of the log of points. */
   constructor(onPoint: (record: LogRecord) => void = () => undefined) {
     this.#onPoint = onPoint;
   }
 
-  /** How much was appended to each log since the beginning. */
+  /** Number of records appended to each log since the beginning. */
   readonly appends = { changes: 0, points: 0 };
 
-  /** Resolves when more was appended to a log than so much, or the signal ends. */
+  /** Resolves when a log has had more than `seen` appends, or the signal is aborted. */
   appended(name: LogName, seen: number, signal: AbortSignal): Promise<void> {
     if (this.appends[name] > seen || signal.aborted) return Promise.resolve();
     const readers = this.#readers[name];
@@ -87,7 +87,7 @@ export class MemoryServer {
     });
   }
 
-  /** Appends a record; wakes who reads. */
+  /** Appends a record and wakes its readers. */
   append(name: LogName, of: Omit<LogRecord, 'sequence'> & { id: string }): number {
     const log = this.#stored.logs[name];
     const { id, ...record } = of;
@@ -101,7 +101,7 @@ export class MemoryServer {
     return log.last;
   }
 
-  /** As a cluster has left it whose instances knew this level. */
+  /** Starts with the state that a cluster leaves whose instances support this level. */
   begin(level: number): void {
     const left = vacant({ id: '', url: '', term: 0, isServing: false, level });
     this.#stored.revision++;
@@ -118,27 +118,27 @@ export class MemoryServer {
     this.#synced = copyOf(this.#stored);
   }
 
-  /** Goes back to what was synced, as after a loss of power. */
+  /** Returns to the synced state, as after a loss of power. */
   loseUnsynced(): void {
     this.#stored = copyOf(this.#synced);
   }
 
-  /** Loses everything, as with its disk. */
+  /** Loses everything, as with a lost disk. */
   loseDisk(): void {
     this.#stored = empty();
     this.#synced = empty();
   }
 }
 
-/** What becomes of the messages of one instance; the seed decides. */
+/** The fate of one instance's messages; the seed decides. */
 export type Network = {
   /** Nothing gets through. */
   readonly isCut: () => boolean;
   /** How long a message takes, in ms. */
   readonly delayMs: () => number;
-  /** Whether the answer to a request is lost that was carried out. */
+  /** Whether the answer to a request is lost after the request was carried out. */
   readonly isAnswerLost: () => boolean;
-  /** So many records are read with one request. Default: all. */
+  /** Number of records read with one request. Default: all. */
   readonly recordsAtOnce?: number;
 };
 
@@ -146,7 +146,9 @@ type Access = {
   readonly server: MemoryServer;
   readonly network: Network;
   readonly clock: Clock;
-  /** The instance is there; one that was killed gets no answers and asks for nothing. */
+  /**
+   * Not aborted while the instance runs; one that was killed gets no answers and asks for nothing.
+   */
   readonly signal: AbortSignal;
 };
 
@@ -251,7 +253,7 @@ async function append(
       if (sequence === undefined) throw new Superseded('another instance has taken over');
       return sequence;
     } catch (error) {
-      // As NATS' client: what has no answer is repeated.
+      // Like NATS's client: a request without an answer is repeated.
       if (!(error instanceof Unavailable)) throw error;
     }
   }
@@ -275,7 +277,7 @@ async function* read(
       );
       failures = 0;
     } catch (error) {
-      // One that reads on waits for the coordinator; one that reads what is there gives up.
+      // A reader without an end waits for the coordinator; one that reads up to `through` gives up.
       if (through !== undefined && ++failures * LIMITS.requestMs.value >= LIMITS.silentMs.value)
         throw error;
     }
