@@ -1,6 +1,6 @@
 // Small answers that are produced in the source's thread: the plan is sent to the thread that has
 // the points, and the text of its series comes back, instead of a request for windows and the
-// windows. Has both ends of this exchange (docs/adr/0022-prepared-statements.md).
+// windows. Contains both sides of this exchange (docs/adr/0022-prepared-statements.md).
 import { LimitExceeded } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 
@@ -19,14 +19,14 @@ import type { SelectPlan } from './plan/select-plan.ts';
 import { toResults } from './project/to-results.ts';
 import type { AnswerRequest, SourceCapabilities } from './series-source.ts';
 
-/** What a plan that the source executes is bound to, besides its range. */
+/** The bound values of a plan that the source executes, besides its range. */
 type Bound = Pick<SelectPlan, 'limit' | 'offset'> & {
   readonly pushed: SelectPlan['condition']['pushed'];
 };
 
 /**
- * Appends the text of a small answer as the source has written it. `false` where the answer has to
- * be made here: it may be large, or nobody takes text, or the source writes none. The first
+ * Appends the text of a small answer that the source has produced. `false` if the answer has to be
+ * produced here: it may be large, or is not wanted as text, or the source has no text. The first
  * statement of its shape is not sent: its plan would cost more than it saves.
  */
 export function* answeredBySource(
@@ -48,8 +48,8 @@ export function* answeredBySource(
 }
 
 /**
- * Whether little is done in the thread of the source besides what it does anyway, and little comes
- * back: one group of a bounded number of windows that the source reduces, or the first rows of one.
+ * Whether the statement takes little time in the thread of the source and has a small result: one
+ * group of a bounded number of windows that the source reduces, or the first rows of one.
  */
 function isSmall(select: SelectPlan, capabilities: SourceCapabilities): boolean {
   const { calls, dimensions, interval, outputs, range, sources, zone } = select;
@@ -57,7 +57,7 @@ function isSmall(select: SelectPlan, capabilities: SourceCapabilities): boolean 
   if (zone !== undefined || dimensions.length > 0) return false;
   if (select.seriesLimit > 0 || select.seriesOffset > 0) return false;
   if (calls.length === 0) return isFewRows(select);
-  // Some calculate for long, or add windows, or fail.
+  // Such calls may calculate for long, add windows, or fail.
   if (calls.some((call) => call.fault !== undefined || call.transformations.length > 0))
     return false;
   if (!canPushAggregates(select, capabilities)) return false;
@@ -66,7 +66,7 @@ function isSmall(select: SelectPlan, capabilities: SourceCapabilities): boolean 
   return windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
 }
 
-/** Texts may be long, and what the source cannot filter takes as long as it takes. */
+/** Texts may be long, and conditions that the source cannot apply have no bound on their time. */
 function isFewRows({ condition, inputs, limit, offset, outputs }: SelectPlan): boolean {
   return (
     condition.residual === undefined &&
@@ -76,10 +76,7 @@ function isFewRows({ condition, inputs, limit, offset, outputs }: SelectPlan): b
   );
 }
 
-/**
- * Never asked: the plan has everything that was looked up, and none of its calls uses random
- * numbers.
- */
+/** Never used: the plan contains all look-ups, and none of its calls uses random numbers. */
 const UNASKED: Pick<QueryContext, 'catalog' | 'monotonicMs' | 'random'> = {
   catalog: {
     hasDatabase: () => false,
@@ -94,15 +91,15 @@ const UNASKED: Pick<QueryContext, 'catalog' | 'monotonicMs' | 'random'> = {
 type Source = 'snapshot' | 'capabilities' | 'signal' | 'counters' | 'onPartial';
 
 /**
- * The source's end: the series of an answer as `JsonEncoder` writes them between `open` and
- * `close`. `undefined` when JSON lacks one of its numbers, or when more rows have to be merged than
- * others should wait for.
+ * The source's side: the series of an answer as `JsonEncoder` writes them between `open` and
+ * `close`. `undefined` if JSON lacks one of its numbers, or if merging its rows would make others
+ * wait too long.
  */
 export function* answerText(
   { plan, bound, range, epoch, limits }: AnswerRequest,
   source: Pick<QueryContext, Source>,
 ): Steps<Uint8Array | undefined> {
-  // Plans come from `answeredBySource`; nobody else knows what is in one.
+  // Plans are opaque to all but `answeredBySource`, which made this one.
   const select = boundPlan(plan as SelectPlan, range, bound as Bound | undefined);
   const physical = physicalPlan(select, source.capabilities);
   const held = physical.rows.kind === 'raw' ? { maxQueryMemoryBytes: SMALL_ANSWER_BYTES } : {};
@@ -115,7 +112,7 @@ export function* answerText(
       else encoder.batch(batch);
     }
   } catch (error) {
-    // Whoever asked has more time and memory, and says which limit it is.
+    // The caller has more time and memory, and reports which limit was reached.
     if (error instanceof UnsupportedFloat || error instanceof LimitExceeded) return undefined;
     throw error;
   }
@@ -130,6 +127,6 @@ function boundPlan(
   { pushed, limit, offset }: Bound = UNBOUND,
 ): SelectPlan {
   const condition = { pushed, residual: undefined, whole: undefined };
-  // Small answers leave no series out; the statement that the plan was made of may have.
+  // Small answers leave no series out, but the statement whose plan this is may.
   return { ...plan, range, condition, limit, offset, seriesLimit: 0, seriesOffset: 0 };
 }

@@ -2,10 +2,10 @@
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 
-/** What kind of fault, where in the text, and what to write instead. */
+/** The kind of fault, its place in the text, and what to write instead. */
 export type Place = Pick<Diagnostic, 'code' | 'span' | 'hint'>;
 
-/** A statement that cannot be run as it is written. */
+/** The error of a statement that cannot be run. */
 export function invalid(text: string, place: Place): InvalidRequest {
   return new InvalidRequest(text, {
     hint: place.hint,
@@ -13,12 +13,12 @@ export function invalid(text: string, place: Place): InvalidRequest {
   });
 }
 
-/** `span` is absent where the request, not the statement, names the database. */
+/** `span` is absent if the request, not the statement, names the database. */
 export function databaseNotFound(database: string, span?: Span): NotFound {
   return notFound(`database not found: ${database}`, 'IQL_UNKNOWN_DATABASE', span);
 }
 
-/** `span` is absent where the request, not the statement, names the policy. */
+/** `span` is absent if the request, not the statement, names the policy. */
 export function retentionPolicyNotFound(retentionPolicy: string, span?: Span): NotFound {
   return notFound(`retention policy not found: ${retentionPolicy}`, 'IQL_UNKNOWN_POLICY', span);
 }
@@ -30,7 +30,7 @@ function notFound(message: string, code: string, span: Span | undefined): NotFou
   );
 }
 
-/** A statement that needs a database, of a request that names none. */
+/** The error of a statement that needs a database, if its request names none. */
 export function databaseRequired(): InvalidRequest {
   return new InvalidRequest(DATABASE_NAME_REQUIRED, {
     hint: 'add ON and the name of a database, or the parameter db to the request',

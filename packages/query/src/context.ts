@@ -25,23 +25,22 @@ export type IntoPoint = {
 /** The retention policy that INTO writes to. */
 export type WriteTarget = { readonly database: string; readonly retentionPolicy: string };
 
-/** Where INTO writes to. Rejects with an `AppError` whose message becomes the statement's error. */
+/** The target of INTO. Rejects with an `AppError` whose message becomes the statement's error. */
 export interface PointSink {
   write(target: WriteTarget, points: readonly IntoPoint[]): Promise<void>;
   /**
-   * The same for points in line protocol with nanoseconds, where the sink has a shorter way for
-   * them.
+   * The same for points in line protocol with nanoseconds, if the sink has a faster way for them.
    */
   writeLines?(target: WriteTarget, body: Uint8Array): Promise<void>;
 }
 
 /**
- * Memory that the queries of a process share. A query may hold a little as it is; before it holds
- * more it waits, at the next pause, until there is room for as much as its limit allows. So the few
- * that need much come one after the other.
+ * Memory that the queries of a process share. A query may hold a little without asking; before it
+ * holds more it waits, at the next pause, until there is room for as much as its limit allows. So
+ * the few queries that need much run one after another.
  */
 export interface QueryMemory {
-  /** Told what a statement of the query holds whenever that changes. */
+  /** Called with the memory of a statement of the query whenever it changes. */
   holds(sizeBytes: number): void;
   /**
    * Whether the query holds more than it may without being admitted: it has to wait for `admit`
@@ -55,13 +54,13 @@ export interface QueryMemory {
   admit(): Promise<void>;
 }
 
-/** Takes all series of a statement as text, where a source has that, instead of their rows. */
+/** Takes all series of a statement as text, if a source has it, instead of their rows. */
 export interface SeriesText {
   readonly epoch: Epoch | undefined;
   append(series: Uint8Array): void;
 }
 
-/** Everything that a statement is executed with. */
+/** The context in which a statement is executed. */
 export type QueryContext = {
   /** The caller opens it before and closes it after the statement. */
   readonly snapshot: SourceSnapshot;
@@ -74,7 +73,7 @@ export type QueryContext = {
   /** `now()` of the statement. */
   readonly now: Timestamp;
   readonly limits: QueryLimits;
-  /** Absent: what `limits` allow may be held at once. */
+  /** Absent: a query may hold all that `limits` allow. */
   readonly memory?: QueryMemory | undefined;
   /** Aborted by KILL QUERY, query-timeout, disconnect and shutdown; its `reason` is thrown. */
   readonly signal: AbortSignal;
@@ -85,20 +84,19 @@ export type QueryContext = {
   /** Needed by statements with INTO. */
   readonly sink?: PointSink | undefined;
   readonly counters?: SourceCounters | undefined;
-  /** Absent where the answer is not text, or has to be cut. */
+  /** Absent if the answer is not text, or has to be cut. */
   readonly seriesText?: SeriesText | undefined;
-  /** Told what the answer lacks (`RequestOptions`); absent where an answer cannot say so. */
-  readonly onPartial?: ((reason: string) => void) | undefined;
-  /** Told what an answer may be misread for; each text once or more. */
-  readonly onWarning?: ((text: string) => void) | undefined;
   /**
-   * Told about names that nothing is known by: such a statement runs, and answers nothing for them.
+   * Called with what the answer lacks (`RequestOptions`); absent if the answer cannot report it.
    */
+  readonly onPartial?: ((reason: string) => void) | undefined;
+  /** Called with possible misunderstandings of an answer; each text once or more. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  /** Called with unknown names: such a statement runs, without values for them. */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
   /**
-   * Databases that the user may read, for statements that name one; `undefined` allows all.
-   * Measured per source, so that a subquery or a qualified measurement cannot reach further than
-   * the user.
+   * Databases that the user may read, for statements that name one; `undefined` allows all. Checked
+   * per source, so that a subquery or a qualified measurement cannot reach further than the user.
    */
   readonly canRead?: ((database: string) => boolean) | undefined;
 };

@@ -7,7 +7,7 @@ import { SLICE_MS } from './limits.ts';
 import { isOfChange, isPause } from './operator.ts';
 import type { Operator, Pause, Steps } from './operator.ts';
 
-/** What may end or hold up a query. */
+/** Reasons to end or delay a query. */
 export type Supervision = {
   /** Aborted by KILL QUERY, a timeout, disconnect or shutdown. */
   readonly signal: AbortSignal;
@@ -16,14 +16,14 @@ export type Supervision = {
 
 type Pull<T> = IteratorResult<T, void>;
 
-/** Batches as somebody wants them; `return`, always, ends the work. */
+/** Batches on request; `return`, which must be called, ends the work. */
 export type Pulled<T> = {
-  /** At once when nothing has to be waited for. */
+  /** Returns a promise only if there is something to wait for. */
   readonly next: () => Pull<T> | Promise<Pull<T>>;
   readonly return: () => void;
 };
 
-/** What was pulled, as it comes. */
+/** The pulled batches as an iterable. */
 export async function* eachPulled<T>(pulled: Pulled<T>): AsyncGenerator<T, void, undefined> {
   try {
     for (;;) {
@@ -37,7 +37,7 @@ export async function* eachPulled<T>(pulled: Pulled<T>): AsyncGenerator<T, void,
 }
 
 export type DriverOptions = {
-  /** Asked at every pause; `undefined` while nothing has begun. */
+  /** Called at every pause; `undefined` before anything has begun. */
   readonly supervision: () => Supervision | undefined;
   /** Monotonic milliseconds, for slices of work. */
   readonly monotonicMs: () => number;
@@ -49,13 +49,13 @@ export class Driver {
   readonly #monotonicMs: DriverOptions['monotonicMs'];
   #sliceEnd: number;
   /**
-   * Operators that were told of their cancellation. What they hand on afterwards, a writer the
-   * reason, is taken as it comes.
+   * Operators that have been cancelled. Their later results, such as the reason of a writer, are
+   * passed on.
    */
   readonly #cancelled = new WeakSet<object>();
-  /** A change was waited for: what came of it is heard first. */
+  /** A change was awaited: its outcome is processed first. */
   #isBehindChange = false;
-  /** What went wrong while memory was waited for. */
+  /** An error while waiting for memory. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor({ supervision, monotonicMs }: DriverOptions) {
@@ -64,7 +64,7 @@ export class Driver {
     this.#sliceEnd = monotonicMs() + SLICE_MS;
   }
 
-  /** What an operator hands on, one by one. */
+  /** The batches of an operator, one by one. */
   pull<T>(operator: Operator<T>): Pulled<T> {
     return {
       next: () => this.#next(operator),
@@ -78,8 +78,8 @@ export class Driver {
   }
 
   /**
-   * The next batch, at once when nothing has to be waited for. Batches count as work too: a sink
-   * that takes each at once would otherwise get thousands of them within one turn.
+   * The next batch, without a promise if there is nothing to wait for. Batches count as work too:
+   * otherwise a sink that takes each at once would get thousands of them within one turn.
    */
   #next<T>(operator: Operator<T>): Pull<T> | Promise<Pull<T>> {
     if (this.#isSliceOver) return this.#nextBehind(operator, this.#turn());
@@ -87,7 +87,7 @@ export class Driver {
     return next instanceof Promise ? this.#nextBehind(operator, next) : next;
   }
 
-  /** A loop, not a chain: an operator may wait thousands of times before it hands something on. */
+  /** A loop, not a chain: an operator may wait thousands of times before it yields a batch. */
   async #nextBehind<T>(operator: Operator<T>, wait: Promise<void>): Promise<Pull<T>> {
     for (let next: Pull<T> | Promise<void> = wait; ;) {
       if (!(next instanceof Promise)) return next;
@@ -96,7 +96,7 @@ export class Driver {
     }
   }
 
-  /** Pulls on until there is a batch, the end, or something to wait for. */
+  /** Pulls until there is a batch, the end, or something to wait for. */
   #untilWait<T>(
     operator: Operator<T>,
     first: IteratorResult<T | Pause, void>,
@@ -111,7 +111,7 @@ export class Driver {
     return step;
   }
 
-  /** Does the work to its end. */
+  /** Runs the work to its end. */
   async result<T>(steps: Steps<T>): Promise<T> {
     try {
       let step = steps.next();
@@ -126,7 +126,7 @@ export class Driver {
     }
   }
 
-  /** What has to be waited for now; nothing while there is time. Never rejects. */
+  /** A promise of what has to be awaited now; `undefined` while there is time. Never rejects. */
   #wait(pause: Pause): Promise<void> | undefined {
     this.#isBehindChange = isOfChange(pause);
     const memory = this.#supervision()?.memory;
@@ -160,7 +160,7 @@ export class Driver {
     this.#sliceEnd = this.#monotonicMs() + SLICE_MS;
   }
 
-  /** Pulls again behind a pause; throws into the operator when something has ended it meanwhile. */
+  /** Pulls again after a pause; throws into the operator if the query was ended meanwhile. */
   #resume<T, R>(operator: Generator<T, R, undefined>): IteratorResult<T, R> {
     if (this.#isBehindChange) {
       this.#isBehindChange = false;
@@ -182,7 +182,7 @@ function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Cancelled('query interrupted');
 }
 
-/** Batches of an operator that nobody ends and nobody else waits for: tools and tests. */
+/** Batches of an operator without cancellation or competing work: for tools and tests. */
 export function eachBatch<T>(operator: Operator<T>): AsyncGenerator<T, void, undefined> {
   return new Driver({ supervision: () => undefined, monotonicMs: () => 0 }).batches(operator);
 }

@@ -3,7 +3,7 @@ import { isPause } from './operator.ts';
 import type { Operator } from './operator.ts';
 import type { AggregateBatch, AggregateRequest, MeasurementAggregates } from './series-source.ts';
 
-/** One measurement after the other, each as `answer` has it. */
+/** Answers measurement by measurement, each with the result of `answer`. */
 export function* eachMeasurement(
   { sources, ...common }: AggregateRequest,
   answer: (request: MeasurementAggregates) => Operator<AggregateBatch>,

@@ -42,8 +42,7 @@ export function* executeSelect(
 }
 
 /**
- * Reads whole series, each a group of its own. What the reader keeps of them it holds in the same
- * execution.
+ * Reads whole series, each a group of its own. What the reader keeps counts in the same execution.
  */
 export function executeSeries(read: SeriesRead, execution: ExecutionContext): Operator<RowBatch> {
   return execute(planSeries(read), execution);

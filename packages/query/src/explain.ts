@@ -89,7 +89,7 @@ function* costOf(
   return total;
 }
 
-/** What is read of a measurement, and what the source calculates of it. */
+/** The reads of a measurement, and the aggregates that the source calculates. */
 type MeasurementRead = {
   readonly source: MeasurementPlan;
   readonly select: SelectPlan;
@@ -143,7 +143,7 @@ function* measurementCost(
     requestOptions(context),
   );
   const known = cost === undefined ? undefined : yield* cost;
-  // A source that does not know its costs knows its series.
+  // If a source has no costs, its series are counted.
   let series = 0;
   const filter = {
     database: source.database,

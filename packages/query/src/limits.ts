@@ -1,7 +1,7 @@
 // Limits of queries (names, defaults, units, reasons) and the messages for reaching them.
 import { LimitExceeded } from '@tidemark/core';
 
-/** What one query may cost. 0 means unlimited everywhere. */
+/** The limits of one query. 0 always means unlimited. */
 export type QueryLimits = {
   /** `coordinator.max-select-point`: points read by one SELECT. */
   readonly maxSelectPoints: number;
@@ -10,23 +10,23 @@ export type QueryLimits = {
   /** `coordinator.max-select-buckets`: windows made by one SELECT. */
   readonly maxSelectBuckets: number;
   /**
-   * `coordinator.max-filled-windows`: windows that `fill` makes in one SELECT; there may be none
-   * with points in them.
+   * `coordinator.max-filled-windows`: windows that `fill` makes in one SELECT, even without points
+   * in them.
    */
   readonly maxFilledWindows: number;
   /** `coordinator.query-memory-limit`: bytes that one query may hold at once. */
   readonly maxQueryMemoryBytes: number;
   /** `coordinator.max-subquery-depth`: nesting of subqueries. */
   readonly maxSubqueryDepth: number;
-  /** `coordinator.max-select-sources`: what the FROM of one SELECT names. */
+  /** `coordinator.max-select-sources`: sources in the FROM of one SELECT. */
   readonly maxSelectSources: number;
-  /** `coordinator.max-condition-fields`: fields that one WHERE names; each costs every row. */
+  /** `coordinator.max-condition-fields`: fields in one WHERE; each is compared in every row. */
   readonly maxConditionFields: number;
   /** `coordinator.max-select-columns`: columns of one answer, wildcards expanded. */
   readonly maxSelectColumns: number;
   /**
-   * `coordinator.max-select-dimensions`: tags in GROUP BY, wildcards expanded; every series is
-   * answered with all.
+   * `coordinator.max-select-dimensions`: tags in GROUP BY, wildcards expanded; the answer has all
+   * of them for every series.
    */
   readonly maxSelectDimensions: number;
   /** Rows of one group that are merged at once; absent is `MERGE_ROWS`. */
@@ -34,27 +34,27 @@ export type QueryLimits = {
 };
 
 /**
- * Defaults: the recorded ones where there are recorded ones, and bounds that keep a query from
- * ending the server.
+ * Defaults: the recorded ones where these exist, otherwise bounds that keep a query from ending the
+ * server.
  */
 export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxSelectPoints: 0,
   maxSelectSeries: 0,
   maxSelectBuckets: 0,
-  // A year of seconds; ten million are answered in some seconds.
+  // More than a year of seconds; ten million are answered in some seconds.
   maxFilledWindows: 50_000_000,
   maxQueryMemoryBytes: 256 * 1024 * 1024,
   maxSubqueryDepth: 100,
   maxSelectSources: 1000,
-  // A block of 8,192 rows is held against so many comparisons in less than 100 ms.
+  // Comparing a block of 8,192 rows with this many fields takes less than 100 ms.
   maxConditionFields: 2000,
   maxSelectColumns: 50_000,
   maxSelectDimensions: 1000,
 };
 
 /**
- * What one plan may weigh that is kept for the next query of its shape: dashboards' have some
- * kilobytes. The thread of the source keeps as many as its own limit says.
+ * Maximum size of a cached plan: those of dashboards have some kilobytes. The thread of the source
+ * has its own limit on the number of plans.
  */
 export const PLAN_BYTES_MAX = 64 * 1024;
 
@@ -68,30 +68,33 @@ export const SLICE_MS = 4;
 export const BATCH_ROWS = 4096;
 
 /**
- * Values that an operator hands on between two pauses: a fraction of a millisecond. A pause passes
- * a dozen operators on its way, so that a row of a few columns is not worth one.
+ * Values that an operator yields between two pauses: a fraction of a millisecond. A pause passes a
+ * dozen operators on its way, so a row of a few columns is not worth one.
  */
 export const PAUSE_CELLS = 4096;
 
 /**
- * Rows that operators take at once of what was merged or reduced as a whole: a few milliseconds of
- * any of them.
+ * Rows that operators take at once of a merged or reduced whole: a few milliseconds for any of
+ * them.
  */
 export const SLICE_ROWS = 1 << 15;
 
-/** Cells that are put together at once where there are very many columns: fewer rows then. */
+/** Maximum number of cells per batch: fewer rows where there are very many columns. */
 export const BATCH_CELLS = 1 << 18;
 
 /** Rows times nodes of a condition that are evaluated before others may run: a few milliseconds. */
 export const CONDITION_CELLS = 1 << 17;
 
 /**
- * Windows times columns of an answer that the thread of the source makes whole: a fraction of a
- * millisecond, which writes wait for.
+ * Windows times columns of an answer that the source's thread produces: a fraction of a
+ * millisecond, for which writes wait.
  */
 export const SMALL_ANSWER_CELLS = 4096n;
 
-/** Rows that such an answer merges, some ten thousand; with more, it is made elsewhere. */
+/**
+ * Size of the rows that such an answer merges, some ten thousand; with more, it is produced
+ * elsewhere.
+ */
 export const SMALL_ANSWER_BYTES = 1 << 19;
 
 /**
@@ -101,16 +104,15 @@ export const SMALL_ANSWER_BYTES = 1 << 19;
 export const MERGE_ROWS = 200_000;
 
 /**
- * Rows of a group that are read before it is cut into slices, where its first rows may be enough.
- * So many are read within a millisecond or two; further slices are twice as large as the one
- * before.
+ * Rows of a group that are read before it is cut into slices, if its first rows may be enough. They
+ * are read within a millisecond or two; each further slice is twice as large as the previous one.
  */
 export const EARLY_END_ROWS = 1 << 13;
 
 /**
- * Series of a group of which a scan with a limit reads one row more than it needs. With those it
- * knows the order of rows of one time, for which it would read the group again. Each costs some ten
- * microseconds.
+ * Number of series of a group for which a scan with a limit reads one row more than it needs. With
+ * those it knows the order of rows of one time, for which it would read the group again. Each costs
+ * some ten microseconds.
  */
 export const ROWS_BEHIND = 128;
 
@@ -120,10 +122,10 @@ export const ROWS_BEHIND = 128;
  */
 export const MAX_TIME_SLICES = 100_000;
 
-/** Names that are compared with an unknown one at most, to suggest the nearest. */
+/** Maximum number of names that are compared with an unknown one, to suggest the nearest. */
 export const SUGGESTION_NAMES_MAX = 10_000;
 
-/** Rows that INTO hands to the sink at once, and what they may weigh. */
+/** Rows that INTO passes to the sink at once, and their maximum size. */
 export const INTO_BATCH_ROWS = 10_000;
 export const INTO_BATCH_BYTES = 4 << 20;
 
@@ -185,10 +187,10 @@ export function pointLimitExceeded(count: number, limit: number): LimitExceeded 
   );
 }
 
-/** Rows that one answer in MessagePack may gather: its lengths stand before the rows. */
+/** Maximum number of rows gathered for an answer in MessagePack: its lengths precede the rows. */
 export const MAX_GATHERED_ROWS = 5_000_000;
 
-/** What these rows may weigh. */
+/** Maximum size of these rows. */
 export const MAX_GATHERED_BYTES = 256 << 20;
 
 export function gatheredBytesExceeded(): LimitExceeded {

@@ -6,7 +6,7 @@ import type { Operator } from './operator.ts';
 
 type Kind = SchemaRequest['kind'];
 
-/** What is asked of a look-up of this kind. */
+/** The properties of a look-up of this kind. */
 type Asked<K extends Kind> = Omit<Extract<SchemaRequest, { readonly kind: K }>, 'kind'>;
 
 type Answer<K extends Kind> = Extract<SchemaBatch, { readonly kind: K }>;

@@ -11,15 +11,15 @@ import type { HeldField, MeasurementRef, SchemaBatch, ShardSpan } from './series
 export type MeasurementSchema = {
   readonly measurement: MeasurementRef;
   readonly fields: ReadonlyMap<string, FieldType>;
-  /** Types that a field has in other shards, and that are not the one in `fields`. */
+  /** Types of a field in other shards that differ from the one in `fields`. */
   readonly otherTypes?: ReadonlyMap<string, ReadonlySet<FieldType>> | undefined;
   /**
-   * Fields that the condition names and the measurement has only outside the time range: null here
+   * Fields of the condition that the measurement has only outside the time range: null here
    * (recorded).
    */
   readonly absentFields?: ReadonlyMap<string, FieldType> | undefined;
   readonly tags: ReadonlySet<string>;
-  /** Those of the policy that the range meets. */
+  /** Those of the policy that overlap the range. */
   readonly shards: readonly ShardSpan[];
 };
 
@@ -33,11 +33,11 @@ export function strongerType(a: FieldType | undefined, b: FieldType): FieldType 
   return a !== undefined && PRECEDENCE.indexOf(a) >= PRECEDENCE.indexOf(b) ? a : b;
 }
 
-/** Immutable. Schemas of ranges are made once for each set of shards that a range meets. */
+/** Immutable. Schemas of ranges are made once for each set of shards that a range overlaps. */
 export class MeasurementNames {
   readonly database: string;
   readonly measurement: string;
-  /** Of all retention policies, as recorded: a tag of a series in another one counts. */
+  /** Tags in all retention policies, as recorded: a tag of a series in another one counts. */
   readonly tags: ReadonlySet<string>;
   readonly #shards: readonly ShardSpan[];
   readonly #fields: readonly HeldField[];
@@ -51,7 +51,7 @@ export class MeasurementNames {
     this.#fields = fields;
   }
 
-  /** What a range of a policy holds; `undefined` when no shard of it has a field. */
+  /** The schema of a range of a policy; `undefined` when no shard of it has a field. */
   schema(retentionPolicy: string, range: TimeRange): MeasurementSchema | undefined {
     const [from, to] = this.#met(retentionPolicy, range);
     if (from === to) return undefined;
@@ -64,13 +64,13 @@ export class MeasurementNames {
     return schema;
   }
 
-  /** Types of all fields of a policy, whenever. */
+  /** Types of all fields of a policy, at all times. */
   everyField(retentionPolicy: string): ReadonlyMap<string, FieldType> {
     const all = this.schema(retentionPolicy, { start: MIN_TIME, end: MAX_TIME });
     return all?.fields ?? new Map<string, FieldType>();
   }
 
-  /** The shards [from, to) of the policy that meet the range: those of a policy are in order. */
+  /** The shards [from, to) of the policy that overlap the range: those of a policy are in order. */
   #met(retentionPolicy: string, range: TimeRange): readonly [number, number] {
     const shards = this.#shards;
     let from = 0;

@@ -1,23 +1,19 @@
-// The contract of operators: synchronous generators that hand on what they have and say when they
-// have to wait.
-//
-// - Order: an operator hands on batches in the order of the answer. Nothing is done before the
-//   first is pulled, and
-//   `return` ends the work: `finally` gives back what is held.
-// - Pauses: besides batches it yields pauses. The reader of an operator passes each pause on, at
-//   once and unchanged, so that it reaches the driver at the outer end, and pulls again. Every loop
-//   that may take long yields one per some thousand items.
+// The contract of operators: synchronous generators that yield batches as they become available,
+// and pauses when they have to wait.
+// - Order: an operator yields batches in the order of the answer. Nothing is done before the first
+// is pulled, and `return` ends the work: `finally` releases what is held.
+// - Pauses: besides batches it yields pauses. The reader of an operator yields each pause at once
+// and unchanged, so that it reaches the driver at the outer end, and pulls again. Every loop that
+// may take long yields one per some thousand items.
 // - Ownership: a batch belongs to the reader that pulled it, until that reader pulls again for
-//   columns that say so (`RowBatch`).
-// - Cancellation: the driver throws into the operators at a pause, except behind a change
-//   (`waitForChange`); nobody else looks at the signal. A reader is thrown out of its loop, and
-//   what it reads from only gets `return`.
-// - Failure: operators throw. The promise of a pause never rejects: a waiting operator checks
-//   itself what has come.
+// columns that say so (`RowBatch`).
+// - Cancellation: the driver throws into the operators at a pause, except after a change
+// (`waitForChange`); operators do not check the signal. A reader is thrown out of its loop, and the
+// operators that it reads from only get `return`.
+// - Failure: operators throw. The promise of a pause never rejects: a waiting operator checks the
+// outcome itself.
 
-/**
- * `undefined` gives others a turn, when the time is used up. A promise waits until it is settled.
- */
+/** `undefined` gives others a turn, when the time is used up. A promise is awaited. */
 export type Pause = undefined | Promise<void>;
 
 /** Batches and pauses. */
@@ -26,20 +22,22 @@ export type Operator<T> = Generator<T | Pause, void, undefined>;
 /** Work with one result, done in steps. An operator runs it with `yield*`. */
 export type Steps<T = void> = Generator<Pause, T, undefined>;
 
-/** Tells a pause from a batch. */
+/** Distinguishes a pause from a batch. */
 export function isPause(next: unknown): next is Pause {
   return next === undefined || next instanceof Promise;
 }
 
-/** Promises of changes: the driver ends nothing behind them. */
+/** Promises of changes: the driver does not cancel operators after them. */
 const changes = new WeakSet<Promise<void>>();
 
-/** Whether what follows the pause must be heard, although the query was ended meanwhile. */
+/** Whether the operator must be resumed after the pause, even if the query was ended meanwhile. */
 export function isOfChange(pause: Pause): boolean {
   return pause !== undefined && changes.has(pause);
 }
 
-/** As `waitFor`, for a change: once it is made, it is not answered as if the query had ended. */
+/**
+ * As `waitFor`, for a change: once it is made, its outcome is returned even if the query has ended.
+ */
 export function* waitForChange<T>(work: Promise<T>): Steps<T> {
   const waiting = waitFor(work);
   let step = waiting.next();
@@ -51,7 +49,7 @@ export function* waitForChange<T>(work: Promise<T>): Steps<T> {
   return step.value;
 }
 
-/** Waits for what another part of the program does, and answers or throws what came of it. */
+/** Waits for another part of the program, and returns or throws the outcome. */
 export function* waitFor<T>(work: Promise<T>): Steps<T> {
   let outcome: { readonly value: T } | undefined;
   let failure: unknown;

@@ -10,15 +10,15 @@ import type { TagKeyMatch } from './series-source.ts';
 export type TextMatcher = (text: string) => boolean;
 
 /**
- * What a compiled pattern costs is mostly the states of its automaton, at most 8 MiB: so many may
- * be kept.
+ * The size of a compiled pattern is mostly the states of its automaton, at most 8 MiB, which limits
+ * the number of cached ones.
  */
 const CACHE_ENTRIES = 16;
 const cache = new ByteLru<string, TextMatcher>(CACHE_ENTRIES);
 
 /**
- * A matcher for a pattern, unanchored. Patterns are cached: queries repeat themselves.
- * `InvalidRequest` when it is none.
+ * A matcher for a pattern, unanchored. Patterns are cached, because queries repeat them. Throws
+ * `InvalidRequest` for an invalid pattern.
  */
 export function textMatcher(pattern: string): TextMatcher {
   const known = cache.get(pattern);
@@ -29,8 +29,8 @@ export function textMatcher(pattern: string): TextMatcher {
 }
 
 /**
- * What is wrong with a pattern, in the words of RE2 (`error parsing regexp: …`); `undefined` when
- * nothing is.
+ * The error of a pattern, in the words of RE2 (`error parsing regexp: …`); `undefined` if there is
+ * none.
  */
 export function checkRegex(pattern: string): string | undefined {
   try {
@@ -46,15 +46,12 @@ function compileMatcher(pattern: string): TextMatcher {
   return everything(pattern) ?? literal(pattern) ?? words(pattern) ?? automaton(pattern);
 }
 
-/**
- * Whatever follows or precedes, `.*` finds the empty text, unless both ends are fixed: it stops at
- * line ends.
- */
+/** `.*` at one end matches the empty text, unless both ends are anchored: it stops at line ends. */
 function everything(pattern: string): TextMatcher | undefined {
   return ['', '.*', '^.*', '.*$', '^', '$'].includes(pattern) ? () => true : undefined;
 }
 
-// Characters that stand for themselves, and escaped ones that do.
+// Literal characters, and escaped ones.
 const LITERAL = /^(\^?)((?:[\w\- :,/@%&=~;<>"'!#]|\\[-.+*?|()[\]{}^$\\/])*)(\$?)$/;
 
 /** Patterns without operators. */
@@ -69,10 +66,10 @@ function literal(pattern: string): TextMatcher | undefined {
   return (value) => value.includes(text);
 }
 
-/** `^(a|b|c)$`, which dashboards make of a selection of values. */
+/** `^(a|b|c)$`, which dashboards generate for a selection of values. */
 function words(pattern: string): TextMatcher | undefined {
   const list = /^\^\((?:\?:)?(.*)\)\$$/s.exec(pattern)?.[1]?.split('|');
-  // An escaped bar splits an escape in two, which is no literal then.
+  // A bar in an escape splits it in two, so the parts are no literals.
   if (list === undefined || !list.every((word) => isPlain(word))) return undefined;
   const set = new Set(list.map(unescaped));
   return (text) => set.has(text);
@@ -94,12 +91,12 @@ function automaton(pattern: string): TextMatcher {
   } catch (cause) {
     throw new InvalidRequest(messageOf(cause), { cause });
   }
-  // Whether there is a match is what its deterministic automaton knows; where it is takes three to
-  // eight times as long.
+  // A deterministic automaton tells whether there is a match; finding where takes three to eight
+  // times as long.
   return (text) => compiled.test(text);
 }
 
-/** Whether a tag key is one of those that a look-up asks for. */
+/** Whether a tag key is selected by a look-up. */
 export function tagKeyTest(match: TagKeyMatch): (key: string) => boolean {
   switch (match.kind) {
     case 'in': {

@@ -13,8 +13,8 @@ export type TimeColumn = {
 };
 
 /**
- * A cell of a column without one type: what SHOW statements answer. Lists are printed as JSON
- * arrays.
+ * A cell of a column with several types, as in answers of SHOW statements. Lists are printed as
+ * JSON arrays.
  */
 export type MixedValue = FieldValue | null | readonly string[];
 export type MixedColumn = { readonly type: 'mixed'; readonly values: readonly MixedValue[] };
@@ -27,7 +27,7 @@ export type ResultColumn = Column | TimeColumn | MixedColumn;
  * look alike.
  */
 export type ResultBatch = {
-  /** Absent in answers that have no name, such as those of SHOW SERIES. */
+  /** Absent in answers without a name, such as those of SHOW SERIES. */
   readonly name?: string | undefined;
   /** Only with GROUP BY tags; missing tags as empty strings. */
   readonly tags?: TagSet | undefined;

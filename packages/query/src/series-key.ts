@@ -1,7 +1,7 @@
-// Series keys as sources name series: `measurement,tag=value,…` with backslash escapes.
+// Canonical series keys: `measurement,tag=value,…` with backslash escapes.
 import { compareBytes } from '@tidemark/core';
 
-/** Tags of a canonical series key: `measurement,tag=value,…` with backslash escapes. */
+/** Tags of a canonical series key. */
 export function tagsOfSeriesKey(key: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   let part = '';
@@ -30,8 +30,8 @@ export function tagsOfSeriesKey(key: string): ReadonlyMap<string, string> {
 }
 
 /**
- * The order in which sources list the series of one measurement: tag keys and values one after the
- * other, bytewise.
+ * The order in which sources list the series of one measurement: tag keys and values one after
+ * another, bytewise.
  */
 export function compareSeriesKeys(a: string, b: string): number {
   if (a === b) return 0;

@@ -88,26 +88,26 @@ export type ScanRequest = RowRequest & {
   /** Stop after this many rows of each series (after `where`); `undefined` means all. */
   readonly limitPerSeries?: number | undefined;
   /**
-   * Of each group, only so many rows are needed: those that come first by time in the order of the
+   * Only this many rows of each group are needed: those that come first by time in the order of the
    * request, and those with the time of the last of them. The source may leave out the others.
    */
   readonly limitPerGroup?: number | undefined;
   /**
-   * Of so many series of each group, the row behind those is needed, too: where times are equal, it
-   * tells which row comes next. A source that has sent rows of fewer series has left out none that
-   * has rows in the shard of the last needed row or in one before it.
+   * For this many series of each group, the next row after those is needed, too: among rows of
+   * equal time, it tells which comes next. A source that has sent rows of fewer series has left out
+   * none that has rows in the shard of the last needed row or in an earlier one.
    */
   readonly rowsBehind?: number | undefined;
   /**
-   * The tags that are read. Others may be left out, and `seriesKey` may be any text that tells
-   * series of the measurement apart. `undefined`: all of them, and the keys.
+   * The tags that are read. Others may be left out, and `seriesKey` may be any text that
+   * distinguishes series of the measurement. `undefined`: all of them, and the keys.
    */
   readonly tags?: readonly string[] | undefined;
 };
 
 /**
  * Consecutive rows of one series. All batches of a series follow each other; within a series time
- * is strictly monotonic (ascending, or descending when asked). Series follow each other in the
+ * is strictly monotonic (ascending, or descending on request). Series follow each other in the
  * order of their group's tag values (bytewise, in the order of `groupBy`), then of their series
  * key; both reversed for a descending scan.
  */
@@ -150,12 +150,12 @@ export type FieldAggregates = {
  */
 export type WindowSpec = { readonly everyNanos: bigint; readonly offsetNanos: bigint };
 
-/** Windowed aggregates of groups of series, of one measurement after the other. */
+/** Windowed aggregates of groups of series, of one measurement after another. */
 export type AggregateRequest = Omit<MeasurementAggregates, 'source'> & {
   readonly sources: readonly MeasurementRef[];
 };
 
-/** What is asked of one of the measurements. */
+/** The request for one of the measurements. */
 export type MeasurementAggregates = RowRequest & {
   readonly aggregates: readonly FieldAggregates[];
   /** `undefined`: one window that spans the whole time range; its start is `timeRange.start`. */
@@ -170,7 +170,7 @@ export type MeasurementAggregates = RowRequest & {
    * (`functions/merge-heads.ts`). Only without a window.
    */
   readonly picksTiedByKey?: boolean | undefined;
-  /** Nobody reads the times of selected points: they may be left out. */
+  /** The times of selected points are not read: they may be left out. */
   readonly omitsPointTimes?: boolean | undefined;
 };
 
@@ -187,7 +187,7 @@ export type MeasurementAggregates = RowRequest & {
  * max too); other functions give all-null columns.
  */
 export type AggregateBatch = {
-  /** The place of its measurement in `sources`; absent is the first. */
+  /** The index of its measurement in `sources`; the first if absent. */
   readonly source?: number | undefined;
   /**
    * Values of the `groupBy` tags (all tags of the series for `'all'`), missing tags as empty
@@ -208,7 +208,7 @@ export type AggregateColumn = {
   readonly pointTimes?: BigInt64Array | undefined;
 };
 
-/** Limits the series that a schema look-up speaks of. */
+/** Limits the series of a schema look-up. */
 export type SchemaFilter = {
   readonly database: string;
   /** `undefined`: all retention policies. */
@@ -225,8 +225,8 @@ export type SchemaFilter = {
 
 /**
  * A schema look-up. Every answer is sorted bytewise by all its columns, series by the keys and
- * values of their tags, without duplicates. It comes in batches of some thousand entries at most,
- * so that several batches in a row may speak of one measurement, or of one key of it.
+ * values of their tags, without duplicates. It comes in batches of at most some thousand entries,
+ * so that several consecutive batches may be about one measurement, or one key of it.
  */
 export type SchemaRequest =
   /** Fields and tags of each measurement, of all policies and times. */
@@ -249,11 +249,12 @@ export type SchemaRequest =
       readonly kind: 'series';
       readonly filter: SchemaFilter;
       /**
-       * Of the series of one measurement: by their tags, or by their keys as bytes. Default: tags.
+       * The order of one measurement's series: by their tags, or by their keys as bytes. Default:
+       * tags.
        */
       readonly order?: SeriesOrder | undefined;
     }
-  /** How many series each measurement has. Measurements without any are left out. */
+  /** The number of series of each measurement. Measurements without any are left out. */
   | { readonly kind: 'series-cardinality'; readonly filter: SchemaFilter }
   /** Estimated (HyperLogLog or counters) number of series or measurements of a database. */
   | {
@@ -261,7 +262,7 @@ export type SchemaRequest =
       readonly filter: SchemaFilter;
       readonly of: 'series' | 'measurements';
     }
-  /** How many values the series of each measurement have per tag key. */
+  /** The number of values per tag key of each measurement's series. */
   | {
       readonly kind: 'tag-cardinality';
       readonly filter: SchemaFilter;
@@ -278,18 +279,18 @@ export type TagKeyMatch =
   | { readonly kind: 'not'; readonly key: string }
   | { readonly kind: 'regex'; readonly operator: '=~' | '!~'; readonly pattern: string };
 
-/** Rows of a schema answer; which columns there are depends on the request's kind. */
+/** Rows of a schema answer; its columns depend on the request's kind. */
 export type SchemaBatch =
-  /** Of one measurement; further batches of it go on with its fields. */
+  /** About one measurement; further batches of it continue its fields. */
   | {
       readonly kind: 'names';
       readonly measurement: string;
       readonly tags: readonly string[];
-      /** Those that hold the measurement, by policy, then by time. */
+      /** The shards with series of the measurement, by policy, then by time. */
       readonly shards: readonly ShardSpan[];
       /** By name, then by type. */
       readonly fields: readonly HeldField[];
-      /** Whether further series with names that are here cannot change the answer. */
+      /** Whether further series with the names in this batch cannot change the answer. */
       readonly isSettled: boolean;
     }
   | { readonly kind: 'measurements'; readonly names: readonly string[] }
@@ -326,14 +327,14 @@ export type ShardSpan = {
   readonly end: bigint;
 };
 
-/** A field, in the shards with these numbers; in all that hold the measurement when absent. */
+/** A field, in the shards with these numbers; if absent, in all that have the measurement. */
 export type HeldField = {
   readonly name: string;
   readonly type: FieldType;
   readonly shards?: readonly number[] | undefined;
 };
 
-/** What a source can promise; a query plans with it. */
+/** The capabilities of a source; a query plans with them. */
 export type SourceCapabilities = {
   /** All requests made with one `SourceSnapshot` see the same set of acknowledged points. */
   readonly hasSnapshots: boolean;
@@ -342,7 +343,7 @@ export type SourceCapabilities = {
   readonly filtersFields: boolean;
 };
 
-/** Counters of what a request cost; EXPLAIN ANALYZE and limits read them. */
+/** Counters of the cost of a request; EXPLAIN ANALYZE and limits read them. */
 export type SourceCounters = {
   seriesVisited: number;
   chunksRead: number;
@@ -355,23 +356,23 @@ export type SourceCounters = {
 /** Unit of printed times. */
 export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 
-/** A SELECT that the source executes whole (`answer.ts`). */
+/** A SELECT that the source executes as a whole (`answer.ts`). */
 export type AnswerRequest = {
   /**
-   * Plain data, which only `answer.ts` reads, as `bound`. The same object comes again with other
-   * ranges and values; its own are not those that are asked for.
+   * Plain data, which only `answer.ts` reads, as `bound`. The same object is sent again with other
+   * ranges and values, which replace its own.
    */
   readonly plan: object;
   /** The values of this statement; absent when it has none. */
   readonly bound?: object | undefined;
   readonly range: TimeRange;
-  /** Absent is RFC 3339. */
+  /** RFC 3339 if absent. */
   readonly epoch: Epoch | undefined;
   /** The same for all requests of a plan. */
   readonly limits: QueryLimits;
 };
 
-/** The group of a scan that its reader needs no more rows of; the reader changes it. */
+/** The group of a scan whose reader needs no more rows; the reader changes it. */
 export type EndedGroup = {
   /** Its tags, in the order of `groupBy`. */
   tags: readonly string[] | undefined;
@@ -383,32 +384,32 @@ export type RequestOptions = {
   readonly counters?: SourceCounters | undefined;
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
-  /** Of a scan: a group that the source need not read any further. It may send more of it. */
+  /** For a scan: a group that the source need not read any further. It may send more of it. */
   readonly ended?: EndedGroup | undefined;
   /**
-   * Told, with a sentence, what the answer lacks because it cannot be read, where the source is
-   * set to answer nevertheless. A request without it fails then: nobody gets a part for the whole
-   * unawares.
+   * Called with a sentence on what the answer lacks because it cannot be read, if the source may
+   * answer nevertheless. Without it, such a request fails, so that a partial answer is never taken
+   * for a complete one.
    */
   readonly onPartial?: ((reason: string) => void) | undefined;
 };
 
-/** Options of a small answer. The text of it says nothing of what it lacks. */
+/** Options of a small answer. Its text does not mention missing data. */
 export type AnswerOptions = Pick<RequestOptions, 'signal'> & {
   readonly onPartial: (reason: string) => void;
 };
 
-/** A scan whose cost is asked for. Only tag leaves in `where`. */
+/** A scan to estimate. Only tag leaves in `where`. */
 export type CostRequest = {
   readonly source: MeasurementRef;
   readonly timeRange: TimeRange;
   readonly where?: Predicate | undefined;
   readonly fields: readonly string[];
-  /** The source will be asked this of the points, instead of the points. */
+  /** The aggregates that will be read instead of the points. */
   readonly aggregate?: MeasurementAggregates | undefined;
 };
 
-/** What lies in the way of a scan. */
+/** The estimated cost of a scan. */
 export type SourceCost = {
   readonly shards: number;
   /** Series of the measurement in all retention policies of the database. */
@@ -418,28 +419,28 @@ export type SourceCost = {
   readonly files: number;
   readonly blocks: number;
   readonly blockBytes: number;
-  /** What a source that asks elsewhere asks there. */
+  /** The statements that a source sends to another system. */
   readonly statements?: readonly string[] | undefined;
 };
 
 /**
- * A consistent view of acknowledged points. `close` it, always; it holds back the deletion of
+ * A consistent view of acknowledged points. It must be closed, because it delays the deletion of
  * files. It has a maximum age, after which requests end with `Unavailable`.
  */
 export interface SourceSnapshot {
   schema(request: SchemaRequest, options: RequestOptions): Operator<SchemaBatch>;
   /**
-   * Fields and tags of measurements, sorted by name. Does not pause for what the source has at
-   * hand; may know of names that have come after the snapshot was taken.
+   * Fields and tags of measurements, sorted by name. Does not pause for what the source has cached;
+   * may include names that were added after the snapshot was taken.
    */
   names(filter: NamesFilter, options: RequestOptions): Steps<readonly MeasurementNames[]>;
   scan(request: ScanRequest, options: RequestOptions): Operator<SeriesBatch>;
   aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch>;
-  /** What a scan would touch; EXPLAIN prints it. Absent where the source cannot tell. */
+  /** The cost of a scan; EXPLAIN prints it. Absent if the source cannot estimate it. */
   cost?(request: CostRequest, options: RequestOptions): Steps<SourceCost>;
   /**
-   * The text of all series of an answer; `undefined` when it cannot be written. Absent where the
-   * source has its points in the thread that asks.
+   * The text of all series of an answer; `undefined` if it cannot be written. Absent if the source
+   * has its points in the calling thread.
    */
   answer?(request: AnswerRequest, options: AnswerOptions): Steps<Uint8Array | undefined>;
   close(): void;

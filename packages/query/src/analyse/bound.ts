@@ -1,4 +1,4 @@
-// What a statement says beyond its shape: times, the values in its condition, and limits.
+// The part of a statement beyond its shape: times, the values in its condition, and limits.
 // Everything else about it is prepared (`prepared.ts`), and the same for all statements of a shape.
 import type { SelectStatement } from '@tidemark/influxql';
 
@@ -21,7 +21,7 @@ export type BoundSelect = {
   readonly subqueries: readonly BoundSelect[];
 };
 
-/** A statement of a shape that is prepared. Throws what is wrong with its condition. */
+/** Binds a statement whose shape is prepared. Throws the errors of its condition. */
 export function bindSelect(
   statement: SelectStatement,
   { zone, sources }: PreparedSelect,

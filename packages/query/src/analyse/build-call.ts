@@ -21,14 +21,14 @@ import type { AggregateCall, CallFault } from './columns.ts';
 
 export type CallContext = {
   readonly interval: Interval | undefined;
-  /** Registers the field that is read; undefined for what is no field. */
+  /** Registers a field that is read; returns `undefined` for other names. */
   readonly input: (
     reference: Reference,
   ) => { readonly index: number; readonly type: FieldType } | undefined;
   readonly tagInput: (name: string) => number;
 };
 
-/** Builds it of a checked expression. */
+/** Builds the call from a checked expression. */
 export function buildCall(call: Call, context: CallContext): AggregateCall {
   const transformations: TransformationSpec[] = [];
   let prefetchWindows = 0;
@@ -122,7 +122,7 @@ function unknownFunction({ name, span }: Call): InvalidRequest {
 
 type ReadField = { readonly type: FieldType; readonly isKnown: boolean };
 
-/** What is wrong with a field type that a function does not take, in the recorded words. */
+/** The fault of a field type that a function does not take, in the recorded words. */
 function typeFault(call: Call, name: string, { type, isKnown }: ReadField): CallFault | undefined {
   if (!isKnown) return undefined;
   const accepts = FUNCTIONS.get(name)?.accepts ?? 'any';
@@ -134,7 +134,7 @@ function typeFault(call: Call, name: string, { type, isKnown }: ReadField): Call
 }
 
 /**
- * With tags to tell apart, the best point of each combination is selected first, and the texts show
+ * With tags in the call, the best point of each combination is selected first, and the texts show
  * it.
  */
 function rankingFault(call: Call, field: ReadField): CallFault | undefined {

@@ -44,7 +44,7 @@ class ColumnsBuilder {
   readonly #callIndexes = new Map<string, number>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
-  /** Whether nothing is selected but tags that are asked for as fields, and what nobody knows. */
+  /** Whether only tags read as fields and unknown names are selected. */
   readonly #selectsNothing: boolean;
 
   constructor(request: ColumnRequest) {
@@ -86,7 +86,7 @@ class ColumnsBuilder {
 
   #resolve(reference: Reference): ResolvedName {
     const resolved = resolveReference(reference, this.#request.sources);
-    // Where nothing else is selected, a tag that is asked for as a field is none.
+    // If nothing else is selected, a tag that is read as a field is null.
     const isAlone = resolved.kind === 'tag' && reference.cast === 'field' && this.#selectsNothing;
     return isAlone ? { kind: 'unknown' } : resolved;
   }
@@ -128,8 +128,8 @@ class ColumnsBuilder {
   }
 
   /**
-   * A tag that `top` tells apart. A subquery need not show it: it is asked for it, as if it were
-   * grouped by. That is not what a column of the same name shows.
+   * A tag by which `top` distinguishes points. A subquery that does not select it is grouped by it
+   * for this purpose. This is not the value of a column of the same name.
    */
   #toldApart(name: string): RowInput {
     const { sources } = this.#request;
@@ -139,7 +139,7 @@ class ColumnsBuilder {
     return isOfSubquery ? { kind: 'tag', name, groupTag: 'asked-for' } : { kind: 'tag', name };
   }
 
-  /** The field that a call reads; undefined for tags and unknown names, which give nothing. */
+  /** The field that a call reads; `undefined` for tags and unknown names, which have no values. */
   #inputOf(reference: Reference) {
     const resolved = this.#resolve(reference);
     const { name } = reference;
@@ -187,7 +187,7 @@ class ColumnsBuilder {
     }
   }
 
-  /** A side of an operator. A call that reads a tag gives nothing, and has its type here. */
+  /** One side of an operator. A call that reads a tag has no values here, but has its type. */
   #operand(expression: Expression): ValueExpression {
     const value = this.#value(expression);
     const call = unwrap(expression);
@@ -213,12 +213,12 @@ class ColumnsBuilder {
     }
     const index = this.#callIndex(call);
     const built = this.#calls[index];
-    // What has the type of a field that nobody knows has none, and fits beside anything.
+    // An expression over an unknown field has no type, and fits with any other.
     const isTyped = built !== undefined && (built.input !== undefined || built.hasFixedType);
     return { kind: 'column', index, type: isTyped ? built.type : undefined };
   }
 
-  /** The second argument is checked, as recorded, where nobody knows the first. */
+  /** As recorded, the second argument is checked even if the first is an unknown name. */
   #checkSecond(
     { name, arguments: [first, second] }: Call,
     value: ValueExpression | undefined,
@@ -234,9 +234,7 @@ class ColumnsBuilder {
     });
   }
 
-  /**
-   * What an unknown name stands for: null, or the number that fill() puts in the place of nulls.
-   */
+  /** The value of an unknown name: null, or the number with which fill() replaces nulls. */
   #nothing(): ValueExpression {
     const { fill } = this.#request.statement;
     if (fill?.kind !== 'number') return { kind: 'null', type: undefined };
@@ -276,7 +274,7 @@ function containsCall(expression: Expression): boolean {
   }
 }
 
-/** Whether an expression names nothing that has values: unknown names, tags read as fields. */
+/** Whether an expression has no names with values: only unknown names, and tags read as fields. */
 function readsNothing(expression: Expression, sources: readonly PreparedSource[]): boolean {
   let isNothing = true;
   walk(expression, (node) => {
@@ -288,7 +286,7 @@ function readsNothing(expression: Expression, sources: readonly PreparedSource[]
   return isNothing;
 }
 
-/** Whether a reference asks for a tag of subqueries as one: calls read it then (recorded). */
+/** Whether a reference casts a tag of subqueries to a tag: calls read it then (recorded). */
 function isTagOfSubquery(reference: Reference, sources: readonly PreparedSource[]): boolean {
   return (
     reference.cast === 'tag' &&
@@ -298,7 +296,7 @@ function isTagOfSubquery(reference: Reference, sources: readonly PreparedSource[
   );
 }
 
-/** What a reference stands for, its cast considered. */
+/** Resolves a reference, including its cast. */
 export function resolveReference(
   reference: Reference,
   sources: readonly PreparedSource[],

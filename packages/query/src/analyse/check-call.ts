@@ -9,7 +9,7 @@ import { FUNCTIONS } from '../functions/registry.ts';
 import { print } from './print.ts';
 import { recordedTypeName } from './expressions.ts';
 
-/** What a call may look like depends on where it stands. */
+/** The position of a call, which decides what is valid in it. */
 export type CallContext = {
   /** GROUP BY time of the statement itself. */
   readonly hasOwnInterval: boolean;
@@ -295,7 +295,7 @@ function needsInterval(call: Call): InvalidRequest {
   );
 }
 
-/** Something is wrong with the arguments of a call. */
+/** The error of invalid arguments of a call. */
 function wrong(text: string, span: Span, hint?: string): InvalidRequest {
   return invalid(text, { code: 'IQL_ARGUMENT', span, hint });
 }

@@ -1,4 +1,4 @@
-// Static checks of a SELECT: everything that is wrong with it regardless of the data.
+// Static checks of a SELECT: all errors that do not depend on the data.
 import type { InvalidRequest, Span } from '@tidemark/core';
 import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';
@@ -13,7 +13,7 @@ import { isLiteral } from './expressions.ts';
 
 const NO_VARIABLE = 'field must contain at least one variable';
 
-/** What the SELECT list consists of. */
+/** The contents of a SELECT list. */
 export type SelectShape = {
   readonly calls: readonly Call[];
   readonly hasPlainFields: boolean;
@@ -174,7 +174,10 @@ function checkCombination(
     throw combination('mixing aggregate and non-aggregate queries is not supported', statement);
 }
 
-/** From the beginning of the first to the end of the last; of nothing, the place around them. */
+/**
+ * From the start of the first to the end of the last; the span of the surroundings if there are
+ * none.
+ */
 function spanOf(nodes: readonly { readonly span: Span }[], around: Span): Span {
   const [first] = nodes;
   const last = nodes.at(-1);
@@ -182,7 +185,10 @@ function spanOf(nodes: readonly { readonly span: Span }[], around: Span): Span {
   return { start: first.span.start, end: last.span.end };
 }
 
-/** What the SELECT list names does not go together, or not with the clauses behind it. */
+/**
+ * The error of a SELECT list whose parts cannot be combined with each other, or with the later
+ * clauses.
+ */
 function combination(text: string, { fields, span }: SelectStatement): InvalidRequest {
   return invalid(text, { code: 'IQL_COMBINATION', span: spanOf(fields, span) });
 }

@@ -1,7 +1,7 @@
 // Names of result columns.
 import type { Expression } from '@tidemark/influxql';
 
-/** The name that a column has of itself: names of references and calls in it, joined by `_`. */
+/** The default name of a column: names of references and calls in it, joined by `_`. */
 export function columnName(expression: Expression): string {
   switch (expression.kind) {
     case 'reference':
@@ -22,8 +22,8 @@ export function columnName(expression: Expression): string {
 }
 
 /**
- * Final names: aliases win and stay as they are; a name that is taken gets `_1`, `_2`, … behind it,
- * skipping those that are taken too.
+ * Final names: aliases come first and stay as they are; a name that is taken gets a suffix `_1`,
+ * `_2`, …, skipping those that are taken too.
  */
 export function uniqueColumnNames(
   fields: readonly { readonly alias: string | undefined; readonly name: string }[],

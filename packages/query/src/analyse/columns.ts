@@ -21,14 +21,14 @@ export type RowInput =
   | { readonly kind: 'tag'; readonly name: string; readonly groupTag?: GroupTag | undefined };
 
 /**
- * Which tags of a subquery's groups stand in for a text column that it has not. By default those
- * that its own GROUP BY names: a query sees no others. `passed-on`: also those that queries around
- * it group by, which conditions see (recorded). `asked-for`: the subquery is grouped by the tag for
- * this input.
+ * The tags of a subquery's groups that stand in for a text column that it does not have. By default
+ * those of its own GROUP BY, which are all that a query sees. `passed-on`: also those by which
+ * outer queries group, which conditions see (recorded). `asked-for`: the subquery is grouped by the
+ * tag for this input.
  */
 export type GroupTag = 'passed-on' | 'asked-for';
 
-/** An expression over numbered columns. `type` is undefined where only nulls can come out. */
+/** An expression over numbered columns. `type` is `undefined` where all values are null. */
 export type ValueExpression =
   | {
       readonly kind: 'column';
@@ -64,28 +64,31 @@ export type ValueExpression =
       readonly type: FieldType | undefined;
     };
 
-/** What is wrong with a call, and where. */
+/** The fault of a call, and its place. */
 export type CallFault = { readonly text: string; readonly place: Place };
 
 /** One function call of the SELECT list: a stream of values per group. */
 export type AggregateCall = {
-  /** As it is written; equal ones are one call. */
+  /** As written; equal ones are one call. */
   readonly expression: Call;
-  /** The input that it reads; undefined when there is no such field, which gives nothing. */
+  /** The input that it reads; `undefined` for an unknown field, which has no values. */
   readonly input: number | undefined;
   readonly inputType: FieldType;
   /** Absent for a transformation of raw points. */
   readonly reducer: ReducerSpec | undefined;
   /** From the inside to the outside. */
   readonly transformations: readonly TransformationSpec[];
-  /** Type of what comes out. */
+  /** Type of the results. */
   readonly type: FieldType;
-  /** The field is unknown, but the type of the result is not: fill() has something to fill in. */
+  /** The field is unknown, but the type of the result is not: fill() can fill in values. */
   readonly hasFixedType: boolean;
-  /** The field does not suit the function. Raised when the call is run; nobody may ask for it. */
+  /**
+   * The field has a type that the function does not take. Thrown when the call is run, which may
+   * never happen.
+   */
   readonly fault: CallFault | undefined;
   /**
-   * Windows that are read beyond the time range so that the first one has something to compare
+   * Windows that are read before the time range so that the first one has something to compare
    * with.
    */
   readonly prefetchWindows: number;
@@ -98,11 +101,11 @@ export type OutputColumn = {
   readonly type: FieldType;
   /** The column is a tag of its source; a query around this one sees it as a tag. */
   readonly isTag: boolean;
-  /** INTO writes it as a tag: a tag that `top` or `bottom` tells apart. */
+  /** INTO writes it as a tag: a tag in a call of `top` or `bottom`. */
   readonly isIntoTag: boolean;
 };
 
-/** All of them together. */
+/** All columns of a SELECT. */
 export type BuiltColumns = {
   readonly inputs: readonly RowInput[];
   readonly calls: readonly AggregateCall[];

@@ -21,7 +21,7 @@ export type Dimensions = {
   readonly tags: readonly TagDimension[];
 };
 
-/** Reads GROUP BY. `now` is what `time(1h, now())` is shifted by. */
+/** Reads GROUP BY. `now` is the shift of `time(1h, now())`. */
 export function readDimensions(dimensions: readonly Expression[], now: bigint): Dimensions {
   let call: Call | undefined;
   let interval: Interval | undefined;
@@ -73,7 +73,7 @@ function readInterval(call: Call, now: bigint): Interval | undefined {
     );
   }
   const offsetNanos = offset === undefined ? 0n : readOffset(offset, now);
-  // Nothing and less mean no windows, as recorded.
+  // Zero and negative intervals mean no windows, as recorded.
   if (every.nanos <= 0n) return undefined;
   return { everyNanos: every.nanos, offsetNanos: floorMod(offsetNanos, every.nanos) };
 }

@@ -87,7 +87,7 @@ type Names = {
 function namesOf(sources: readonly PreparedSource[]): Names {
   const fields = new Map<string, FieldType>();
   const tags = new Set<string>();
-  // What one source does not know, or has as a tag, may be a field of another one.
+  // A name that is unknown or a tag in one source may be a field of another one.
   const selectedTags = new Set<string>();
   const unknown = new Set<string>();
   const proper = new Set<string>();
@@ -177,7 +177,7 @@ function patternRefused(text: string, { span }: Expression): InvalidRequest {
   return invalid(text, { code: 'IQL_WILDCARD', span, hint });
 }
 
-/** Fields and tags in one order by name; a field stands before a tag of the same name. */
+/** Fields and tags in one order by name; a field comes before a tag of the same name. */
 function references(
   names: Names,
   grouped: ReadonlySet<string>,
@@ -244,7 +244,7 @@ function innermostPattern(call: Call): {
   }
 }
 
-/** `top(f, tag, n)` answers its tags as columns behind the value. */
+/** `top(f, tag, n)` returns its tags as columns after the value. */
 function rankingTags(call: Call): readonly Candidate[] {
   if (call.name !== 'top' && call.name !== 'bottom') return [];
   return call.arguments

@@ -9,7 +9,7 @@ import type { ValueExpression } from './columns.ts';
 
 const KEEPS_TYPE: ReadonlySet<string> = new Set(['abs', 'floor', 'ceil', 'round']);
 
-/** Type of a math function's result; undefined where it gives only nulls. */
+/** Type of a math function's result; `undefined` where all results are null. */
 export function mathType(name: string, given: readonly ValueExpression[]): FieldType | undefined {
   const numeric = given.every(({ type }) => type !== undefined && isNumeric(type));
   if (!numeric) return undefined;
@@ -23,9 +23,9 @@ export function isNumeric(type: FieldType): boolean {
 const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%']);
 
 /**
- * Type of a subquery's column as the query around it reads it. Arithmetic of integers is an integer
- * there, quotients and functions included: fractions are lost on the way, as recorded. Undefined
- * for what nobody knows.
+ * Type of a subquery's column as the query around it reads it. Arithmetic of integers has integer
+ * results there, including quotients and functions: fractions are lost, as recorded. `undefined`
+ * for unknown names.
  */
 export function declaredType(expression: ValueExpression): FieldType | undefined {
   switch (expression.kind) {
@@ -39,8 +39,8 @@ export function declaredType(expression: ValueExpression): FieldType | undefined
     case 'math': {
       const [first] = expression.arguments;
       const type = first === undefined ? undefined : declaredType(first);
-      // The first argument has the type of the column, also where only nulls come out: of texts, or
-      // beside a name that nobody knows.
+      // The first argument has the type of the column, even where all results are null: for texts,
+      // or with an unknown name.
       return type === undefined || type === 'unsigned' ? expression.type : type;
     }
     case 'column':
@@ -59,8 +59,8 @@ type BinaryOperands = {
 };
 
 /**
- * Type of an arithmetic or logical operator's result; throws the recorded error where there is
- * none.
+ * Type of an arithmetic or logical operator's result; throws the recorded error if the types do not
+ * fit.
  */
 export function binaryType(operands: BinaryOperands): FieldType | undefined {
   const { node, left, right } = operands;

@@ -59,7 +59,7 @@ function foldBinary(node: Binary): Expression | undefined {
   if (left.kind === 'boolean' && right.kind === 'boolean') {
     return foldBooleans(node, left.value, right.value);
   }
-  // A condition that has become constant on one side simplifies what is left of it.
+  // If one side of a condition is constant, the condition is simplified.
   if (operator === 'AND' || operator === 'OR') {
     if (left.kind === 'boolean') return left.value === (operator === 'AND') ? right : left;
     if (right.kind === 'boolean') return right.value === (operator === 'AND') ? left : right;

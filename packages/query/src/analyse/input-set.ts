@@ -1,4 +1,4 @@
-// The inputs of a plan, numbered without duplicates in the order in which they are asked for.
+// The inputs of a plan, numbered without duplicates in the order of their first use.
 import type { RowInput } from './columns.ts';
 
 export class InputSet {
@@ -6,12 +6,12 @@ export class InputSet {
   /** Made with the first input that is added: most conditions add none. */
   #indexes: Map<string, number> | undefined;
 
-  /** `known` are numbered already. */
+  /** `known` have numbers already. */
   constructor(known: readonly RowInput[] = []) {
     this.#inputs = [...known];
   }
 
-  /** Number of the input, new or known. */
+  /** Number of the input, which is added if it is new. */
   add(input: RowInput): number {
     this.#indexes ??= new Map(this.#inputs.map((known, i) => [inputKey(known), i]));
     const key = inputKey(input);

@@ -121,11 +121,11 @@ function checkStatic(
   return { statement, dimensions, bound, zone, subqueries };
 }
 
-/** What a query passes on to the analysis of its subqueries. */
+/** The surroundings of a subquery that its analysis needs. */
 type Around = {
   readonly context: QueryContext;
   readonly names: NamesBySource;
-  /** Which fields there are is decided by the range of the outermost query, as recorded. */
+  /** The range of the outermost query decides which fields exist, as recorded. */
   readonly range: ConditionSplit['range'];
   readonly interval: Interval | undefined;
 };
@@ -178,7 +178,7 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
       const isNoField = isTagAsField(fields[i]?.expression, sources);
       const ofValues = isNoField ? 'string' : declaredType(expression);
       const type = isUnknownCall(call) ? undefined : ofValues;
-      // What a call picks of a tag is still a tag to wildcards.
+      // A tag selected by a call is still a tag to wildcards.
       const isTagValue = call?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
       const known = type === undefined ? 'wildcard' : 'all';
       return {
@@ -192,7 +192,7 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
   };
 }
 
-/** Whether a tag is asked for as a field: it has no values, and is a tag to queries around it. */
+/** Whether a tag is read as a field: it has no values, and is a tag to outer queries. */
 function isTagAsField(
   expression: Expression | undefined,
   sources: readonly PreparedSource[],
@@ -205,7 +205,7 @@ function isTagAsField(
   );
 }
 
-/** The call that a column is. */
+/** The call that a column consists of. */
 function callOf(
   expression: ValueExpression,
   calls: readonly AggregateCall[],
@@ -213,12 +213,12 @@ function callOf(
   return expression.kind === 'column' ? calls[expression.index] : undefined;
 }
 
-/** A call on a field that nobody knows, with a result of its type. */
+/** A call on an unknown field whose result has a type. */
 function isUnknownCall(call: AggregateCall | undefined): boolean {
   return call !== undefined && call.input === undefined && !call.hasFixedType;
 }
 
-/** Whether a call is one of a column that is a tag of a subquery. */
+/** Whether a call reads a column that is a tag of a subquery. */
 function readsTag(expression: Expression | undefined, sources: readonly PreparedSource[]): boolean {
   switch (expression?.kind) {
     case 'call':
@@ -232,10 +232,7 @@ function readsTag(expression: Expression | undefined, sources: readonly Prepared
   }
 }
 
-/**
- * Every field that a condition names is compared in every row; tags are only looked at once per
- * value.
- */
+/** Every field in a condition is compared in every row; tags are compared once per value. */
 function checkCondition(
   condition: Expression | undefined,
   sources: readonly PreparedSource[],
@@ -258,8 +255,8 @@ function checkCondition(
 }
 
 /**
- * A name in the condition that is no field in the time range may be one at another time: no tag
- * then, but null. Sources are replaced by those that know of it.
+ * A name in the condition that is no field in the time range may be a field at another time: it is
+ * null then, and no tag. Replaces the sources by those with such fields.
  */
 function findAbsentFields(condition: Expression | undefined, sources: PreparedSource[]): void {
   if (condition === undefined) return;

@@ -14,7 +14,7 @@ import type { Zone } from './zone.ts';
 export type ExpandedField = {
   readonly expression: Expression;
   readonly name: string;
-  /** A tag that `top` or `bottom` tells apart; INTO writes it as a tag. */
+  /** A tag in a call of `top` or `bottom`; INTO writes it as a tag. */
   readonly isIntoTag: boolean;
 };
 
@@ -22,12 +22,12 @@ export type ExpandedField = {
 export type PreparedColumn = {
   readonly name: string;
   readonly type: FieldType;
-  /** Type of the values as they are computed. */
+  /** Type of the computed values. */
   readonly valueType: FieldType;
   readonly isTag: boolean;
   /**
-   * What reaches it. Names that nobody knows are no arguments of functions for wildcards; tags that
-   * `top` tells apart are only reached by their name (recorded).
+   * How it can be referenced. Wildcards do not pass unknown names to functions; tags in calls of
+   * `top` are only found by their name (recorded).
    */
   readonly visibility: 'all' | 'wildcard' | 'name';
 };
@@ -36,7 +36,7 @@ export type PreparedSource =
   | {
       readonly kind: 'measurement';
       readonly schema: MeasurementSchema;
-      /** Of other times, too. */
+      /** Includes other times. */
       readonly names: MeasurementNames;
     }
   | { readonly kind: 'subquery'; readonly select: PreparedSelect };
@@ -54,7 +54,7 @@ export type PreparedSelect = {
   readonly tagDimensions: readonly string[];
   readonly timeColumnName: string;
   readonly columns: readonly PreparedColumn[];
-  /** How they are calculated. */
+  /** The computation of its columns. */
   readonly built: BuiltColumns;
 };
 
@@ -63,7 +63,7 @@ export function sourceTags(source: PreparedSource): readonly string[] {
   return source.kind === 'measurement' ? [...source.schema.tags] : source.select.tagDimensions;
 }
 
-/** What a name stands for in a set of sources. */
+/** The meaning of a name in a set of sources. */
 export type ResolvedName =
   | {
       readonly kind: 'field';
@@ -79,12 +79,15 @@ export type ResolvedName =
   | { readonly kind: 'tag' }
   | { readonly kind: 'unknown' };
 
-/** The type in which values of a field are read where no function takes them. */
+/** The type in which values of a field are read when no function takes them. */
 export function readType({ type, valueType = type }: ResolvedName & { kind: 'field' }): FieldType {
   return isNumeric(type) && isNumeric(valueType) ? type : valueType;
 }
 
-/** A field of any source wins over a tag of any source; the strongest type wins among fields. */
+/**
+ * A field of any source takes precedence over a tag of any source; the strongest type among fields
+ * counts.
+ */
 export function resolveName(name: string, sources: readonly PreparedSource[]): ResolvedName {
   let type: FieldType | undefined;
   let isTag = false;

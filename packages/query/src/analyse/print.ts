@@ -4,7 +4,7 @@ import type { Expression } from '@tidemark/influxql';
 
 const BARE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Prints an expression; types of references are printed when `typeOf` knows them. */
+/** Prints an expression, with the types of references if `typeOf` returns them. */
 export function print(
   expression: Expression,
   typeOf?: (name: string) => string | undefined,

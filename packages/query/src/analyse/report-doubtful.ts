@@ -10,7 +10,7 @@ import type { PreparedSource } from './prepared.ts';
 import { resolveName } from './prepared.ts';
 import { unwrap } from './expressions.ts';
 
-/** Reports what of a statement can hardly be meant. */
+/** Reports parts of a statement that hardly mean what they say. */
 export function reportDoubtful(
   statement: SelectStatement,
   sources: readonly PreparedSource[],
@@ -40,7 +40,7 @@ function reportComparisons(
   });
 }
 
-/** Rows are made of fields: without one there are none. */
+/** Rows consist of fields: without one there are none. */
 function onlyTags(
   { fields }: SelectStatement,
   sources: readonly PreparedSource[],

@@ -40,7 +40,7 @@ export function reportTypes(
   }
 }
 
-/** Types of the fields of which values are left out, the one that is read first. */
+/** Types of the fields with values that are left out; the type that is read comes first. */
 function mixedFields(sources: readonly PreparedSource[]): Map<string, readonly FieldType[]> {
   const byName = new Map<string, Set<FieldType>>();
   for (const source of sources) {

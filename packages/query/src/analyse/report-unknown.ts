@@ -1,5 +1,5 @@
-// Warnings about unknown names. A statement with such a name is not an error: its result has
-// nothing for the name, as recorded. Its author should know nevertheless.
+// Warnings about unknown names. A statement with such a name is not an error: the name has no
+// values in the result, as recorded. But its author should know.
 import { isComparison, suggest } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { isTime, quoteString, walk } from '@tidemark/influxql';
@@ -38,7 +38,7 @@ export function reportNames(
   }
 }
 
-/** Reports a measurement that does not exist, though these do. */
+/** Reports a measurement that does not exist, with the existing ones. */
 export function reportMeasurement(
   { set: { name }, existing }: SourceNames,
   span: Span,
@@ -62,7 +62,7 @@ function namesOf(source: PreparedSource): readonly string[] {
   return [...columns, ...sourceTags(source)];
 }
 
-/** Names that something else is compared with: where a value is meant. */
+/** Names that are compared with something: these should be fields or tags with values. */
 function comparedWith(condition: Expression | undefined): ReadonlySet<string> {
   const names = new Set<string>();
   if (condition === undefined) return names;
@@ -74,8 +74,7 @@ function comparedWith(condition: Expression | undefined): ReadonlySet<string> {
 }
 
 /**
- * Names in the SELECT list and the condition. GROUP BY takes names that nobody has for empty tags
- * on purpose.
+ * Names in the SELECT list and the condition. In GROUP BY, unknown names are empty tags on purpose.
  */
 function references({ fields, condition }: SelectStatement): readonly Reference[] {
   const found: Reference[] = [];

@@ -11,15 +11,12 @@ import type { MeasurementNames } from '../measurement-names.ts';
 import { resolveMeasurement } from './resolve-source.ts';
 import type { MeasurementSet } from './resolve-source.ts';
 
-/** What is known of one source. */
+/** The names of one source. */
 export type SourceNames = {
   readonly set: MeasurementSet;
-  /** Sorted by name; those that the policy has at no time are among them. */
+  /** Sorted by name; includes measurements that the policy has at no time. */
   readonly measurements: readonly MeasurementNames[];
-  /**
-   * Names that the policy has instead; only where somebody wants to hear of a measurement that does
-   * not exist.
-   */
+  /** Names of existing measurements; only if missing measurements are reported. */
   readonly existing: readonly string[] | undefined;
 };
 

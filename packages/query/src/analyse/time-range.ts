@@ -24,19 +24,19 @@ import { localToInstant } from './zone.ts';
 export type TimeContext = {
   readonly now: Timestamp;
   readonly zone: Zone | undefined;
-  /** Told that a time under OR was taken for one under AND. */
+  /** Called when a time under OR is treated as one under AND. */
   readonly onWarning?: ((text: string) => void) | undefined;
 };
 
 const TIME_UNDER_OR =
   'comparisons of time under OR are taken as if they were joined by AND; write a statement for each range of time';
 
-/** `hasStart`/`hasEnd` tell bounds that were written from those that are only the ends of time. */
+/** `hasStart` and `hasEnd` distinguish written bounds from the ends of time. */
 export type ConditionSplit = {
   readonly range: TimeRange;
   readonly hasStart: boolean;
   readonly hasEnd: boolean;
-  /** What is left for rows; `undefined` when there is nothing. */
+  /** The remaining condition on rows; `undefined` if there is none. */
   readonly condition: Expression | undefined;
 };
 
@@ -63,7 +63,7 @@ export function splitCondition(
   };
 }
 
-/** A condition with the same times, of which the rest says nothing. */
+/** A condition with the same times and no other restriction. */
 export function onlyTimes(node: Expression): Expression {
   if (node.kind === 'paren') return { ...node, expression: onlyTimes(node.expression) };
   if (node.kind === 'binary') {
@@ -103,7 +103,7 @@ function splitBinary(node: Binary, context: TimeContext): Split {
     if (node.operator === 'OR' && isReadDifferently(left, right)) {
       context.onWarning?.(TIME_UNDER_OR);
     }
-    // A side that spoke of time only is as good as absent, under OR too.
+    // A side that only restricts time is left out, under OR too.
     if (left.rest === undefined) return { range, rest: right.rest };
     if (right.rest === undefined) return { range, rest: left.rest };
     return { range, rest: { ...node, left: left.rest, right: right.rest } };
@@ -136,9 +136,8 @@ function splitBinary(node: Binary, context: TimeContext): Split {
 }
 
 /**
- * Whether times under OR ask for something else than they would under AND: two ranges, or rows of a
- * range beside others. A range on one side is taken for that of all, which is what `time > x AND a
- * OR b` is meant to say.
+ * Whether times under OR differ from times under AND: two ranges, or rows of a range beside others.
+ * A range on one side applies to both sides, which is what `time > x AND a OR b` is meant to say.
  */
 function isReadDifferently(left: Split, right: Split): boolean {
   if ((left.rest === undefined) !== (right.rest === undefined)) return true;
@@ -186,16 +185,16 @@ export function intersect(a: TimeRange, b: TimeRange): TimeRange {
 }
 
 /**
- * The times for which `time OPERATOR bound` holds. Throws `InvalidRequest` for operators that are
- * no order.
+ * The times for which `time OPERATOR bound` holds. Throws `InvalidRequest` for operators other than
+ * comparisons of order.
  */
 export function rangeOfComparison(
   operator: Binary['operator'],
   time: Timestamp,
   span: Span,
 ): TimeRange {
-  // One instant behind the last that a point may have can be named: there is nothing from it on,
-  // and all before it.
+  // A bound may be one instant after the last time of a point: no points are from it on, and all
+  // are before it.
   const end = time > MAX_TIME ? MAX_TIME : time;
   switch (operator) {
     case '=':
@@ -213,7 +212,7 @@ export function rangeOfComparison(
   }
 }
 
-/** The instant that an expression beside `time` means. */
+/** The instant of an expression that is compared with `time`. */
 export function evaluateTime(operand: Expression, context: TimeContext): Timestamp {
   const folded = foldTimes(foldExpression(unwrap(operand)), context);
   const { span } = operand;
@@ -224,7 +223,7 @@ export function evaluateTime(operand: Expression, context: TimeContext): Timesta
   throw notATime(folded, operand.span);
 }
 
-/** Folds `now()`, time texts and durations under + and -; anything else comes back as it is. */
+/** Folds `now()`, time texts and durations under + and -; returns other expressions unchanged. */
 function foldTimes(node: Expression, context: TimeContext): bigint | Expression {
   switch (node.kind) {
     case 'integer':
@@ -260,7 +259,7 @@ function timeOfText(node: Expression, zone: Zone | undefined): bigint | undefine
 }
 
 const DATE_LIKE = /^\d{4}-\d{2}-\d{2}/;
-/** Several spaces may stand before the clock, and an hour may have one digit, as recorded. */
+/** Several spaces may precede the clock time, and an hour may have one digit, as recorded. */
 const SPACES = /^(.{10}) +/;
 const SHORT_HOUR = /^(.{10}[ T])(\d:)/;
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})(?:\.(\d+))?)?$/;

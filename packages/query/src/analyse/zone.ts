@@ -2,9 +2,9 @@
 import { assert, floorDiv, NANOS_PER_SECOND } from '@tidemark/core';
 
 const DAY_SECONDS = 86_400;
-/** Days whose offsets are kept per zone: a century of them. */
+/** Days whose offsets are cached per zone: a century of them. */
 const DAYS_MAX = 36_525;
-/** Zones that are kept open: more than the zone data has names for would be other spellings. */
+/** Zones that are cached: more than there are names in the zone data. */
 const ZONES_MAX = 64;
 
 /** A time zone. Offsets are nanoseconds east of UTC. */
@@ -16,10 +16,7 @@ export interface Zone {
 
 const ZONES = new Map<string, Zone>();
 
-/**
- * The zone of an IANA name that is known to exist; `undefined` for UTC, where nothing has to be
- * computed.
- */
+/** The zone of a valid IANA name; `undefined` for UTC, where nothing has to be computed. */
 export function openZone(name: string | undefined): Zone | undefined {
   if (name === undefined || name === '' || name === 'UTC') return undefined;
   let zone = ZONES.get(name);
@@ -35,8 +32,8 @@ export function openZone(name: string | undefined): Zone | undefined {
 type Span = { readonly start: bigint; readonly end: bigint; readonly offset: bigint };
 
 /**
- * Asks the runtime about a day once, and about none while times stay between two transitions that
- * are known: the span of the last time grows by every day beside it that has its offset.
+ * Asks the runtime about each day once, and about none while times stay between two known
+ * transitions: the span of the last time grows by every neighbouring day with the same offset.
  */
 class ZoneOffsets implements Zone {
   readonly name: string;
@@ -76,7 +73,9 @@ class ZoneOffsets implements Zone {
     return found;
   }
 
-  /** The spans of the seconds [from, to): a part whose ends have one offset has no transition. */
+  /**
+   * The spans of the seconds [from, to): a part whose ends have the same offset has no transition.
+   */
   #spansIn(from: number, to: number): readonly Span[] {
     const offset = this.#secondsAt(from);
     if (offset === this.#secondsAt(to - 1)) {

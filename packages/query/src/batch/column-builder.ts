@@ -5,8 +5,8 @@ import { columnValue, TextCodes } from '@tidemark/core';
 const FIRST_CAPACITY = 64;
 
 /**
- * Texts that are looked for when one is appended. A map of hundreds of thousands stops its thread
- * when it doubles; a dictionary may hold a text twice.
+ * Maximum number of texts that are looked up when one is appended. A map of hundreds of thousands
+ * stops its thread when it doubles; a dictionary may contain a text twice.
  */
 const MOST_KNOWN_TEXTS = 1 << 14;
 
@@ -39,7 +39,7 @@ export class ColumnBuilder {
   #hasNulls = false;
   #dictionary: string[] = [];
   #known = new TextCodes();
-  /** Code of the first text that is known. */
+  /** Code of the first text in the map. */
   #firstKnown = 0;
 
   constructor(type: FieldType) {

@@ -26,7 +26,7 @@ export class PointWriter {
     return this.#times.length;
   }
 
-  /** Appends a point; auxiliary columns come from the row that was selected, if any was. */
+  /** Appends a point; auxiliary columns come from the selected row, if there is one. */
   append(time: bigint, value: FieldValue | null, selected?: RowRef): void {
     this.#times.append(time);
     this.#value.append(value);

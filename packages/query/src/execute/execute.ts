@@ -16,7 +16,7 @@ import { scanSeries } from '../scan/scan-series.ts';
 
 /**
  * Rows of the answer: columns are the plan's outputs, groups in the order of the answer. `ends`
- * says which groups are not needed any further.
+ * tells which groups need no more rows.
  */
 export function execute(
   plan: PhysicalPlan,

@@ -27,7 +27,7 @@ export function runAggregated(
 
 type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
 
-/** What the source is asked of one of the measurements. */
+/** The request to the source for one of the measurements. */
 export function requestOf(source: MeasurementPlan, rows: AggregatedPlan): MeasurementAggregates {
   const options = aggregateOptions(rows, new CallsPlan(rows.select));
   return { ...aggregateRequest(rows.select, options).request, source: source.measurement };

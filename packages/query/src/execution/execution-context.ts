@@ -24,7 +24,7 @@ export class ExecutionContext {
   readonly #counters = zeroCounters();
   readonly #profile: Profile | undefined;
 
-  /** `profile` is given where somebody asks what the operators cost. */
+  /** `profile` is present if the costs of the operators are measured. */
   constructor(query: QueryContext, profile?: Profile) {
     this.query = query;
     this.#profile = profile;
@@ -36,15 +36,15 @@ export class ExecutionContext {
   }
 
   /**
-   * The rows of an operator, measured if somebody asks; `owner` is the plan or the source that it
-   * works for.
+   * The rows of an operator, measured if there is a profile; `owner` is the plan or the source that
+   * it works for.
    */
   operator(label: string, owner: object, from: Operator<RowBatch>): Operator<RowBatch> {
     if (this.#profile === undefined) return from;
     return this.#profile.stream(label, owner, { from, rowsOf: (batch) => batch.times.length });
   }
 
-  /** What a request to the source answers, measured if somebody asks. */
+  /** The answer of the source to a request, measured if there is a profile. */
   read<T>(
     label: string,
     owner: { readonly measurement: MeasurementRef },
@@ -56,12 +56,12 @@ export class ExecutionContext {
     return this.#profile.source(name, owner, request);
   }
 
-  /** What an operator does between two batches, measured if somebody asks. */
+  /** A step of an operator between two batches, measured if there is a profile. */
   step<T>(label: string, owner: object, work: Steps<T>): Steps<T> {
     return this.#profile === undefined ? work : this.#profile.step(label, owner, work);
   }
 
-  /** Work of one piece. */
+  /** Work without pauses. */
   time<T>(label: string, owner: object, work: () => T): T {
     return this.#profile === undefined ? work() : this.#profile.time(label, owner, work);
   }
@@ -79,12 +79,12 @@ export class ExecutionContext {
     if (limit > 0 && this.#filled > limit) throw filledLimitExceeded(this.#filled, limit);
   }
 
-  /** Options of a request whose rows do not come here to be counted. */
+  /** Options of a request whose rows are counted by the source. */
   countingOptions(): RequestOptions & { readonly counters: SourceCounters } {
     return { ...requestOptions(this.query), counters: this.query.counters ?? this.#counters };
   }
 
-  /** Holds the rows that the source has read by itself against the limit of points. */
+  /** Checks the number of rows that the source has read against the limit of points. */
   checkRowsRead({ rowsRead }: SourceCounters): void {
     const limit = this.query.limits.maxSelectPoints;
     if (limit > 0 && rowsRead > limit) throw pointLimitExceeded(rowsRead, limit);
@@ -98,7 +98,7 @@ export class ExecutionContext {
     if (this.#series.size > limit) throw seriesLimitExceeded(this.#series.size, limit);
   }
 
-  /** Bytes that the statement holds on to; given back with `release`. */
+  /** Counts bytes that the statement holds until `release`. */
   hold(bytes: number): void {
     this.#bytes += bytes;
     const limit = this.query.limits.maxQueryMemoryBytes;

@@ -8,8 +8,8 @@ import type { Operator, Pause, Steps } from '../operator.ts';
 import type { SourceCounters } from '../series-source.ts';
 
 /**
- * One operator. Times are milliseconds of the wall, waits for the source and for other queries
- * included.
+ * One operator. Times are milliseconds of wall time, including waits for the source and for other
+ * queries.
  */
 export type OperatorCost = {
   readonly label: string;
@@ -18,7 +18,7 @@ export type OperatorCost = {
   batches: number;
   rows: number;
   readonly children: OperatorCost[];
-  /** What the source counted meanwhile; only for operators that read it. */
+  /** Counters of the source meanwhile; only for operators that read it. */
   counters: SourceCounters | undefined;
 };
 
@@ -32,7 +32,7 @@ export const COUNTER_NAMES = [
   'bytesRead',
 ] as const satisfies readonly (keyof SourceCounters)[];
 
-/** Counters that have counted nothing. */
+/** Counters with all values zero. */
 export function zeroCounters(): SourceCounters {
   return {
     seriesVisited: 0,
@@ -49,10 +49,7 @@ export function ownMs({ totalMs, children }: OperatorCost): number {
   return Math.max(0, totalMs - children.reduce((sum, child) => sum + child.totalMs, 0));
 }
 
-/**
- * Measures the operators of one statement. `counters` are those that the source of the statement
- * counts in.
- */
+/** Measures the operators of one statement. `counters` are those of the source of the statement. */
 export class Profile {
   readonly root: OperatorCost = operator('statement');
   readonly #monotonicMs: () => number;
@@ -66,8 +63,8 @@ export class Profile {
   }
 
   /**
-   * The same operator, measured. `owner` tells operators of one label apart: the plan or the source
-   * they are of.
+   * The same operator, measured. `owner` distinguishes operators with the same label: it is their
+   * plan or source.
    */
   *stream<T>(
     label: string,
@@ -88,7 +85,7 @@ export class Profile {
     }
   }
 
-  /** Like `stream`, for what reads the source: its counters are kept too. */
+  /** Like `stream`, for operators that read the source: its counters are recorded too. */
   source<T>(
     label: string,
     owner: object,
@@ -107,7 +104,7 @@ export class Profile {
     return end.value as T;
   }
 
-  /** Work of one piece. */
+  /** Work without pauses. */
   time<T>(label: string, owner: object, work: () => T): T {
     const cost = this.#costOf(label, owner);
     const started = this.#monotonicMs();
@@ -119,9 +116,7 @@ export class Profile {
     }
   }
 
-  /**
-   * The next batch or the end of some work. Waits on the way belong to the time of all who wait.
-   */
+  /** The next batch or the end of some work. Waits count for all operators that wait. */
   *#measured<T, R>(
     cost: OperatorCost,
     work: Generator<T | Pause, R, undefined>,

@@ -22,7 +22,7 @@ export type FillOptions = {
   readonly lastStart: bigint;
   readonly descending: boolean;
   readonly types: readonly FieldType[];
-  /** Told how many windows were filled; throws when they are too many. */
+  /** Called with the number of filled windows; throws when there are too many. */
   readonly onFilled: (count: number) => void;
 };
 
@@ -73,8 +73,8 @@ export class Filler {
   }
 
   /**
-   * Whether the points follow each other, and those before, window by window: starts of windows
-   * ascend strictly, so that counting them tells. A zone moves its windows.
+   * Whether all windows up to the last point have one: starts of windows ascend strictly, so
+   * counting is enough. Not with a zone, which moves windows.
    */
   #hasNoGaps(times: BigInt64Array): boolean {
     const { windows, descending } = this.#options;
@@ -86,11 +86,11 @@ export class Filler {
     return span === BigInt(times.length - 1) * windows.everyNanos;
   }
 
-  /** The empty windows behind the last point, up to the end of the range. */
+  /** The empty windows after the last point, up to the end of the range. */
   *finish(): Iterable<PointBatch> {
     if (this.#next === undefined) return;
     const { descending, firstStart, lastStart } = this.#options;
-    // Nothing is known of the time before the first point of an unbounded range.
+    // The time before the first point of an unbounded range has no end.
     if (descending && firstStart === MIN_TIME) return;
     while (descending ? this.#next >= firstStart : this.#next <= lastStart) {
       this.#appendEmpty(this.#next, undefined);
@@ -138,11 +138,10 @@ export class Filler {
     const { fill, isCount } = this.#options;
     switch (fill.kind) {
       case 'previous':
-        // Auxiliary columns are filled in rows that are answered, behind OFFSET
-        // (`row-defaults.ts`).
+        // Auxiliary columns are filled in rows of the answer, after OFFSET (`row-defaults.ts`).
         return column > 0 ? null : (this.#previous?.value ?? null);
       case 'number':
-        // A number does not fit into an auxiliary column of texts; the last step puts it there.
+        // A number does not fit into an auxiliary column of texts; the last step sets it there.
         if (column > 0 && (type === 'string' || type === 'boolean')) return null;
         return castNumber(fill.value, type);
       case 'linear':
@@ -180,7 +179,7 @@ export function castNumber(value: number | bigint, type: FieldType): FieldValue 
   }
 }
 
-/** The recorded way: distances are whole numbers of windows, so that most slopes are exact. */
+/** The recorded method: distances are whole numbers of windows, so that most slopes are exact. */
 function interpolate(
   before: Known | undefined,
   after: Known | undefined,

@@ -1,5 +1,5 @@
-// fill() over finished rows: values for columns that have none at a time at which another column
-// has one.
+// fill() over finished rows: values for columns that have none at a time when another column has
+// one.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnLength, columnValue } from '@tidemark/core';
 
@@ -81,7 +81,7 @@ export class RawFiller {
     this.#columns = plan.inputs.map((input) => {
       const type = input.kind === 'field' ? input.type : 'string';
       if (fill.kind !== 'number') return new ColumnDefaults(type, undefined);
-      // A number does not fit into a column of texts; the last step puts it there (see
+      // A number does not fit into a column of texts; the last step sets it there (see
       // `to-results.ts`).
       if (isText(type)) return undefined;
       return new ColumnDefaults(type, castNumber(fill.value, type));

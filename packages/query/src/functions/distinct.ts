@@ -11,10 +11,10 @@ import type { Calculation } from './steps.ts';
 const EPOCH = 0n;
 
 const FIRST_CAPACITY = 16;
-/** Arrays that are not longer are kept for the next window. */
+/** Longer arrays are not reused for the next window. */
 const KEPT_CAPACITY = 1024;
 
-/** Something of each value of a window, by the value's number. */
+/** Data about each value of a window, by the value's number. */
 class PerValue<A extends BigInt64Array | Uint32Array> {
   readonly #make: (length: number) => A;
   readonly #hold: (bytes: number) => void;
@@ -26,12 +26,12 @@ class PerValue<A extends BigInt64Array | Uint32Array> {
     this.#array = make(0);
   }
 
-  /** The array, with room for `count` values. What it holds of new ones is unspecified. */
+  /** The array, with room for `count` values. Data of new values is unspecified. */
   forValues(count: number): A {
     const before = this.#array;
     if (before.length >= count) return before;
     const after = this.#make(Math.max(FIRST_CAPACITY, count, 2 * before.length));
-    // Both are of one type, which the compiler does not relate.
+    // Both have the same type, which the compiler cannot relate.
     (after as Uint32Array).set(before as Uint32Array);
     this.#hold(after.byteLength - before.byteLength);
     this.#array = after;
@@ -69,12 +69,12 @@ abstract class PerValueAccumulator implements Accumulator {
   }
 
   /**
-   * Rows by the numbers of their values; those below `known` have been seen before, new ones come
-   * in order.
+   * Processes rows by the numbers of their values; numbers below `known` have been seen before, new
+   * ones come in order.
    */
   protected abstract see(numbers: Uint32Array, times: BigInt64Array, known: number): void;
 
-  /** Appends what the values of a window come to. There is at least one. */
+  /** Appends the result of a window, which has at least one value. */
   protected abstract reduce(stamp: bigint, out: PointWriter): Calculation;
 
   /** The window has ended. */
@@ -82,8 +82,8 @@ abstract class PerValueAccumulator implements Accumulator {
 }
 
 /**
- * The different values by the time of their first occurrence in the query's order, among equal
- * times the smaller one first.
+ * The distinct values by the time of their first occurrence in the query's order; among equal times
+ * the smaller one comes first.
  */
 export class DistinctAccumulator extends PerValueAccumulator {
   readonly #firsts: PerValue<BigInt64Array>;
@@ -121,7 +121,7 @@ export class DistinctAccumulator extends PerValueAccumulator {
   }
 }
 
-/** The number of different values. */
+/** The number of distinct values. */
 export class CountDistinctAccumulator extends PerValueAccumulator {
   protected see(): void {
     // The values themselves are enough.
@@ -203,7 +203,7 @@ export class ModeAccumulator extends PerValueAccumulator {
     this.#lasts.clear();
   }
 
-  /** Numbers of the values that occur most often, in the order in which they came. */
+  /** Numbers of the most frequent values, in the order of their first occurrence. */
   *#mostFrequent(): Calculation<readonly number[]> {
     const { size } = this.values;
     const counts = this.#counts.forValues(size);

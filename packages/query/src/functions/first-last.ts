@@ -10,7 +10,7 @@ import type { ShardSpan } from '../series-source.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 
-/** What is known of the merge that rows come from. */
+/** The merge that rows come from. */
 export type SeriesMerge = {
   /** The input with the label of each row's series; null where rows come from a subquery. */
   readonly input: number;
@@ -30,7 +30,7 @@ type Tied = {
 
 type Placed = Tied & { readonly place: number };
 
-/** What a series takes besides its label. */
+/** Memory of a series besides its label. */
 const SERIES_BYTES = 150;
 
 export class MergedFirstLast implements Accumulator {
@@ -41,7 +41,7 @@ export class MergedFirstLast implements Accumulator {
   /** The best time of each series. */
   readonly #series = new Map<string, Series>();
   #seriesBytes = 0;
-  /** Those of `#series` by their codes in the labels of the last rows. */
+  /** The entries of `#series` by their codes in the labels of the last rows. */
   #byCode: (Series | undefined)[] = [];
   #dictionary: readonly string[] | undefined;
   #best: bigint | undefined;
@@ -118,7 +118,7 @@ export class MergedFirstLast implements Accumulator {
     return series;
   }
 
-  /** Of each source what its merge gives; rows of subqueries are not merged by series. */
+  /** For each source, the row that its merge gives; rows of subqueries are not merged by series. */
   #pick(time: bigint): Tied | undefined {
     const bySource = new Map<number, Map<string, Tied>>();
     const candidates: Tied[] = [];
@@ -157,7 +157,7 @@ export class MergedFirstLast implements Accumulator {
     );
   }
 
-  /** Where one has no text, nothing behind it is compared. */
+  /** If one has no text, later columns are not compared. */
   #compare(a: RowRef, b: RowRef): number {
     for (const input of this.#merge.compared) {
       const [left, right] = [textOf(a, input), textOf(b, input)];

@@ -19,8 +19,8 @@ export type TiedRow = {
 };
 
 /**
- * The row that is picked. `seriesCount` series have a row in the shard; `compare` orders rows of
- * one time where the merge compares more than times.
+ * The chosen row. `seriesCount` series have a row in the shard; `compare` orders rows of one time
+ * if the merge compares more than times.
  */
 export function pickTied<T extends TiedRow>(
   tied: readonly [T, ...T[]],
@@ -33,7 +33,9 @@ export function pickTied<T extends TiedRow>(
   return isPreferred(two.value, one.value, name) ? two : one;
 }
 
-/** Of two values of one time the larger one; `first` prefers false. */
+/**
+ * Whether a value is preferred among two of one time: the larger one, but `first` prefers false.
+ */
 export function isPreferred(value: FieldValue, other: FieldValue, name: EndFunction): boolean {
   if (typeof value === 'boolean' && name === 'first') return value < other;
   return value > other;

@@ -1,5 +1,5 @@
-// top and bottom: the n largest or smallest points of the window, one per combination of tags when
-// asked.
+// top and bottom: the n largest or smallest points of the window, at most one per combination of
+// tags if there are tags.
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
@@ -14,9 +14,9 @@ type Candidate = {
   readonly time: bigint;
   readonly value: FieldValue;
   readonly row: RowRef;
-  /** Counts the candidates: of equal ones the first stays. */
+  /** Numbers the candidates: the first of equal ones stays. */
   readonly sequence: number;
-  /** Number of its combination of tags; 0 where all are alike. */
+  /** Number of its combination of tags; 0 if there are no tags. */
   readonly combination: number;
 };
 
@@ -27,18 +27,18 @@ type RankingSpec = {
 };
 
 /**
- * Points come out in the time order of the query with their own times; ties prefer the earlier
- * point. No more are kept than are asked for. With tags, a kept point is the best one of its
- * combination: one that had to go, and all that its combination had before, is worse than every
- * point that is kept, which only become better.
+ * Points are emitted in the time order of the query with their own times; ties prefer the earlier
+ * point. No more than n are kept. With tags, a kept point is the best one of its combination:
+ * points that were dropped, and all earlier ones of their combinations, are worse than every kept
+ * point, and kept points only become better.
  */
 export class RankingAccumulator implements Accumulator {
   readonly #spec: RankingSpec;
   readonly #descending: boolean;
   readonly #retained: RetainedRows;
-  /** A heap: no candidate is better than those below it, and the worst one is the first. */
+  /** A heap: no candidate is better than its children, and the worst one is the first. */
   #heap: Candidate[] = [];
-  /** Combinations of tags that have a candidate, and where in the heap. */
+  /** Combinations of tags with a candidate, and its position in the heap. */
   readonly #combinations: ValueTable;
   #placeOf: number[] = [];
   #sequence = 0;
@@ -65,7 +65,7 @@ export class RankingAccumulator implements Accumulator {
   }
 
   /**
-   * Whether a value is worse than all that are kept, of which there are enough: most rows of a long
+   * Whether the heap is full and a value is worse than all in it: true for most rows of a long
    * window.
    */
   #isHopeless(value: FieldValue): boolean {
@@ -135,7 +135,7 @@ export class RankingAccumulator implements Accumulator {
     }
   }
 
-  /** Puts a candidate in the place of a worse one. */
+  /** Replaces a candidate by a better one. */
   #replace(place: number, candidate: Candidate): void {
     this.#retained.add(candidate.row);
     this.#retained.drop(this.#heap[place]!.row);
@@ -174,7 +174,7 @@ export class RankingAccumulator implements Accumulator {
   }
 }
 
-/** The same text for the same values only. */
+/** A text that is unique for the values. */
 function combinationOf({ columns, row }: RowRef, inputs: readonly number[]): string {
   let combination = '';
   for (const input of inputs) {

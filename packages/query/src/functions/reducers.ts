@@ -38,7 +38,7 @@ export type ReducerSpec =
   | {
       readonly kind: 'top' | 'bottom';
       readonly size: number;
-      /** Inputs whose combinations are told apart; indexes into the plan's inputs. */
+      /** Inputs whose combinations are distinguished; indexes into the plan's inputs. */
       readonly distinctInputs: readonly number[];
     };
 
@@ -51,48 +51,48 @@ export type ReducerInput = {
   readonly columns: readonly Column[];
 };
 
-/** Gathers one window after the other. */
+/** Collects one window after another. */
 export interface Accumulator {
   /** Takes rows `[from, to)`; nulls are no points. */
   add(input: ReducerInput, from: number, to: number): void;
   /**
    * Ends the window: appends its points, if it has any, and starts over. A point is stamped with
-   * `stamp`, or with its own time when `stamp` is undefined. What takes long comes back as steps
-   * that have to be done before anything else is asked of the accumulator.
+   * `stamp`, or with its own time when `stamp` is undefined. Long work is returned as steps, which
+   * have to be run before any other call.
    */
   emit(stamp: bigint | undefined, out: PointWriter): Calculation | undefined;
 }
 
 export type AccumulatorContext = {
   readonly inputType: FieldType;
-  /** Rows come with the newest first, and go so. */
+  /** Rows come, and points are emitted, newest first. */
   readonly descending: boolean;
   readonly random: () => number;
-  /**
-   * Whether the row that a point was picked from is answered: its own time, or other columns of it.
-   */
+  /** Whether the row of a selected point is part of the answer: its own time, or other columns. */
   readonly needsRow: boolean;
-  /** Set where `first` and `last` have to know how series were merged. */
+  /** Present if `first` and `last` depend on how series were merged. */
   readonly merge?: SeriesMerge | undefined;
-  /** Counts memory that the accumulator takes (or, negative, gives back) as the query's. */
+  /** Counts memory of the accumulator (negative when it is freed) as the query's. */
   readonly hold: (bytes: number) => void;
 };
 
 type Kind = ReducerSpec['kind'];
 type SpecOf<K extends Kind> = ReducerSpec & { readonly kind: K };
 
-/** Everything there is to know about a reducer but its accumulator. */
+/** Everything about a reducer except its accumulator. */
 type ReducerRow<K extends Kind> = {
   readonly create: (spec: SpecOf<K>, context: AccumulatorContext) => Accumulator;
-  /** Type of its values; absent is that of the field. */
+  /** Type of its values; that of the field if absent. */
   readonly type?: FieldType;
-  /** `fill` gives windows without points: 0 where it counts; nothing where it gives many points. */
+  /**
+   * Value of windows without points in `fill`: 0 for counts; none if a window may have many points.
+   */
   readonly fill?: 'zero' | 'never';
-  /** Reads the arguments of a checked call; absent where there is but the field. */
+  /** Reads the arguments of a checked call; absent if the field is the only one. */
   readonly read?: (call: Call, tagInput: (name: string) => number) => Omit<SpecOf<K>, 'kind'>;
 };
 
-/** A reducer is its accumulator and its row. */
+/** A reducer consists of its accumulator and its row. */
 const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
   count: { type: 'integer', fill: 'zero', create: () => new CountAccumulator() },
   'count-distinct': {
@@ -152,7 +152,7 @@ function rowOf<K extends Kind>({ kind }: SpecOf<K>): ReducerRow<K> {
   return REDUCERS[kind];
 }
 
-/** What a checked call reduces by; `undefined` when nothing is called so. */
+/** The reduction of a checked call; `undefined` if no reducer has its name. */
 export function reducerSpec(
   kind: string,
   call: Call,
@@ -162,17 +162,17 @@ export function reducerSpec(
   return { kind, ...REDUCERS[kind as Kind].read?.(call, tagInput) } as ReducerSpec;
 }
 
-/** Type of what a reducer makes of a field. */
+/** Type of a reducer's values for a type of field. */
 export function reducedType(spec: ReducerSpec, inputType: FieldType): FieldType {
   return REDUCERS[spec.kind].type ?? inputType;
 }
 
-/** Whether that is the same for all fields. */
+/** Whether the type is the same for all fields. */
 export function hasOwnType(spec: ReducerSpec): boolean {
   return REDUCERS[spec.kind].type !== undefined;
 }
 
-/** What `fill` makes of windows without points. */
+/** Value of windows without points in `fill`. */
 export function fillOf(spec: ReducerSpec): ReducerRow<Kind>['fill'] {
   return REDUCERS[spec.kind].fill;
 }

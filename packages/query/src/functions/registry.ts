@@ -103,7 +103,7 @@ export const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map(
   SPECS.map((spec) => [spec.name, spec]),
 );
 
-/** Whether a function asks for rows by rank. */
+/** Whether a function selects points by rank. */
 export function isRanking(name: string): name is 'top' | 'bottom' {
   return name === 'top' || name === 'bottom';
 }

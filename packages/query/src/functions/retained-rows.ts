@@ -5,7 +5,7 @@ import type { Column } from '@tidemark/core';
 
 import type { RowRef } from '../batch/point-writer.ts';
 
-/** Bytes that one picked row takes besides its batch, about. */
+/** Bytes of a retained row besides its batch, approximately. */
 const ROW_BYTES = 100;
 
 /** Counts picked rows and the batches that they keep alive as memory of the query. */

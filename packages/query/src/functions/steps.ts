@@ -2,14 +2,14 @@
 // between steps, and a cancelled query ends there.
 
 /**
- * Work of a function in steps, between which others may run; it never waits. It may be left at any
- * step.
+ * Work of a function in steps, between which other work may run; it never waits. It may be
+ * abandoned at any step.
  */
 export type Calculation<T = void> = Generator<undefined, T, undefined>;
 
 /**
- * Items that are looked at, or sorted, in one step: a millisecond of either, a few when others
- * share the processor.
+ * Items processed or sorted in one step: a millisecond of either, a few when others share the
+ * processor.
  */
 export const STEP_ITEMS = 1 << 12;
 
@@ -18,7 +18,7 @@ export function isStepped(count: number): boolean {
   return count > STEP_ITEMS;
 }
 
-/** Does all of the work at once. For what is known to be short, and for tests. */
+/** Runs all of the work at once. For short work, and for tests. */
 export function finishSteps<T>(steps: Calculation<T>): T {
   for (;;) {
     const step = steps.next();
@@ -26,7 +26,7 @@ export function finishSteps<T>(steps: Calculation<T>): T {
   }
 }
 
-/** The steps when so many items are worth several; `undefined` when the work was done at once. */
+/** The steps if there are many items; `undefined` when the work was done at once. */
 export function stepsIfMany(count: number, steps: Calculation): Calculation | undefined {
   if (isStepped(count)) return steps;
   finishSteps(steps);
@@ -47,10 +47,7 @@ export function* sortInSteps<T>(
   return sorted;
 }
 
-/**
- * The numbers from 0 to `count - 1` in the order of what `compare` says of them, equal ones as they
- * come.
- */
+/** The numbers from 0 to `count - 1`, sorted by `compare`, stable. */
 export function* orderInSteps(
   count: number,
   compare: (a: number, b: number) => number,
@@ -85,7 +82,7 @@ function* merge(
   to: Uint32Array,
   compare: (a: number, b: number) => number,
 ): Calculation {
-  // What came in order is not compared one by one.
+  // Items that are in order already are not compared one by one.
   if (middle === end || compare(from[middle - 1]!, from[middle]!) <= 0) {
     to.set(from.subarray(start, end), start);
     yield;
@@ -103,9 +100,8 @@ function* merge(
 type Numbers = Float64Array | BigInt64Array | BigUint64Array;
 
 /**
- * Puts the value that stands at `rank` in ascending order there, nothing larger before it and
- * nothing smaller behind it (Hoare's selection). What is no number comes last. Changes the order of
- * `values`.
+ * Moves the value of a rank in ascending order to its position, nothing larger before it and
+ * nothing smaller after it (Hoare's selection). NaN comes last. Changes the order of `values`.
  */
 export function* selectInSteps(values: Numbers, rank: number): Calculation {
   let low = 0;
@@ -132,7 +128,7 @@ export function* selectInSteps(values: Numbers, rank: number): Calculation {
   }
 }
 
-/** Moves NaN to the end; how many numbers there are. */
+/** Moves NaN to the end and returns how many numbers there are. */
 function* numbersFirst(values: Numbers): Calculation<number> {
   if (!(values instanceof Float64Array)) return values.length;
   let count = 0;

@@ -1,4 +1,4 @@
-// All transformations: a transformation is its implementation and its row.
+// All transformations: each consists of its implementation and its row.
 import type { FieldType } from '@tidemark/core';
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';
@@ -37,7 +37,7 @@ type TransformationRow<K extends Kind> = {
   readonly create: (spec: SpecOf<K>, context: TransformationContext) => Transformation;
   /** Reads the arguments of a checked call; `everyNanos` is the interval of GROUP BY time. */
   readonly read: (call: Call, everyNanos: bigint | undefined) => Omit<SpecOf<K>, 'kind'>;
-  /** Type of its values; `input` is that of what it takes. */
+  /** Type of its values; `input` is that of its argument. */
   readonly type: FieldType | 'input';
   /** Windows before the range that are read: one, however many it averages (recorded). */
   readonly windowsBefore: 0 | 1;
@@ -173,12 +173,12 @@ function rowOf<K extends Kind>({ kind }: SpecOf<K>): TransformationRow<K> {
   return TRANSFORMATIONS[kind];
 }
 
-/** Whether a function transforms points, one after the other. */
+/** Whether a function transforms points, one after another. */
 export function isTransformation(name: string): boolean {
   return Object.hasOwn(TRANSFORMATIONS, name);
 }
 
-/** A checked call as data of a plan; `undefined` when nothing is called so. */
+/** A checked call as data of a plan; `undefined` if no transformation has its name. */
 export function transformationSpec(
   call: Call,
   everyNanos: bigint | undefined,
@@ -188,7 +188,7 @@ export function transformationSpec(
   return { kind, ...TRANSFORMATIONS[kind].read(call, everyNanos) } as TransformationSpec;
 }
 
-/** Type of what a transformation makes of points. */
+/** Type of a transformation's values for a type of points. */
 export function transformedType(spec: TransformationSpec, type: FieldType): FieldType {
   const own = TRANSFORMATIONS[spec.kind].type;
   return own === 'input' ? type : own;
@@ -204,7 +204,7 @@ export function windowsShifted(spec: TransformationSpec): number {
   return rowOf(spec).windowsShifted(spec);
 }
 
-/** Whether its values have the same type whatever the field. */
+/** Whether its values have the same type for all fields. */
 export function hasFixedType(name: string): boolean {
   return isTransformation(name) && TRANSFORMATIONS[name as Kind].type !== 'input';
 }

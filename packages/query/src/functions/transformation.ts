@@ -1,11 +1,9 @@
-// Transformations: functions that turn the points of one group into other points, one after the
-// other, with state between them (difference, moving_average, the technical analysis functions,
-// integral, holt_winters).
-//
-// They work on batches of one column, so that their loops touch typed arrays only. The operator
-// above feeds them the merged points of one group in the order of the query and creates a new one
-// for each group. What they emit is again in that order. Which arguments are valid, and with which
-// text they are refused, is analysis.
+// Transformations: functions that turn the points of one group into other points, one after
+// another, with state between them (difference, moving_average, the technical analysis functions,
+// integral, holt_winters). They work on batches of one column, so that their loops touch typed
+// arrays only. The operator above feeds them the merged points of one group in the order of the
+// query and creates a new one for each group. They emit points in that order too. Analysis decides
+// which arguments are valid, and with which text they are refused.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Calculation } from './steps.ts';
 
@@ -26,21 +24,23 @@ export interface Transformation {
    */
   push(batch: PointBatch): PointBatch;
   /**
-   * The same where a few points may bring very many: in parts of so many. Absent where none brings
-   * more than a few.
+   * The same in parts, for transformations with very many results for a few points. Absent for
+   * others.
    */
   pushInParts?(batch: PointBatch): Iterable<PointBatch>;
-  /** No further points will come: brings what was held back. Absent where nothing ever is. */
+  /**
+   * Called after the last points: returns those that were held back. Absent if there never are any.
+   */
   finish?(): Calculation<PointBatch>;
 }
 
-/** What a transformation has to know besides its own arguments. */
+/** The context of a transformation, besides its own arguments. */
 export type TransformationContext = {
   /** Type of the pushed columns: float, integer or unsigned; `elapsed` takes any. */
   readonly inputType: FieldType;
   /** Points come in descending time order. */
   readonly descending: boolean;
-  /** Counts memory that the transformation takes as the query's; throws when that is too much. */
+  /** Counts memory of the transformation as the query's; throws when that is too much. */
   readonly hold: (bytes: number) => void;
 };
 

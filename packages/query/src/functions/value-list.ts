@@ -1,7 +1,7 @@
 // Growing lists of numbers of one field, for reducers that need all values of a window at once.
 import type { Column } from '@tidemark/core';
 
-/** Windows mostly have fewer values; a list of so many keeps its memory for the next one. */
+/** Windows mostly have fewer values; a list of this size keeps its memory for the next one. */
 const FIRST_CAPACITY = 256;
 
 type Numbers = Float64Array | BigInt64Array | BigUint64Array;
@@ -24,12 +24,11 @@ function isOfType(numbers: Numbers, type: Column['type']): boolean {
 }
 
 /**
- * Values in the order in which they came. The memory of the list counts as the query's while it has
- * values.
+ * Values in the order of arrival. The memory of the list counts as the query's while it has values.
  */
 export class ValueList {
   #values: Numbers | undefined;
-  /** Of a list that was cleared: making an array costs more than the values of a short window. */
+  /** The array of a cleared list: creating one costs more than the values of a short window. */
   #spare: Numbers | undefined;
   #length = 0;
   readonly #hold: (bytes: number) => void;
@@ -42,7 +41,7 @@ export class ValueList {
     return this.#length;
   }
 
-  /** Appends rows `[from, to)`; nulls and what is no number are left out. */
+  /** Appends rows `[from, to)`; nulls and NaN are left out. */
   append(column: Column, from: number, to: number): void {
     if (column.type === 'string' || column.type === 'boolean') return;
     this.#reserve(column.type, to - from);
@@ -60,7 +59,7 @@ export class ValueList {
     }
   }
 
-  /** The values, shared: who puts them in another order is the last one to read them. */
+  /** The values, not copied: a caller that changes their order must be their last reader. */
   values(): Numbers {
     return (this.#values ?? new Float64Array(0)).subarray(0, this.#length);
   }

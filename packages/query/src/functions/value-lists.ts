@@ -8,7 +8,7 @@ import type { Calculation } from './steps.ts';
 const EPOCH = 0n;
 const CELL_BYTES = 8;
 
-/** Gathers the numbers of a window; what they come to takes steps when they are many. */
+/** Gathers the numbers of a window; the result takes steps when they are many. */
 abstract class ListAccumulator implements Accumulator {
   readonly list: ValueList;
 
@@ -29,7 +29,7 @@ abstract class ListAccumulator implements Accumulator {
     this.list.clear();
   }
 
-  /** Appends what the list comes to; it has at least one value, and may be put in another order. */
+  /** Appends the result of the list, which has at least one value and may be reordered. */
   protected abstract reduce(stamp: bigint | undefined, out: PointWriter): Calculation;
 }
 
@@ -49,7 +49,7 @@ export class MedianAccumulator extends ListAccumulator {
   }
 }
 
-/** The largest of at least one value; what is no number is larger than all numbers. */
+/** The largest of at least one value; NaN is larger than all numbers. */
 function* largestOf(values: ReturnType<ValueList['values']>): Calculation<number | bigint> {
   let largest = values[0]!;
   for (let i = 1; i < values.length; i++) {
@@ -61,17 +61,14 @@ function* largestOf(values: ReturnType<ValueList['values']>): Calculation<number
   return largest;
 }
 
-/**
- * Standard deviation of the sample; a single value has none, which is a point all the same: not a
- * number.
- */
+/** Standard deviation of the sample. That of a single value is NaN, but is still a point. */
 export class StddevAccumulator extends ListAccumulator {
   protected *reduce(stamp: bigint | undefined, out: PointWriter): Calculation {
     const values = this.list.values();
     const { length } = values;
     // The mean grows value by value and the squares are summed in a second pass, as recorded:
-    // digits depend on it. What is no number (the deviation of a single point) is left out; of
-    // nothing else it comes to -0, as recorded.
+    // digits depend on it. NaN (the deviation of a single point) is left out; a list of nothing
+    // else gives -0, as recorded.
     let mean = 0;
     let count = 0;
     for (let i = 0; i < length; i++) {
@@ -89,9 +86,7 @@ export class StddevAccumulator extends ListAccumulator {
   }
 }
 
-/**
- * Rows that a list's values came from: they are looked up again only for the one that is picked.
- */
+/** Rows that a list's values came from: they are searched only for the selected value. */
 type Piece = { readonly input: ReducerInput; readonly from: number; readonly to: number };
 
 /**
@@ -163,14 +158,12 @@ function* countEqual(
   return count;
 }
 
-/**
- * Equal values; a value that is no number (the deviation of a single point) is like any other such.
- */
+/** Whether values are equal; all NaN values (deviations of a single point) are. */
 function isSame(a: number | bigint, b: number | bigint): boolean {
   return a === b || (Number.isNaN(a) && Number.isNaN(b));
 }
 
-/** The n-th point that holds a value, in the order in which they came. */
+/** The n-th point with a value, in the order of arrival. */
 function* nthEqual(
   pieces: readonly Piece[],
   value: number | bigint,

@@ -10,11 +10,11 @@ import { assert, compareBytes, hashSeed, hashWholeText, textBytes } from '@tidem
 export const NO_VALUE = 0xffffffff;
 
 const FIRST_CAPACITY = 16;
-/** Tables that are not larger keep their memory for the next window. */
+/** Tables of at most this size keep their memory for the next window. */
 const KEPT_CAPACITY = 1024;
 /** Words of a value, its hash, its bucket and the next one of the bucket. */
 const ENTRY_BYTES = 20;
-/** A dictionary with more entries for each row is not gone through: the texts of the rows are. */
+/** Dictionaries with more entries per row are not scanned; the texts of the rows are. */
 const CODES_PER_ROW = 4;
 
 const NO_WORDS: Uint32Array = new Uint32Array(0);
@@ -32,13 +32,13 @@ export class ValueTable {
   readonly #hold: (bytes: number) => void;
   readonly #seed = hashSeed();
   #size = 0;
-  /** The number of zero, where the first zero was negative. */
+  /** The number of the value zero, if its first occurrence was negative. */
   #negativeZero: number = NO_VALUE;
   #textBytes = 0;
   #heldBytes = 0;
-  /** Two words per value, lower one first; of a boolean the lower one is 0 or 1. */
+  /** Two words per value, lower one first; the lower one of a boolean is 0 or 1. */
   #words = NO_WORDS;
-  /** The words as the numbers that they are. */
+  /** The words as numbers. */
   #numbers: Numbers = new Float64Array(0);
   #texts: string[] = [];
   #hashes = NO_WORDS;
@@ -50,29 +50,28 @@ export class ValueTable {
   #split = 0;
   /** Numbers of values that were removed, for the next ones. */
   #free: number[] = [];
-  /** Answer of `add`. */
+  /** The result of `add`. */
   #numbered = NO_WORDS;
   /**
-   * The dictionary that texts came from last, and the numbers of those that have one, counted from
-   * 1.
+   * The dictionary that texts came from last, and the numbers of its known texts, counted from 1.
    */
   #dictionary = NO_TEXTS;
   #numberOfCode = NO_WORDS;
 
-  /** `hold` is told the memory that the table takes (or, negative, gives back). */
+  /** `hold` is called with the memory that the table takes (negative when it is freed). */
   constructor(type: FieldType, hold: (bytes: number) => void) {
     this.#type = type;
     this.#hold = hold;
   }
 
-  /** Different values so far; while none was removed, their numbers are below. */
+  /** Number of distinct values; while none was removed, their numbers are below it. */
   get size(): number {
     return this.#size;
   }
 
   /**
-   * Per row in `[from, to)` the number of its value, `NO_VALUE` for nulls. It holds until the next
-   * call.
+   * For each row in `[from, to)` the number of its value, `NO_VALUE` for nulls. Valid until the
+   * next call.
    */
   add(column: Column, from: number, to: number): Uint32Array {
     const count = to - from;
@@ -88,7 +87,7 @@ export class ValueTable {
     return this.#numbered.subarray(0, count);
   }
 
-  /** The number of a text, which is added when it is new. Only for tables of texts. */
+  /** The number of a text, which is added if it is new. Only for tables of texts. */
   numberOfText(text: string): number {
     const hash = this.#hashOf(text);
     const known = this.#findText(hash, text);
@@ -100,13 +99,13 @@ export class ValueTable {
     return number;
   }
 
-  /** The number of a text that has one. Only for tables of texts. */
+  /** The number of a known text. Only for tables of texts. */
   find(text: string): number | undefined {
     return this.#findText(this.#hashOf(text), text);
   }
 
   /**
-   * Forgets a text, whose number the next new one gets. Only for tables to which texts are added by
+   * Removes a text, whose number the next new one gets. Only for tables to which texts are added by
    * `numberOfText`.
    */
   remove(number: number): void {
@@ -152,7 +151,7 @@ export class ValueTable {
     return x > y ? 1 : 0;
   }
 
-  /** Forgets all values. */
+  /** Removes all values. */
   clear(): void {
     this.#size = 0;
     this.#negativeZero = NO_VALUE;
@@ -193,7 +192,7 @@ export class ValueTable {
       let low = words[2 * i]!;
       let high = words[2 * i + 1]!;
       if (isFloat) {
-        // Both zeros are one value, shown as the first of them; so is all that is no number.
+        // Both zeros are one value, shown as the first of them; so is every NaN.
         if (low === 0 && high === SIGN) {
           high = 0;
           const size = this.#size;
@@ -225,7 +224,7 @@ export class ValueTable {
     }
   }
 
-  /** Numbers by codes; `undefined` when a dictionary is too long for so few rows to be worth it. */
+  /** Numbers by codes; `undefined` when a dictionary is too long for so few rows. */
   #knownCodes(dictionary: readonly string[], rowCount: number): Uint32Array | undefined {
     const { length } = dictionary;
     if (dictionary === this.#dictionary) return this.#numberOfCode;
@@ -270,7 +269,7 @@ export class ValueTable {
     return number;
   }
 
-  /** Moves what no longer belongs to bucket `#split` into the one that is added. */
+  /** Moves values that no longer belong to bucket `#split` into the added one. */
   #splitOne(): void {
     const [buckets, next, hashes] = [this.#buckets, this.#next, this.#hashes];
     const added = this.#split + this.#mask + 1;
@@ -291,7 +290,7 @@ export class ValueTable {
     }
   }
 
-  /** Makes room for so many values, and a bucket for each. */
+  /** Makes room for this many values, and a bucket for each. */
   #grow(capacity: number): void {
     this.#words = grown(this.#words, capacity * 2);
     this.#numbers = numbersIn(this.#words, this.#type);
@@ -325,7 +324,7 @@ function numbersIn({ buffer }: Uint32Array, type: FieldType): Numbers {
   }
 }
 
-/** Every bit of a hash in its lower ones, 31 bits. */
+/** Mixes every bit of a hash into the lower ones, 31 bits. */
 function mixed(hash: number): number {
   let bits = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
   bits = Math.imul(bits ^ (bits >>> 15), 0x846ca68b);

@@ -14,7 +14,8 @@ const NEWLINE = 0x0a;
 const INTEGER_SUFFIX = 0x69;
 
 /**
- * Names that line protocol can carry: without what it has no escape for, or what begins a comment.
+ * Names that line protocol can carry: without characters that it cannot escape, or that begin a
+ * comment.
  */
 const PLAIN = /^[^\\"#\p{Cc}]+$/u;
 
@@ -31,18 +32,18 @@ type Field = {
   readonly print: ValuePrinter;
 };
 
-/** Prints batches of one plan; knows when they cannot be printed. */
+/** Prints batches of one plan, if they can be printed. */
 export class IntoLines {
   readonly #plan: SelectPlan;
   readonly #into: IntoTarget;
   readonly #out = new TextBuffer();
   readonly #names: readonly Uint8Array[];
-  /** Whether the names of the fields are such that lines can carry them. */
+  /** Whether lines can carry the names of the fields. */
   readonly #isPossible: boolean;
   #group: RowBatch['group'] | undefined;
   #prefix: Uint8Array | undefined;
   /**
-   * Rows since the last `take` that were handed over, with lines or, when all was infinite,
+   * Rows since the last `take` that were passed on, with lines or, if all values were infinite,
    * without.
    */
   rowCount = 0;
@@ -94,7 +95,7 @@ export class IntoLines {
     }
     if (count === 0) {
       out.truncate(start);
-      // Infinite numbers are handed over, but nobody can store them.
+      // Rows of infinite numbers are passed on, but no sink can store these.
       if (columns.some((column) => isInfinite(column, row))) this.rowCount++;
       return;
     }
@@ -125,7 +126,7 @@ export class IntoLines {
     return encoder.encode(`${text} `);
   }
 
-  /** How a column is printed; `undefined` for the type that lines have no sure form for. */
+  /** The printer of a column; `undefined` for the type that lines cannot express reliably. */
   #field(column: Column, name: Uint8Array): Field | undefined {
     const out = this.#out;
     const { valid } = column;

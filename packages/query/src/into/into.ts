@@ -17,7 +17,7 @@ import { ExecutionContext } from '../execution/execution-context.ts';
 import { isPause, waitFor } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
-/** Runs the SELECT and writes its rows; answers how many points were handed over. */
+/** Runs the SELECT and writes its rows; answers how many points were passed on. */
 export function* writeInto(
   statement: SelectStatement,
   into: IntoTarget,
@@ -64,7 +64,7 @@ type WriterOptions = {
 };
 
 /**
- * Hands rows over in batches, in their order: as lines where sink and rows allow it, otherwise as
+ * Passes rows on in batches, in their order: as lines where sink and rows allow it, otherwise as
  * points.
  */
 class IntoWriter {
@@ -72,7 +72,7 @@ class IntoWriter {
   readonly #lines: IntoLines | undefined;
   #points: IntoPoint[] = [];
   #written = 0;
-  /** What the rows since the last flush weigh. */
+  /** Size of the rows since the last flush. */
   #waitingBytes = 0;
 
   constructor(options: WriterOptions) {
@@ -96,7 +96,7 @@ class IntoWriter {
     }
   }
 
-  /** How many points were handed over. */
+  /** Returns how many points were passed on. */
   *finish(): Steps<number> {
     yield* this.#flush();
     return this.#written;
@@ -133,7 +133,7 @@ class IntoWriter {
   }
 }
 
-/** What a row weighs as a line, which has the tags of its group: on average. */
+/** Size of a row as a line, including the tags of its group: on average. */
 function bytesOfRow({ group, times, columns }: RowBatch): number {
   let bytes = textBytes(group.name) + rowsBytes(times, columns) / Math.max(1, times.length);
   for (const value of group.tags) bytes += textBytes(value);
@@ -145,7 +145,7 @@ type Tags = IntoPoint['tags'];
 type PointParts = {
   readonly plan: SelectPlan;
   readonly into: IntoTarget;
-  /** Those of the group. */
+  /** The tags of the group. */
   readonly tags: Tags;
 };
 

@@ -24,8 +24,8 @@ function checkBuckets(plan: SelectPlan, execution: ExecutionContext): void {
     throw bucketLimitExceeded(Number(count), maxSelectBuckets);
   }
   if (maxFilledWindows === 0 || plan.fill.kind === 'none') return;
-  // Nobody fills behind the last row that is answered; what transformations leave out is counted
-  // while it is filled.
+  // Filling ends with the last row of the answer; windows that transformations leave out are
+  // counted while they are filled.
   const answered = plan.limit === 0 ? count : BigInt(plan.limit + plan.offset);
   const filled = answered < count ? answered : count;
   if (filled > maxFilledWindows) throw filledLimitExceeded(filled, maxFilledWindows);

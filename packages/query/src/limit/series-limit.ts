@@ -5,8 +5,8 @@ import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /**
- * The rows of so many series of each measurement, of those that have rows and in the order in which
- * they come. Reads no further than the last of them where there is one measurement only.
+ * The rows of SLIMIT series of each measurement, counted in the order of arrival among those with
+ * rows. Reading ends at the last of them if there is only one measurement.
  */
 export function* limitSeries(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
   const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;

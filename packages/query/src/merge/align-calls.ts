@@ -7,7 +7,7 @@ import type { AlignedRows, PointBatch } from '../batch/point-batch.ts';
 import type { CallQueue } from '../transform/call-queue.ts';
 import { slicePoints } from '../transform/call-queue.ts';
 
-/** Reads rows from the queues of a group as far as they are known. */
+/** Reads rows from the queues of a group as soon as they are complete. */
 export class CallAligner {
   readonly #queues: readonly CallQueue[];
   readonly #types: readonly FieldType[];
@@ -20,7 +20,7 @@ export class CallAligner {
     this.#descending = descending;
   }
 
-  /** Whether `next` stopped in the midst of a calculation: asking again goes on with it. */
+  /** Whether `next` stopped during a calculation: calling it again continues. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
@@ -78,7 +78,7 @@ export class CallAligner {
   }
 
   /**
-   * The next time of all calls; undefined as long as one of them may still bring an earlier one.
+   * The next time of all calls; `undefined` as long as one of them may still have an earlier one.
    */
   #nextTime(): bigint | undefined {
     let next: bigint | undefined;

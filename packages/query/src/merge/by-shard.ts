@@ -15,7 +15,7 @@ export function byShard(
 ): readonly (readonly SeriesRows[])[] {
   if (parts.length < 2 || shards.length < 2) return [parts];
   const found: SeriesRows[][] = [];
-  /** Per part the first row that no shard had yet. */
+  /** For each part, the first row that has not been in a shard yet. */
   const next = new Uint32Array(parts.length);
   const ordered = descending ? shards.toReversed() : shards;
   for (const [k, { start, end }] of ordered.entries()) {
@@ -35,7 +35,7 @@ export function byShard(
   return found;
 }
 
-/** The first row from `from` on that is not inside; those that are come first. */
+/** The first row from `from` on that is not inside; rows inside come first. */
 function firstOutside(
   times: BigInt64Array,
   from: number,

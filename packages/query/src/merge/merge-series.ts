@@ -1,6 +1,5 @@
-// Merges the rows of several series by time, in the order that clients know.
-//
-// Rows of equal time in different series are compared by the selected columns of strings (see
+// Merges the rows of several series by time, in the order that clients of InfluxDB expect. Rows of
+// equal time in different series are compared by the selected columns of strings (see
 // `tieColumnsOf`). These are mostly tags that distinguish all series: then the series have a fixed
 // order, which applies to rows of equal time. Otherwise the order is that of InfluxDB's heap.
 import type { Column, StringColumn } from '@tidemark/core';
@@ -46,8 +45,8 @@ function tagOf(tags: ReadonlyMap<string, string>, input: RowInput | undefined): 
 }
 
 /**
- * All rows of all parts by time. Parts of one series follow each other and go on where the one
- * before ends.
+ * All rows of all parts by time. Parts of one series follow each other and each continues the
+ * previous one.
  */
 export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): Steps<SortedRows> {
   const series = seriesOf(parts);
@@ -64,7 +63,7 @@ export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): St
     }
     const { type } = input;
     const ofParts = parts.map((part) => part.columns[i]!);
-    // Texts may decide between equal times, for which they have to be one column.
+    // Texts may decide between equal times, for which they must be one column.
     columns.push({ type, parts: type === 'string' ? [concatColumns(type, ofParts)] : ofParts });
   }
   const { descending } = plan;
@@ -72,16 +71,16 @@ export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): St
   return yield* inOrder({ times, columns }, { bounds: series.bounds, descending }, ties);
 }
 
-/** How many series parts are of. */
+/** The number of series in the parts. */
 export function seriesCount(parts: readonly SeriesRows[]): number {
   return seriesOf(parts).tags.length;
 }
 
-/** The series of some parts, and where the rows of each lie. */
+/** The series of some parts, and the positions of their rows. */
 type Series = {
   readonly tags: readonly ReadonlyMap<string, string>[];
   readonly bounds: readonly number[];
-  /** Per row the number of its series. */
+  /** The number of the series of each row. */
   readonly codes: (rowCount: number) => Uint32Array;
 };
 
@@ -119,7 +118,7 @@ function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): Strin
   return { type: 'string', codes, dictionary, valid };
 }
 
-/** Whether rows of equal time are in an order that other series have no part in. */
+/** Whether the order of rows of equal time does not depend on other series. */
 export function haveOrderOfTheirOwn(parts: readonly SeriesRows[], plan: SelectPlan): boolean {
   const series = seriesOf(parts);
   const codes = new Uint32Array();
@@ -146,7 +145,7 @@ function tieOrder(columns: readonly ColumnParts[], series: Series, plan: SelectP
 
 /**
  * Columns that order rows of equal time, as recorded: the selected ones by name, up to the first
- * that holds no texts. What a function reads travels alone.
+ * that has no texts. Inputs of functions are not compared with other columns.
  */
 function tieColumnsOf(plan: SelectPlan): readonly number[] {
   if (plan.calls.length > 0) return [];
@@ -155,8 +154,8 @@ function tieColumnsOf(plan: SelectPlan): readonly number[] {
 }
 
 /**
- * The series in the order of their compared tags, when rows of two different series never compare
- * as equal: every tag is there, and none is alike in all of them. `undefined` otherwise.
+ * The series in the order of their compared tags, if rows of two different series never compare as
+ * equal: no series lacks a tag, and no two have the same values. `undefined` otherwise.
  */
 function orderOfSeries(
   compared: readonly ComparedColumn[],
@@ -184,7 +183,7 @@ function orderOfSeries(
   return order;
 }
 
-/** Per row the place of its text among all texts of the column, 0 where there is none. */
+/** For each row, the rank of its text among all texts of the column, 0 if there is none. */
 function ranksOf(column: Column): Uint32Array {
   const ranks = new Uint32Array(column.type === 'string' ? column.codes.length : 0);
   if (column.type !== 'string') return ranks;

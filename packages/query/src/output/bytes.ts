@@ -1,4 +1,4 @@
-// A growing buffer of UTF-8 text. It is built by appending and handed over in pieces.
+// A growing buffer of UTF-8 text. Text is appended and taken in pieces.
 import {
   giveUsed,
   LARGE_BUFFER_BYTES,
@@ -18,7 +18,7 @@ const NONE: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 export class TextBuffer {
   #bytes = NONE;
   #length = 0;
-  /** A long piece was handed over, so that the next one is expected to be long as well. */
+  /** The last piece was long, so the next one is expected to be long as well. */
   #isLong = false;
 
   get length(): number {
@@ -78,7 +78,7 @@ export class TextBuffer {
     this.#length = at;
   }
 
-  /** Room for that many bytes at the end, which the caller fills and then `commit`s. */
+  /** Room for this many bytes at the end, which the caller fills and then `commit`s. */
   room(count: number): { readonly bytes: Uint8Array; readonly at: number } {
     this.#reserve(count);
     return { bytes: this.#bytes, at: this.#length };
@@ -98,7 +98,7 @@ export class TextBuffer {
   }
 
   /**
-   * As `take`, but what is long is not copied: whoever has done with the text gives its buffer back
+   * As `take`, but long text is not copied: whoever has finished with it gives its buffer back
    * (`giveUsed`), or leaves it to the collector.
    */
   handOver(): Uint8Array {
@@ -110,7 +110,7 @@ export class TextBuffer {
     return text;
   }
 
-  /** Forgets everything behind a length that was seen before. */
+  /** Drops everything after an earlier length. */
   truncate(length: number): void {
     this.#length = Math.min(this.#length, length);
   }
@@ -128,7 +128,7 @@ export class TextBuffer {
   }
 }
 
-/** A buffer of `needed` bytes at least, behind one of `size`. */
+/** A buffer of at least `needed` bytes, to replace one of `size`. */
 function larger(needed: number, size: number): Uint8Array<ArrayBuffer> {
   if (needed <= SMALL_BUFFER_BYTES) {
     return new Uint8Array(Math.max(needed, Math.min(2 * size, SMALL_BUFFER_BYTES)));

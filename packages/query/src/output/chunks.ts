@@ -12,26 +12,26 @@ import type { Operator } from '../operator.ts';
 const PART_ROWS = 2048;
 /**
  * Answers of many columns are printed in parts of fewer rows: their text fits into a buffer that is
- * used again (`used-buffers.ts`).
+ * reused (`used-buffers.ts`).
  */
 const PART_CELLS = 1 << 13;
-/** Texts of a part: long ones would fill a buffer that is not used again. */
+/** Texts of a part: long ones would fill a buffer that is not reused. */
 const PART_TEXT_BYTES = 256 << 10;
 /**
- * Texts of a response chunk, which leaves as a whole: it has fewer rows than were asked for where
- * they are this long.
+ * Texts of a response chunk, which is sent as a whole: with texts of this size it has fewer rows
+ * than requested.
  */
 const CHUNK_TEXT_BYTES = 4 << 20;
 
 /** Some rows of one series. */
 export type AnswerPart = {
   readonly batch: ResultBatch;
-  /** A response chunk ends before it: it has all its rows, or its series has ended. */
+  /** A response chunk ends before it: that chunk has all its rows, or its series has ended. */
   readonly startsChunk: boolean;
 };
 
 /**
- * The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without,
+ * The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without it,
  * there is only one.
  */
 export function* answerParts(
@@ -74,11 +74,11 @@ export function* answerParts(
   }
 }
 
-/** What the texts of rows weigh: looked at row by row only where they could fill a part. */
+/** Size of the texts of rows: examined row by row only if they could fill a part. */
 class RowTexts {
   readonly #texts: StringColumn[] = [];
   readonly #mixed: MixedColumn[] = [];
-  /** What the texts of a row weigh at most. */
+  /** Maximum size of the texts of a row. */
   #rowBound = 0;
 
   constructor({ values, rowCount }: ResultBatch) {
@@ -93,7 +93,7 @@ class RowTexts {
     }
   }
 
-  /** As many rows from `start` on as a part may have, at least one, and what they weigh at most. */
+  /** As many rows from `start` on as a part may have, at least one, and their maximum size. */
   take(start: number, limit: number): { readonly end: number; readonly bytes: number } {
     const bound = this.#rowBound === 0 ? 0 : this.#rowBound * (limit - start);
     if (bound <= PART_TEXT_BYTES) return { end: limit, bytes: bound };
@@ -133,13 +133,13 @@ function longestText(dictionary: readonly string[], rowCount: number): number {
   return longest;
 }
 
-/** Rows that an answer may still have, of all its statements together: `max-row-limit`. */
+/** Rows that an answer may still have, for all its statements together: `max-row-limit`. */
 export class RowBudget {
   #left: number;
   #hasCut = false;
   #isOver = false;
 
-  /** 0 and absent are no limit. */
+  /** 0 and absent mean no limit. */
   constructor(maxRows: number | undefined) {
     this.#left = maxRows === undefined || maxRows === 0 ? Number.POSITIVE_INFINITY : maxRows;
   }
@@ -149,8 +149,8 @@ export class RowBudget {
   }
 
   /**
-   * The next statement begins. It is run whatever is left: what it does counts, if not what it
-   * answers.
+   * The next statement begins. It is run even if nothing is left: its effects count, if not its
+   * rows.
    */
   startStatement(): void {
     this.#hasCut = false;
@@ -162,7 +162,7 @@ export class RowBudget {
     return this.#hasCut;
   }
 
-  /** Something of the statement has been left out: nothing of it follows. */
+  /** Something of the statement has been left out: no more of it follows. */
   get isOver(): boolean {
     return this.#isOver;
   }

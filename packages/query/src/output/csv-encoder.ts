@@ -38,7 +38,7 @@ export class CsvEncoder implements Encoder {
 
   close({ failure }: StatementEnd): void {
     if (failure === undefined) return;
-    // A part of the rows would look like the answer.
+    // The client would take some of the rows for the whole answer.
     if (failure.cause instanceof Corruption) throw failure.cause;
     if (this.#hasTable) this.out.ascii('\n');
     this.#hasTable = true;
@@ -53,7 +53,7 @@ function sameColumns(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Epoch): void {
-  // A series that lacks a tag has it with no value, as nothing else has.
+  // A series that lacks a tag has an empty value for it, as cells without a value have.
   const tags = [...(batch.tags ?? [])]
     .filter(([, value]) => value !== '')
     .map(([key, value]) => `${escapeTagPart(key)}=${escapeTagPart(value)}`)

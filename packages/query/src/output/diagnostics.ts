@@ -18,7 +18,7 @@ export function diagnosticDocument({ code, message, span, hint }: Diagnostic): D
   return hint === undefined ? document : { ...document, hint };
 }
 
-/** The finding with its place in another text: `placeOf` gives that of a start or an end. */
+/** The finding with its place in another text: `placeOf` converts a start or an end. */
 export function placedBy(
   placeOf: ((offset: number) => number) | undefined,
   finding: Diagnostic,
@@ -28,7 +28,7 @@ export function placedBy(
   return { ...finding, span: { start: placeOf(start), end: placeOf(end) } };
 }
 
-/** What an error says about the text; one that says nothing concerns the whole statement. */
+/** The findings of an error; an error without any concerns the whole statement. */
 export function faultsOf(cause: unknown, span: Span | undefined): readonly Diagnostic[] {
   if (cause instanceof AppError) return located(cause, span);
   if (!(cause instanceof UnsupportedFloat) || span === undefined) return [];

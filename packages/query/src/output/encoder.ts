@@ -6,41 +6,40 @@ import type { SeriesText } from '../context.ts';
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import type { TextBuffer } from './bytes.ts';
 
-/** What stands behind the rows of a statement, or of one response chunk of it. */
+/** The end of a statement, or of one response chunk of it, after the rows. */
 export type StatementEnd = {
   readonly messages: readonly ResultMessage[];
   /** More of the statement follows in the next response chunk, or is left out. */
   readonly isPartial: boolean;
-  /** The same of the last series. */
+  /** The same for the last series. */
   readonly cutsSeries: boolean;
-  /**
-   * Why the statement failed, and the text of it. Rows that came before stay or go, as the format
-   * has it.
-   */
+  /** Why the statement failed, and its text. The format decides whether earlier rows stay. */
   readonly failure: { readonly text: string; readonly cause: unknown } | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /**
- * One format. Called in the order `begin (open batch* close)* finish`, as often as there are
- * documents; a document that is given up is followed by `begin`.
+ * One format. Called in the order `begin (open batch* close)* finish`, once per document; an
+ * abandoned document is followed by `begin`.
  */
 export interface Encoder {
   /**
-   * What has been written. Bytes may be taken between any two calls, and all of them be dropped
-   * before `begin`.
+   * The written bytes. Bytes may be taken between any two calls, and all of them be dropped before
+   * `begin`.
    */
   readonly out: TextBuffer;
-  /** A document of that many statements. */
+  /** Begins a document with this many statements. */
   begin(statementCount: number): void;
   open(statementId: number): void;
   /**
-   * Rows of a series: of the one before when the batch continues it and there is one since `open`.
-   * Throws `UnsupportedFloat` when the format has no such number; nothing of the batch is written
+   * Rows of a series: of the previous one if the batch continues it and there is one since `open`.
+   * Throws `UnsupportedFloat` if the format lacks such a number; nothing of the batch is written
    * then.
    */
   batch(batch: ResultBatch): void;
-  /** Takes what another encoder of the same format has written of all series of a statement. */
+  /**
+   * Takes text that another encoder of the same format has written for all series of a statement.
+   */
   readonly seriesText?: SeriesText | undefined;
   close(end: StatementEnd): void;
   finish(): void;

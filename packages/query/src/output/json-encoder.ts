@@ -16,7 +16,7 @@ const CLOSE = 0x5d;
 const encoder = new TextEncoder();
 
 /**
- * Appends answers to a buffer. Rows that have been printed stay when the statement fails behind
+ * Appends answers to a buffer. Rows that have been printed stay when the statement fails after
  * them.
  */
 export class JsonEncoder implements Encoder {
@@ -25,7 +25,7 @@ export class JsonEncoder implements Encoder {
   #isEmpty = true;
   #hasStatement = false;
   #hasSeries = false;
-  /** Of the series that is open. */
+  /** Whether the open series has rows. */
   #hasRows = false;
   #columns: readonly string[] | undefined;
   #columnsJson = new Uint8Array(0);
@@ -59,7 +59,7 @@ export class JsonEncoder implements Encoder {
       if (!batch.isContinuation || !hasSeries) this.#openSeries(batch);
       this.#rows(batch);
     } catch (cause) {
-      // Some of the rows in front of the number have been printed.
+      // Some of the rows before the number have been printed.
       this.out.truncate(length);
       this.#hasSeries = hasSeries;
       this.#hasRows = hasRows;
@@ -69,7 +69,7 @@ export class JsonEncoder implements Encoder {
 
   readonly seriesText: SeriesText;
 
-  /** The last of the series is left open, as behind `batch`. */
+  /** The last series is left open, as after `batch`. */
   #append(series: Uint8Array): void {
     if (series.length === 0) return;
     this.out.bytes(series);
@@ -77,7 +77,7 @@ export class JsonEncoder implements Encoder {
     this.#hasRows = true;
   }
 
-  /** Behind the one before; the first of a statement opens the list. */
+  /** Follows the previous series; the first of a statement opens the list. */
   #openSeries(batch: ResultBatch): void {
     const { out } = this;
     if (this.#hasSeries) this.#closeSeries(false);
@@ -97,7 +97,7 @@ export class JsonEncoder implements Encoder {
     this.#hasRows = false;
   }
 
-  /** The names of the columns, which all series of a statement share mostly. */
+  /** The names of the columns, which most series of a statement share. */
   #columnsText(columns: readonly string[]): Uint8Array {
     if (columns !== this.#columns) {
       this.#columns = columns;

@@ -21,9 +21,8 @@ export type RowOptions = {
 };
 
 /**
- * Appends `[a,b],[c,d]` of all rows; `false` when the batch holds what only the cell printers know:
- * cells of any type, times of a zone, enormous texts. Throws `UnsupportedFloat` for infinite
- * numbers.
+ * Appends `[a,b],[c,d]` for all rows; `false` if the batch needs the cell printers: cells of any
+ * type, times of a zone, very long texts. Throws `UnsupportedFloat` for infinite numbers.
  */
 export function appendRows(batch: ResultBatch, { epoch, out, continues }: RowOptions): boolean {
   if (batch.values.length === 0) return false;
@@ -109,7 +108,7 @@ function textColumn(columns: readonly StringColumn[], rowCount: number): JsonCol
   if (first === undefined) return undefined;
   const { codes, dictionary, valid } = first;
   const dictionaries = columns.map((column) => column.dictionary);
-  // One value, a tag of a series: to look for it among the known ones costs more than to encode it.
+  // A single value, a tag of a series: searching the cache would cost more than encoding it.
   if (dictionary.length === 1) {
     return { kind: 'text', values: codes, valid, ...encodeTexts(dictionaries, ONLY) };
   }
@@ -137,7 +136,7 @@ function textColumn(columns: readonly StringColumn[], rowCount: number): JsonCol
 }
 
 const SHORT_DICTIONARY = 256;
-/** What a short dictionary weighs at most. */
+/** Maximum size of the texts of a short dictionary. */
 const SHORT_TEXTS = 64 << 10;
 const ONLY: readonly number[] = [0];
 
@@ -152,7 +151,7 @@ type KnownTexts = {
   readonly texts: EncodedTexts;
 };
 
-/** By the first dictionary, as long as that is alive: the parts of an answer share it. */
+/** Keyed by the first dictionary while it is alive: the parts of an answer share it. */
 const knownTexts = new WeakMap<readonly string[], KnownTexts>();
 
 function encodedTexts(dictionaries: readonly (readonly string[])[]): EncodedTexts {
@@ -171,7 +170,7 @@ function encodedTexts(dictionaries: readonly (readonly string[])[]): EncodedText
 
 const encoder = new TextEncoder();
 
-/** Escaped and encoded strings, per code those of all dictionaries with commas in between. */
+/** Escaped and encoded strings: for each code those of all dictionaries, with commas in between. */
 function encodeTexts(
   dictionaries: readonly (readonly string[])[],
   codes: readonly number[],

@@ -112,11 +112,11 @@ function appendMixed(value: MixedValue, out: TextBuffer): void {
 }
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
-/** Most names and values of tags are. */
+/** Matches most names and values of tags. */
 const IS_PLAIN = /^[\w .:/@=+-]*$/;
 const NEEDS_ESCAPE = /[<>&\u2028\u2029]/;
 
-/** A JSON string with the escapes of the recorded system: HTML's special characters as `\u003c`. */
+/** A JSON string with the escapes of InfluxDB: HTML's special characters as `\u003c`. */
 export function jsonText(text: string): string {
   if (IS_PLAIN.test(text)) return `"${text}"`;
   const plain = JSON.stringify(text);

@@ -10,10 +10,10 @@ import { MsgpackBuffer } from './msgpack-buffer.ts';
 import { EPOCH_NANOS } from './time-text.ts';
 import type { Epoch } from '../series-source.ts';
 
-/** Its batches; they have at least one. */
+/** The batches of a series; there is at least one. */
 type Series = readonly [ResultBatch, ...ResultBatch[]];
 
-/** What a column of gathered rows weighs. */
+/** Size of a column of gathered rows. */
 function bytesOf(column: ResultColumn): number {
   if (column.type === 'time') return column.values.byteLength;
   if (column.type !== 'mixed') return columnBytes(column);
@@ -33,7 +33,7 @@ export class MsgpackEncoder implements Encoder {
   #gatheredRows = 0;
   #gatheredBytes = 0;
 
-  /** A statement of more rows than may be gathered fails. */
+  /** A statement fails if it has more rows than may be gathered. */
   constructor(options: { readonly epoch: Epoch | undefined; readonly maxGatheredRows: number }) {
     this.#epoch = options.epoch;
     this.#maxGatheredRows = options.maxGatheredRows;
@@ -68,7 +68,7 @@ export class MsgpackEncoder implements Encoder {
     const series = this.#series;
     this.#series = [];
     const hasMessages = failure === undefined && messages.length > 0;
-    // Series, were there none, or an error.
+    // Series, if there are any, or an error.
     buffer.mapHeader(2 + Number(hasMessages) + Number(isPartial));
     buffer.string('statement_id');
     buffer.integer(BigInt(this.#statementId));

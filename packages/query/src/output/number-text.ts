@@ -1,4 +1,4 @@
-// Numbers as the recorded system prints them.
+// Numbers as InfluxDB prints them.
 
 import type { TextBuffer } from './bytes.ts';
 
@@ -44,7 +44,7 @@ const POWERS = [1, 10, 100, 1000, 10_000, 100_000];
 
 /**
  * Appends a float as `floatText` prints it; NaN is `null`, infinities throw. Numbers with up to
- * five decimals, which is nearly all that people measure, are written digit by digit: five times
+ * five decimals, which covers nearly all measurements, are written digit by digit: five times
  * faster than building a string.
  */
 export function appendFloat(value: number, out: TextBuffer): void {

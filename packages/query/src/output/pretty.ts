@@ -1,4 +1,4 @@
-// Indents JSON as it passes: four spaces per level, one element per line, empty lists and objects
+// Indents streamed JSON: four spaces per level, one element per line, empty lists and objects
 // closed at once.
 
 const QUOTE = 0x22;
@@ -12,7 +12,7 @@ export class PrettyPrinter {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** An opening bracket was written and nothing behind it yet. */
+  /** An opening bracket was written, and nothing after it yet. */
   #isOpen = false;
 
   push(bytes: Uint8Array): Uint8Array {

@@ -4,12 +4,14 @@
 
 /** The first buffer of a text: most answers fit into it. */
 export const FIRST_BUFFER_BYTES = 4 << 10;
-/** Longer than most answers, and long enough that a copy of it is felt. */
+/** Longer than most answers, and so long that copying it would be noticeable. */
 export const SMALL_BUFFER_BYTES = 32 << 10;
-/** What a text of more takes: room for a piece of a large answer and the part that ends it. */
+/**
+ * Size of buffers for longer texts: room for a piece of a large answer and the part that ends it.
+ */
 export const LARGE_BUFFER_BYTES = 256 << 10;
 
-/** What is kept of each kind: enough for a dashboard's queries that wait for storage. */
+/** Number of free buffers of each kind: enough for a dashboard's queries that wait for storage. */
 const KEPT_SMALL = 32;
 const KEPT_LARGE = 4;
 
@@ -18,19 +20,19 @@ type Buffer = Uint8Array<ArrayBuffer>;
 const small: Buffer[] = [];
 const large: Buffer[] = [];
 
-/** A buffer for a short text, of any content. It is the caller's. */
+/** A buffer for a short text, with unspecified contents. It belongs to the caller. */
 export function takeSmall(): Buffer {
   return small.pop() ?? new Uint8Array(FIRST_BUFFER_BYTES);
 }
 
-/** A buffer for a piece of a long text, of any content. It is the caller's. */
+/** A buffer for a piece of a long text, with unspecified contents. It belongs to the caller. */
 export function takeLarge(): Buffer {
   return large.pop() ?? new Uint8Array(LARGE_BUFFER_BYTES);
 }
 
 /**
- * Takes the whole buffer of a text that nobody looks at any more. What is kept by size, so that a
- * long text never begins in a buffer that it outgrows at once.
+ * Takes the whole buffer of a text that is no longer used. Buffers are pooled by size, so that a
+ * long text never begins in one that it outgrows at once.
  */
 export function giveUsed(text: Uint8Array): void {
   const { buffer, byteOffset } = text;

@@ -15,7 +15,7 @@ import type { Operator } from '../operator.ts';
 import type { Epoch } from '../series-source.ts';
 
 /**
- * Reads the parameter `epoch`; `undefined` when it is empty. What is no unit means nanoseconds, as
+ * Reads the parameter `epoch`; `undefined` when it is empty. An unknown unit means nanoseconds, as
  * recorded.
  */
 export function readEpoch(text: string): Epoch | undefined {
@@ -52,31 +52,33 @@ export type ResultFormat = {
 };
 
 /**
- * A statement that is about to be run. `run` is called once, after the one before has ended well;
- * what it appends as text it does not hand on as batches.
+ * A statement to be run. `run` is called once, after the previous statement has ended well; text
+ * that it appends is not also yielded as batches.
  */
 export type StatementRun = {
   readonly run: (seriesText: SeriesText | undefined) => Operator<ResultBatch>;
-  /** Where the statement stands in the text: the place of an error that has none of its own. */
+  /** The statement's position in the text: the place of an error that has none of its own. */
   readonly span?: Span | undefined;
-  /** Where the start or end of a span is in the text that was sent; absent where it is the same. */
+  /**
+   * The position of the start or end of a span in the text that was sent; absent if it is the same.
+   */
   readonly placeOf?: ((offset: number) => number) | undefined;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
   /**
-   * Whether the answer lacks something that `messages` tell of; read after the statement has ended.
+   * Whether the answer lacks something that `messages` report; read after the statement has ended.
    */
   readonly isPartial?: (() => boolean) | undefined;
   /** Findings about the statement's text; read after it has ended. */
   readonly findings?: (() => readonly Diagnostic[]) | undefined;
-  /** Told how the statement ended, before the next one is run. */
+  /** Called with the statement's outcome, before the next one is run. */
   readonly onEnd?: ((end: { readonly error: unknown }) => void) | undefined;
 };
 
 /**
  * Runs the statements and yields the answer's bytes in pieces of about 64 KiB. A statement that
- * throws an `AppError` answers its message; the statements behind it answer `not executed`. Other
- * errors are rethrown.
+ * throws an `AppError` answers its message; later statements answer `not executed`. Other errors
+ * are rethrown.
  */
 export function writeResults(
   statements: readonly StatementRun[],
@@ -85,7 +87,7 @@ export function writeResults(
   const { encoding, chunkRows, maxRows } = format;
   const isJson = encoding === 'json';
   const pieces = writeStatements(statements, encoderOf(format), {
-    // Chunks of a table are a table.
+    // CSV has no chunks: they would be parts of one table.
     chunkRows: encoding === 'csv' ? undefined : chunkRows,
     maxRows: chunkRows === undefined ? maxRows : undefined,
     hasDiagnostics: isJson && format.hasDiagnostics === true,

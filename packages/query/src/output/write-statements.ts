@@ -12,7 +12,7 @@ import type { StatementRun } from './write-results.ts';
 
 const PIECE_BYTES = 64 * 1024;
 
-/** What stands behind rows that nothing is to be said of. */
+/** The end of a statement without anything to report. */
 const NOTHING: StatementEnd = {
   messages: [],
   isPartial: false,
@@ -25,10 +25,7 @@ const NOT_EXECUTED: StatementEnd = {
   failure: { text: 'not executed', cause: undefined },
 };
 
-/**
- * What stands before the reason when an answer holds a number that JSON lacks: bare text, as
- * recorded.
- */
+/** Precedes the reason when an answer has a number that JSON lacks: bare text, as recorded. */
 const UNENCODABLE =
   'json: error calling MarshalJSON for type httpd.Response: ' +
   'json: error calling MarshalJSON for type *query.Result: ';
@@ -39,13 +36,13 @@ export type WriteOptions = {
    * statements.
    */
   readonly chunkRows: number | undefined;
-  /** Rows of all statements together; 0 and absent are unlimited. */
+  /** Rows of all statements together; 0 and absent mean unlimited. */
   readonly maxRows: number | undefined;
-  /** Whether ends carry what is to be said about the text. */
+  /** Whether ends contain the diagnostics about the text. */
   readonly hasDiagnostics: boolean;
 };
 
-/** Runs the statements and yields what the encoder makes of them. */
+/** Runs the statements and yields the encoder's output. */
 export function writeStatements(
   statements: readonly StatementRun[],
   encoder: Encoder,
@@ -61,7 +58,7 @@ class AnswerWriter {
   readonly #isChunked: boolean;
   readonly #budget: RowBudget;
   #hasFailed = false;
-  /** A part of the document that is being written. */
+  /** Whether a part of the current document has been sent. */
   #hasLeft = false;
 
   constructor(encoder: Encoder, options: WriteOptions) {
@@ -94,7 +91,7 @@ class AnswerWriter {
     yield encoder.out.take();
   }
 
-  /** Everything behind the statement's `open`. */
+  /** Writes everything of a statement after its `open`. */
   *#statement(statementId: number, statement: StatementRun): Operator<Uint8Array> {
     let failure: StatementEnd['failure'];
     let hasRows = false;
@@ -118,7 +115,7 @@ class AnswerWriter {
       statement.onEnd?.({ error: undefined });
     } catch (cause) {
       statement.onEnd?.({ error: cause });
-      // Nothing has left yet, so the answer can still be what clients know.
+      // Nothing has been sent yet, so the answer can still be the recorded one.
       if (cause instanceof UnsupportedFloat && !this.#hasLeft) throw cause;
       failure = { text: statementError(cause), cause };
       this.#hasFailed = true;
@@ -128,14 +125,14 @@ class AnswerWriter {
       }
     }
     const end = this.#end(statement, failure);
-    // What is said about the text has a chunk of its own behind those of the rows.
+    // Diagnostics about the text have a chunk of their own after those of the rows.
     if (this.#isChunked && hasRows && failure === undefined && end.diagnostics.length > 0) {
       yield this.#chunk(statementId, { ...end, diagnostics: [] });
     }
     this.#close(end);
   }
 
-  /** Text cannot be cut, neither into chunks nor behind a row. */
+  /** Text cannot be cut, neither into chunks nor after a row. */
   get #seriesText(): SeriesText | undefined {
     return this.#isChunked || this.#budget.isLimited ? undefined : this.#encoder.seriesText;
   }
@@ -158,7 +155,7 @@ class AnswerWriter {
     return chunk;
   }
 
-  /** What may leave behind a part: a response chunk only as a whole. */
+  /** The bytes that may be sent after a part: a response chunk is only sent as a whole. */
   #piece(): Uint8Array | undefined {
     const { out } = this.#encoder;
     if (this.#isChunked || out.length < PIECE_BYTES) return undefined;
@@ -184,7 +181,7 @@ class AnswerWriter {
   }
 }
 
-/** The text of a statement's error; what is no error of a statement is thrown on. */
+/** The text of a statement's error; other errors are rethrown. */
 function statementError(cause: unknown): string {
   if (cause instanceof AppError || cause instanceof UnsupportedFloat) return cause.message;
   throw cause;

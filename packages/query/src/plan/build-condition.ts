@@ -16,7 +16,7 @@ import type { ValueExpression } from '../analyse/columns.ts';
 import type { ConditionPlan } from './select-plan.ts';
 
 /**
- * Builds both forms of a condition. Inputs that only the condition reads are added behind the
+ * Builds both forms of a condition. Inputs that only the condition reads are added after the
  * selected ones.
  */
 export function buildCondition(
@@ -137,8 +137,8 @@ class ConditionBuilder {
   }
 
   /**
-   * Conditions compare values as they are, whatever a column is declared as. A field outside the
-   * time range is a field all the same, and null.
+   * Conditions compare values as they are, however a column is declared. A field outside the time
+   * range is still a field, with nulls.
    */
   #resolve(reference: Reference): ResolvedName {
     const resolved = resolveReference(reference, this.#sources);
@@ -167,7 +167,7 @@ class ConditionBuilder {
       case 'unsigned':
         return { kind: 'constant', value: node.value, type: node.kind };
       case 'duration':
-        // A duration has no value beside anything but a time, as recorded.
+        // A duration has no value except with a time, as recorded.
         return { kind: 'null', type: undefined };
       case 'string':
         return { kind: 'constant', value: node.value, type: 'string' };
@@ -218,7 +218,7 @@ class ConditionBuilder {
     return { kind: 'column', index, type: 'string' };
   }
 
-  /** Whether the name is a column, or in the GROUP BY, of all subqueries. */
+  /** Whether the name is a column of all subqueries, or in their GROUP BY. */
   #hasEverySubquery(name: string): boolean {
     return this.#sources.every(
       (source) =>

@@ -1,4 +1,4 @@
-// Decisions about the calls of a plan that are the same for every group.
+// The decisions about a plan's calls that are the same for every group.
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
@@ -26,23 +26,22 @@ function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
     shardOf: (source, time) => {
       const from = sources[source];
       const shards = from?.kind === 'measurement' ? from.shards : [];
-      // A source without snapshots may have a shard by now that the plan does not know.
+      // A source without snapshots may have a shard by now that the plan lacks.
       const shard = shards.find(({ start, end }) => time >= start && time < end);
       return shard ?? { start: time, end: time + 1n };
     },
   };
 }
 
-/** The decisions about a plan's calls that are the same for every group. */
 export class CallsPlan {
   readonly plan: SelectPlan;
   readonly windows: Windows | undefined;
-  /** Stamp of results that belong to no point and no window. */
+  /** Stamp of results that belong to neither a point nor a window. */
   readonly wholeStamp: bigint;
-  /** A lone selector without windows answers with the time of its point. */
+  /** The result of a lone selector without windows has the time of its point. */
   readonly keepsPointTime: boolean;
   readonly types: readonly FieldType[];
-  /** How `first` and `last` choose among rows of one time; absent where there is no choice. */
+  /** How `first` and `last` choose among rows of one time; absent if there is no choice. */
   readonly merge: SeriesMerge | undefined;
   readonly auxiliary: readonly { readonly input: number; readonly type: FieldType }[];
 
@@ -64,14 +63,14 @@ export class CallsPlan {
     this.types = [...plan.calls.map((call) => call.type), ...this.auxiliary.map((a) => a.type)];
   }
 
-  /** The range of a call: transformations of windows look back beyond the query's own. */
+  /** The range of a call: transformations of windows look back before the query's own. */
   rangeOf(call: AggregateCall): TimeRange {
     return rangeBefore(this.plan, call.prefetchWindows);
   }
 
   /**
-   * The range whose windows fill() makes for a call: in a subquery, also those before what may be
-   * read.
+   * The range whose windows fill() makes for a call: in a subquery, including those before the
+   * readable range.
    */
   filledRangeOf(call: AggregateCall): TimeRange {
     return widenedRange(this.plan, call.prefetchWindows);

@@ -3,7 +3,7 @@ import { compareBytes } from '@tidemark/core';
 
 import type { RowInput } from '../analyse/columns.ts';
 
-/** Of some inputs, in the order of their names, those before the first that holds no texts. */
+/** Some inputs in the order of their names, up to the first that has no texts. */
 export function comparedInputs(
   inputs: readonly RowInput[],
   selected: readonly number[],

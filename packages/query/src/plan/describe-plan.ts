@@ -7,9 +7,7 @@ import type { OpenPlan, PhysicalPlan, RowsPlan, SourcesPlan } from './physical-p
 import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
 import type { TreeNode } from './tree.ts';
 
-/**
- * The operators of a plan, the outermost on top, with the names that EXPLAIN ANALYZE gives them.
- */
+/** The operators of a plan, the outermost at the top, with their names in EXPLAIN ANALYZE. */
 export function describePlan({ select, rows }: PhysicalPlan): TreeNode {
   const columns = select.outputs.map(({ name }) => name);
   const parts = [`select: ${columns.join(', ')}`];
@@ -45,7 +43,7 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
         label: `aggregate ${nameOf(source)}: ${printCalls(rows.select)}${limited(rows.limitWindows)}`,
         children: condition(rows.select),
       }));
-      // What it takes passes the others by.
+      // Whole groups skip the operators in between.
       const children = rows.takesWholeGroups
         ? [{ label: 'evaluate whole groups', children: aggregates }]
         : aggregates;
@@ -79,7 +77,7 @@ function scanNode(select: SelectPlan, source: MeasurementPlan): TreeNode {
   };
 }
 
-/** What the source is told, and what is left to hold against each row. */
+/** The conditions that the source applies, and those that are evaluated for each row. */
 function condition({ condition: { pushed, residual } }: SelectPlan): readonly TreeNode[] {
   const labels: string[] = [];
   if (pushed !== undefined) labels.push(`where ${printPredicate(pushed)}`);

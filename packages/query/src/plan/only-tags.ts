@@ -1,7 +1,7 @@
 // The part of a condition that concerns only series.
 import type { Predicate } from '../series-source.ts';
 
-/** What a predicate asks of tags when every field leaf may hold. */
+/** The part of a predicate on tags, if every condition on fields may hold. */
 export function onlyTags(predicate: Predicate): Predicate {
   switch (predicate.kind) {
     case 'field':

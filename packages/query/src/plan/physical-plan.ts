@@ -8,7 +8,7 @@ import { hasSeriesPerGroup } from './plan-select.ts';
 import { canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
-/** One SELECT, the outermost or a subquery: its limits are checked, then its rows are asked for. */
+/** One SELECT, the outermost or a subquery: its limits are checked before its rows are read. */
 export type PhysicalPlan = {
   readonly select: SelectPlan;
   readonly rows: RowsPlan;
@@ -16,7 +16,7 @@ export type PhysicalPlan = {
 
 /** Rows of the answer of a SELECT, in the order of the answer. */
 export type RowsPlan =
-  /** A call does not suit its field: who asks for the rows is told. */
+  /** A call does not suit its field: reading the rows throws. */
   | { readonly kind: 'fault'; readonly fault: CallFault }
   /** Series by SLIMIT and SOFFSET. */
   | { readonly kind: 'limit-series'; readonly select: SelectPlan; readonly rows: RowsPlan }
@@ -43,7 +43,7 @@ export type RowsPlan =
       readonly kind: 'aggregated';
       readonly select: SelectPlan;
       readonly sources: readonly MeasurementPlan[];
-      /** So many windows of each group are asked for; `undefined` is all. */
+      /** Number of windows requested for each group; `undefined` means all. */
       readonly limitWindows: number | undefined;
       /** Groups that come in one batch with every window need no queues and no filling. */
       readonly takesWholeGroups: boolean;
@@ -51,7 +51,7 @@ export type RowsPlan =
 
 /** Rows of everything that FROM names, with the inputs of the plan as columns. */
 export type SourcesPlan = {
-  /** Measurements with names of their own follow each other; the rows of others are merged. */
+  /** Measurements with different names follow each other; the rows of others are merged. */
   readonly kind: 'in-turn' | 'merge';
   readonly sources: readonly OpenPlan[];
 };
@@ -60,7 +60,7 @@ export type OpenPlan =
   | {
       readonly kind: 'scan';
       readonly source: MeasurementPlan;
-      /** The tags of a group leave no choice of its series: nothing is merged. */
+      /** The tags of a group determine its series: nothing is merged. */
       readonly hasSeriesPerGroup: boolean;
     }
   | { readonly kind: 'subquery'; readonly source: SubqueryPlan; readonly inner: PhysicalPlan };
@@ -72,7 +72,7 @@ export function physicalPlan(select: SelectPlan, capabilities: SourceCapabilitie
 
 function limitedRows(select: SelectPlan, capabilities: SourceCapabilities): RowsPlan {
   if (select.seriesLimit === 0 && select.seriesOffset === 0) return rowsPlan(select, capabilities);
-  // Measurements are limited one by one, so that none is read further than it is answered.
+  // Measurements are limited one by one, so that none is read further than needed.
   const selects = haveDistinctNames(select)
     ? inNameOrder(select).map((source) => ({ ...select, sources: [source] }))
     : [select];
@@ -106,7 +106,7 @@ function firstFault(select: SelectPlan): CallFault | undefined {
 
 function aggregatedPlan(select: SelectPlan): RowsPlan {
   const { limit, offset, calls, interval } = select;
-  // Calls are limited each for itself: one may need windows in which the others have no point.
+  // Calls are limited separately: one may need windows in which the others have no point.
   const canLimit =
     limit > 0 &&
     interval !== undefined &&
@@ -116,7 +116,7 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
     kind: 'aggregated',
     select,
     sources: inNameOrder(select).flatMap((source) => (source.kind === 'measurement' ? source : [])),
-    // One window more than is answered, because linear fill looks at the next one.
+    // One window more than the answer has, because linear fill reads the next one.
     limitWindows: canLimit ? limit + offset + 1 : undefined,
     takesWholeGroups:
       limit === 0 &&
@@ -151,7 +151,7 @@ function sourcesPlan(select: SelectPlan, capabilities: SourceCapabilities): Sour
     : { kind: 'merge', sources: select.sources.map(open) };
 }
 
-/** Whether every source is a measurement with a name of its own. */
+/** Whether every source is a measurement, and all names differ. */
 function haveDistinctNames({ sources }: SelectPlan): boolean {
   if (sources.length === 1) return true;
   const names = new Set<string>();

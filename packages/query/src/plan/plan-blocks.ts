@@ -1,10 +1,10 @@
-// What EXPLAIN prints for each call of a SELECT, in the recorded words.
+// The output of EXPLAIN for each call of a SELECT, in the recorded words.
 import { compareBytes } from '@tidemark/core';
 
 import { print } from '../analyse/print.ts';
 import type { SelectPlan } from './select-plan.ts';
 
-/** What one call, or the raw columns, of a plan read: the lines of one block of EXPLAIN. */
+/** The reads of one call, or of the raw columns, of a plan: the lines of one block of EXPLAIN. */
 export type PlanBlock = {
   readonly expression: string;
   readonly auxiliaryFields: string | undefined;

@@ -1,5 +1,5 @@
-// The plan cache: what is prepared of a statement is kept for all statements of its shape
-// (`SelectStatement.shape`), as long as its sources have the same fields and tags.
+// The plan cache: prepared statements are kept for all statements of the same shape
+// (`SelectStatement.shape`), as long as their sources have the same fields and tags.
 import { ByteLru } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { some } from '@tidemark/influxql';
@@ -21,40 +21,40 @@ import type { Steps } from '../operator.ts';
 import { weightOf } from './plan-weight.ts';
 import type { SelectPlan } from './select-plan.ts';
 
-/** What is kept for a shape. */
+/** The cache entry of a shape. */
 export type CachedPlan = {
   readonly prepared: PreparedSelect;
-  /** The first plan that was made of it; others differ in what they are bound to. */
+  /** The first plan that was made for it; others differ in their bound values. */
   readonly plan: SelectPlan;
   readonly limits: QueryLimits;
-  /** The limits that its analysis has looked at; empty for most. */
+  /** The limits that its analysis has checked; empty for most. */
   readonly checkedLimits: string;
   readonly schemas: readonly MeasurementSchema[];
-  /** Whether its analysis had findings; `undefined` when nobody asked for them. */
+  /** Whether its analysis had findings; `undefined` when these were not requested. */
   readonly hasFindings: boolean | undefined;
 };
 
-/** By shape. */
+/** Keyed by shape. */
 const CACHE = new ByteLru<object, CachedPlan>(PLAN_CACHE_BYTES);
 
 const counters = { tooHeavy: 0, hits: 0, misses: 0 };
 
 type PlanCacheCounters = Readonly<Record<'plans' | 'bytes' | keyof typeof counters, number>>;
 
-/** What the cached plans of all queries weigh together, and how many statements had one. */
+/** The size of the cached plans of all queries together, and how many statements had one. */
 export function planCacheCounters(): PlanCacheCounters {
   return { plans: CACHE.count, bytes: CACHE.weight, ...counters };
 }
 
 /** A statement that is prepared and bound. */
 export type CachedStatement = PreparedStatement & {
-  /** What is kept for its shape. */
+  /** The cache entry of its shape. */
   readonly cached: CachedPlan | undefined;
-  /** What may be kept; absent where something is. */
+  /** Caches the plan; absent if there is an entry. */
   readonly keep?: ((plan: SelectPlan) => void) | undefined;
 };
 
-/** Prepares a statement, or takes what is kept for its shape, and binds it. */
+/** Prepares a statement, or uses the cache entry of its shape, and binds it. */
 export function* prepare(
   statement: SelectStatement,
   context: QueryContext,
@@ -74,14 +74,14 @@ export function* prepare(
   return { ...fresh, cached: undefined, keep };
 }
 
-/** The names of its sources where what is kept is of others; `undefined` where nothing is kept. */
+/** Loads the names of its sources if the entry is for others; `undefined` if there is no entry. */
 function* lookUp(
   statement: SelectStatement,
   context: QueryContext,
 ): Steps<(PreparedStatement & { cached: CachedPlan }) | { names: NamesBySource } | undefined> {
   const cached = statement.shape && CACHE.get(statement.shape);
   if (cached?.limits !== context.limits) return undefined;
-  // Findings are made by the analysis, which looks at the limit of `top` and `bottom`.
+  // The analysis makes the findings, and checks the limit of `top` and `bottom`.
   if (context.onFinding !== undefined && cached.hasFindings !== false) return undefined;
   const { checkedLimits } = cached;
   if (checkedLimits !== '' && checkedLimits !== limitsOfRankings(statement)) return undefined;
@@ -95,7 +95,7 @@ function* lookUp(
   return { prepared, bound, cached };
 }
 
-/** Whether what is kept has these sources. */
+/** Whether a cache entry is for these sources. */
 function isOf({ schemas }: CachedPlan, names: NamesBySource, range: TimeRange): boolean {
   let at = 0;
   for (const { set, measurements } of names.values()) {
@@ -107,7 +107,7 @@ function isOf({ schemas }: CachedPlan, names: NamesBySource, range: TimeRange): 
   return at === schemas.length;
 }
 
-/** Tells whether the analysis had findings. */
+/** Records whether the analysis had findings. */
 class FindingsWatch {
   readonly context: QueryContext;
   hasFindings: boolean | undefined;
@@ -127,7 +127,7 @@ class FindingsWatch {
   }
 }
 
-/** Keeps what is prepared of a statement, and its plan, for the next one of its shape. */
+/** Caches a prepared statement and its plan, for the next one of its shape. */
 function keepPlan(
   statement: SelectStatement,
   { prepared, bound, plan }: PreparedStatement & { readonly plan: SelectPlan },
@@ -147,7 +147,7 @@ function keepPlan(
   CACHE.set(shape, { prepared, plan, limits, checkedLimits, schemas, hasFindings }, weight);
 }
 
-/** Whether more than ranges depends on when the statement is run. */
+/** Whether more than ranges depends on the time when the statement is run. */
 function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
   return (
     dimensions.some((dimension) =>
@@ -157,7 +157,8 @@ function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
 }
 
 /**
- * The limits of all statements in it that ask for rows by rank: `top(v, 3)` refuses a smaller one.
+ * The limits of all statements with a function that selects by rank: `top(v, 3)` refuses a smaller
+ * one.
  */
 function limitsOfRankings({ fields, limit = 0n, sources }: SelectStatement): string {
   const isRanked = fields.some(({ expression }) =>
@@ -169,7 +170,7 @@ function limitsOfRankings({ fields, limit = 0n, sources }: SelectStatement): str
   return [isRanked ? `${limit},` : '', ...inner].join('');
 }
 
-/** The schemas as their names hold them, those of subqueries in their place. */
+/** The schemas from the sources' names, those of subqueries in their place. */
 function* schemasOf({ sources }: PreparedSelect, range: TimeRange): Iterable<MeasurementSchema> {
   for (const source of sources) {
     if (source.kind === 'subquery') {

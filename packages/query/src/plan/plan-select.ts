@@ -16,10 +16,10 @@ import { mostPrefetched, mostShifted, rangeBefore, widenedRange } from './prefet
 import type { RowInput } from '../analyse/columns.ts';
 import type { SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
 
-/** What a query passes on to its subqueries. */
+/** The surroundings of a subquery that its plan needs. */
 type Surroundings = {
   readonly range: TimeRange;
-  /** What the outermost query may read. */
+  /** The range that the outermost query may read. */
   readonly readableRange: TimeRange;
   readonly dimensions: readonly string[];
   readonly descending: boolean;
@@ -57,7 +57,7 @@ function plan(
   const range = plannedRange(asked, interval, options.now);
   const readableRange = around?.readableRange;
   const inner = (): Surroundings => ({
-    // Windows are filled from there on, though points may be read from later on.
+    // Windows are filled from the start of this range, though points may be read from later on.
     range: widenedRange({ range, interval, descending }, mostPrefetched(built.calls)),
     readableRange:
       readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.calls)),
@@ -86,8 +86,8 @@ function plan(
 }
 
 /**
- * Whether `first` and `last` choose among rows of several series by how these are merged: in
- * windows they do not, and neither does a group of one series.
+ * Whether the merge of several series decides which rows `first` and `last` choose: not in windows,
+ * nor in a group of one series.
  */
 function isMergedByKey(
   { built, interval, sources }: PreparedSelect,
@@ -100,7 +100,7 @@ function isMergedByKey(
   );
 }
 
-/** Whether the tags of a group leave no choice of its series. */
+/** Whether the tags of a group determine its series. */
 export function hasSeriesPerGroup(
   tagKeys: ReadonlySet<string>,
   dimensions: readonly string[],
@@ -108,7 +108,7 @@ export function hasSeriesPerGroup(
   return tagKeys.size <= dimensions.length && [...tagKeys].every((key) => dimensions.includes(key));
 }
 
-/** What is read of the range that was asked for: windows end now. */
+/** The part of the requested range that is read: windows end now. */
 export function plannedRange(
   asked: TimeRange,
   interval: Interval | undefined,
@@ -117,14 +117,14 @@ export function plannedRange(
   return interval !== undefined && asked.end === MAX_TIME ? { ...asked, end: now } : asked;
 }
 
-/** Tags that subqueries are asked for although they do not show them. */
+/** Tags that subqueries are grouped by although they do not select them. */
 function askedTags(inputs: readonly RowInput[]): readonly string[] {
   return inputs.flatMap((input) =>
     input.kind === 'tag' && input.groupTag === 'asked-for' ? [input.name] : [],
   );
 }
 
-/** Windows without data are not rows for those who read on: subqueries and INTO. */
+/** Windows without data are not rows for the readers of a result: outer queries and INTO. */
 function effectiveFill(fill: Fill | undefined, isRead: boolean): Fill {
   const written = fill ?? { kind: 'null' };
   return isRead && written.kind === 'null' ? { kind: 'none' } : written;

@@ -6,7 +6,7 @@ import type { FieldRef, MeasurementRef, Predicate } from '../series-source.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
 
-/** One field of the series of some measurements. */
+/** A read of one field of the series of some measurements. */
 export type SeriesRead = {
   /** In the order of the answer. */
   readonly measurements: readonly MeasurementRef[];
@@ -16,7 +16,7 @@ export type SeriesRead = {
   readonly where: Predicate | undefined;
 };
 
-/** Decides nothing: there is one way. */
+/** The only plan for such a read. */
 export function planSeries({ measurements, field, range, where }: SeriesRead): PhysicalPlan {
   const { name, type } = field;
   const sources = measurements.map((measurement): MeasurementPlan => {

@@ -20,7 +20,7 @@ export type PlannedStatement = {
   readonly known: SelectPlan | undefined;
 };
 
-/** Waits for nothing but the names of its sources. */
+/** Waits only for the names of its sources. */
 export function* planStatement(
   statement: SelectStatement,
   context: QueryContext,
@@ -32,7 +32,7 @@ export function* planStatement(
   return { select, known: prepared.cached?.plan };
 }
 
-/** The plan of a statement that is executed here. */
+/** The plan of a statement that is executed in this thread. */
 export function* physicalStatement(
   statement: SelectStatement,
   context: QueryContext,

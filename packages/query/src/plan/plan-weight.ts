@@ -7,7 +7,7 @@ const SLOT_BYTES = 8;
 const ENTRY_BYTES = 40;
 const TEXT_BYTES = 24;
 
-/** The weight of what `values` hold in bytes, or more than `maxBytes` as soon as it is more. */
+/** The size of `values` in bytes, or any larger number than `maxBytes` if it is exceeded. */
 export function weightOf(values: readonly unknown[], maxBytes: number): number {
   const seen = new Set<object>();
   const waiting: unknown[] = [...values];

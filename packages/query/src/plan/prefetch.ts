@@ -47,7 +47,7 @@ export function mostShifted(calls: readonly AggregateCall[]): number {
     .reduce((most, spec) => Math.max(most, windowsShifted(spec)), 0);
 }
 
-/** Windows that the call reads which looks back furthest. */
+/** The largest number of windows that a call reads ahead. */
 export function mostPrefetched(calls: readonly AggregateCall[]): number {
   return calls.reduce((most, call) => Math.max(most, call.prefetchWindows), 0);
 }

@@ -15,7 +15,7 @@ const PUSHED: ReadonlySet<string> = new Set<AggregateFunction>([
   'spread',
 ]);
 
-/** The function of the source that a reducer is, if it is one. */
+/** The source's function for a reducer, if there is one. */
 export function pushedFunction(reducer: ReducerSpec | undefined): AggregateFunction | undefined {
   return reducer !== undefined && PUSHED.has(reducer.kind)
     ? (reducer.kind as AggregateFunction)

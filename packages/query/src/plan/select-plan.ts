@@ -8,7 +8,7 @@ import type { Interval } from '../analyse/dimensions.ts';
 import type { Zone } from '../analyse/zone.ts';
 import type { MeasurementRef, Predicate, ShardSpan } from '../series-source.ts';
 
-/** Where rows come from. */
+/** A source of rows. */
 export type SourcePlan = MeasurementPlan | SubqueryPlan;
 
 export type MeasurementPlan = {
@@ -16,7 +16,7 @@ export type MeasurementPlan = {
   readonly measurement: MeasurementRef;
   /** All keys of tags that its series may have. */
   readonly tagKeys: ReadonlySet<string>;
-  /** Those of its policy that the range meets. */
+  /** Those of its policy that overlap the range. */
   readonly shards: readonly ShardSpan[];
 };
 
@@ -34,14 +34,14 @@ export type SubqueryInput =
   | { readonly kind: 'column'; readonly index: number }
   | { readonly kind: 'dimension'; readonly index: number }
   | { readonly kind: 'missing' }
-  /** A tag that the row has not, as conditions see it. */
+  /** A tag that the row does not have, as conditions see it. */
   | { readonly kind: 'empty' };
 
 /** The part of WHERE that is not about time. */
 export type ConditionPlan = {
-  /** What a source of measurements can decide; undefined when there is nothing to push. */
+  /** The condition that a source of measurements can apply; `undefined` if there is none. */
   readonly pushed: Predicate | undefined;
-  /** What is decided here for rows of measurements, over the inputs. */
+  /** The condition on rows of measurements that is evaluated here, over the inputs. */
   readonly residual: ValueExpression | undefined;
   /** The whole condition, for rows of subqueries. */
   readonly whole: ValueExpression | undefined;
@@ -51,11 +51,13 @@ export type SelectPlan = {
   readonly sources: readonly SourcePlan[];
   readonly inputs: readonly RowInput[];
   /**
-   * The input with the series of each row, where the pick among rows of one time depends on it
+   * The input with the series of each row, if the choice among rows of one time depends on it
    * (`functions/merge-heads.ts`).
    */
   readonly seriesInput?: number | undefined;
-  /** The first so many inputs are selected; the others are only read for the condition. */
+  /**
+   * The first inputs, up to this number, are selected; the others are only read for the condition.
+   */
   readonly selectedInputCount: number;
   readonly condition: ConditionPlan;
   /** Empty for a raw query. */
@@ -67,7 +69,9 @@ export type SelectPlan = {
   /** Tags of the result series, sorted, without duplicates. */
   readonly dimensions: readonly string[];
   readonly range: TimeRange;
-  /** In a subquery, what the outermost query may read: nothing beyond it is read ahead. */
+  /**
+   * For a subquery, the range that the outermost query may read: nothing outside it is read ahead.
+   */
   readonly readableRange: TimeRange | undefined;
   readonly interval: Interval | undefined;
   readonly zone: Zone | undefined;

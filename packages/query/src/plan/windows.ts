@@ -1,10 +1,9 @@
-// Windows of GROUP BY time: where they start and end, with and without a time zone.
-//
-// With a zone, borders are times of its wall clock. A window begins with the first instant at which
-// the clock shows its border or more, so that windows follow each other without gaps, whatever the
-// clock does: one that lies over a change is shorter or longer. Windows no longer than the change
-// itself, hours where the clock moves by one, keep their length and count from midnight on either
-// side: an hour that comes twice is two windows, and the change is a border.
+// Windows of GROUP BY time: where they start and end, with and without a time zone. With a zone,
+// borders are times of its wall clock. A window begins with the first instant at which the clock
+// shows its border or a later time, so that windows follow each other without gaps, whatever the
+// clock does: a window with a change in it is shorter or longer. Windows no longer than the change
+// itself, such as hours where the clock moves by one, keep their length and count from midnight on
+// either side: an hour that occurs twice is two windows, and the change is a border.
 import { floorMod, MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
@@ -13,7 +12,7 @@ import type { Zone } from '../analyse/zone.ts';
 /** A window `[start, end)`. */
 export type Window = { readonly start: bigint; readonly end: bigint };
 
-/** No clock has ever been moved by more than a day, nor twice within two. */
+/** No clock has ever been moved by more than a day, nor twice within two days. */
 const CHANGE_NANOS = 24n * 3_600_000_000_000n;
 const NEAR_NANOS = CHANGE_NANOS + 2n * 3_600_000_000_000n;
 
@@ -37,7 +36,7 @@ export class Windows {
     return within(start, start + this.everyNanos);
   }
 
-  /** Start of the window behind the one that begins at `start`. */
+  /** Start of the window after the one that begins at `start`. */
   after(start: bigint): bigint {
     return this.#zone === undefined ? start + this.everyNanos : this.of(start).end;
   }
@@ -47,11 +46,13 @@ export class Windows {
     return this.#zone === undefined ? start - this.everyNanos : this.of(start - 1n).start;
   }
 
-  /** How many windows lie in [start, end); exact but for what a change of clocks cuts off. */
+  /**
+   * Number of windows in [start, end); exact except for those that a change of clocks cuts short.
+   */
   count(start: bigint, end: bigint): number {
     const moved =
       this.#zone === undefined ? 0n : this.#zone.offsetNanos(end) - this.#zone.offsetNanos(start);
-    // Longer windows than the change lie on the clock; shorter ones keep their length.
+    // Windows longer than the change follow the clock; shorter ones keep their length.
     const span = end - start + (absolute(moved) < this.everyNanos ? moved : 0n);
     return Number((span + this.everyNanos - 1n) / this.everyNanos);
   }
@@ -76,8 +77,8 @@ export class Windows {
     let start = this.#instantOf(local, { time, offset, zone });
     local += this.everyNanos;
     let end = this.#instantOf(local, { time, offset, zone });
-    // Set back over a border, the clock shows times of the window before it; the border was reached
-    // all the same.
+    // After the clock is set back over a border it shows times of the previous window again, but
+    // the border was reached.
     while (end <= time) {
       start = end;
       local += this.everyNanos;
@@ -87,8 +88,8 @@ export class Windows {
   }
 
   /**
-   * When the clock first shows a time, as seen from a time in the window that begins or ends with
-   * it.
+   * The instant at which the clock first shows a time, as seen from a time in the window that
+   * begins or ends with it.
    */
   #instantOf(local: bigint, { time, offset, zone }: Seen): bigint {
     const near = local - offset;
@@ -116,14 +117,14 @@ export class Windows {
 }
 
 /**
- * A span of time without a change, nor one so shortly before it that the clock shows times of the
- * span twice.
+ * A span of time without a change, and not so shortly before one that the clock shows its times
+ * twice.
  */
 type Calm = { readonly offset: bigint; readonly from: bigint; readonly to: bigint };
 
 type Seen = { readonly time: bigint; readonly offset: bigint; readonly zone: Zone };
 
-/** The first instant of an offset that is in force at `to`, and not at `from`. */
+/** The first instant of an offset that applies at `to`, but not at `from`. */
 function firstWith(
   offset: bigint,
   { from, to, zone }: { readonly from: bigint; readonly to: bigint; readonly zone: Zone },

@@ -70,7 +70,7 @@ function evaluateBinary(node: BinaryExpression, context: EvaluationContext): Col
   return scalarArithmetic(operator, type, [left, right], context.rowCount);
 }
 
-/** An operand of float arithmetic. A whole constant is a float from the start. */
+/** An operand of float arithmetic. A whole constant becomes a float before it is evaluated. */
 function evaluateFloat(node: ValueExpression, context: EvaluationContext): Column {
   const isWhole = node.kind === 'constant' && (node.type === 'integer' || node.type === 'unsigned');
   return isWhole ? constantColumn(node.value, 'float', context.rowCount) : evaluate(node, context);
@@ -164,7 +164,7 @@ function integerOperation(operator: string, x: bigint, y: bigint): bigint {
   }
 }
 
-/** AND and OR take null for false. */
+/** AND and OR treat null as false. */
 function logical(operator: 'AND' | 'OR', left: Column, right: Column, rowCount: number): Column {
   const a = truth(left, rowCount);
   const b = truth(right, rowCount);
@@ -216,8 +216,8 @@ function evaluateRegex(
     const matches = textMatcher(node.pattern);
     const { codes, dictionary, valid } = operand;
     const isWanted = node.operator === '=~';
-    // Once per distinct value of these rows, which may be few of a long dictionary. 2 is not known
-    // yet.
+    // Computed once per distinct value of these rows, which may be few of a long dictionary. 2
+    // means not computed.
     const outcome = new Uint8Array(dictionary.length).fill(2);
     for (let i = 0; i < context.rowCount; i++) {
       if (valid !== undefined && valid[i] !== 1) continue;

@@ -39,7 +39,7 @@ export function* toResults(rows: Operator<RowBatch>, plan: SelectPlan): Operator
   }
 }
 
-/** fill(number) puts the number into columns of texts too, which have no type then. */
+/** fill(number) also sets the number in columns of texts, which have no type then. */
 function resultColumns(batch: RowBatch, plan: SelectPlan): readonly ResultColumn[] {
   const { fill } = plan;
   if (fill.kind !== 'number') return batch.columns;

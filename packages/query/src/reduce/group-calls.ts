@@ -40,7 +40,7 @@ export class GroupCalls {
     this.#aligner = new CallAligner(this.#queues, calls.types, plan.descending);
   }
 
-  /** Takes the next rows of the group, in the time order of the query. Gives way between calls. */
+  /** Takes the next rows of the group, in the time order of the query. Pauses between calls. */
   *pushRows(sorted: SortedRows): Steps<void> {
     const { plan } = this.#calls;
     for (const [i, call] of plan.calls.entries()) {
@@ -79,7 +79,7 @@ export class GroupCalls {
     }
   }
 
-  /** The group has no further rows. */
+  /** Called after the last rows of the group. */
   *finish(): Steps<void> {
     for (const [i, reduction] of this.#reductions.entries()) {
       yield;
@@ -94,12 +94,12 @@ export class GroupCalls {
     return this.#queues.every((queue) => queue.isEnded);
   }
 
-  /** Whether `next` stopped in the midst of a long calculation: asking again goes on with it. */
+  /** Whether `next` stopped during a long calculation: calling it again continues. */
   get isBusy(): boolean {
     return this.#aligner.isBusy;
   }
 
-  /** Rows over the calls as far as they are known; undefined when there are none now. */
+  /** The rows over the calls that are complete; `undefined` if there are none now. */
   next(): AlignedRows | undefined {
     return this.#aligner.next();
   }
@@ -133,7 +133,7 @@ function reductionOf(
   );
 }
 
-/** Type behind the reduction and before the transformations. */
+/** Type after the reduction and before the transformations. */
 function typeOfReduced({ reducer, inputType }: AggregateCall): FieldType {
   return reducer === undefined ? inputType : reducedType(reducer, inputType);
 }
@@ -198,7 +198,7 @@ function transformationsOf(
   });
 }
 
-/** The part of the rows that lies in a range. Most calls read all there is. */
+/** The part of the rows that lies in a range. Most calls read all rows. */
 function withinRange(sorted: SortedRows, range: TimeRange, descending: boolean): SortedRows {
   const { times } = sorted;
   const first = times[0];

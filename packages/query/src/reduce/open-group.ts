@@ -1,4 +1,4 @@
-// The group that a query with functions is currently reading: its calls, and its known rows.
+// The group that a query with functions is currently reading: its calls, and its complete rows.
 import { assert } from '@tidemark/core';
 
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
@@ -35,7 +35,7 @@ export class OpenGroup {
     return key === this.#key;
   }
 
-  /** Goes on with a group; the rows that are left of the one before, when it is another. */
+  /** Continues a group, or begins another one and yields the remaining rows of the previous one. */
   *enter(key: GroupKey): Operator<RowBatch> {
     if (key === this.#key) return;
     yield* this.finish();
@@ -44,7 +44,7 @@ export class OpenGroup {
     this.#defaults.startGroup();
   }
 
-  /** The rows that are left when all of the group has been pushed. */
+  /** Yields the remaining rows after all of the group has been pushed. */
   *finish(): Operator<RowBatch> {
     if (this.#key === undefined) return;
     yield* this.#execution.step('reduce', this.#callsPlan.plan, this.calls.finish());
@@ -52,7 +52,7 @@ export class OpenGroup {
     this.#key = undefined;
   }
 
-  /** Rows as far as they are known: filled, transformed, put beside each other, evaluated. */
+  /** Complete rows: filled, transformed, joined across calls, evaluated. */
   *known(): Operator<RowBatch> {
     const { plan } = this.#callsPlan;
     const key = this.#key;

@@ -5,7 +5,7 @@ import type { Operator } from '../operator.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import type { OpenGroup } from './open-group.ts';
 
-/** Rows of the answer: filled, transformed, the calls of a group beside each other. */
+/** Rows of the answer: filled, transformed, the calls of a group joined. */
 export function* reduceWindows(
   windows: Operator<AggregatedGroup>,
   open: OpenGroup,
@@ -17,7 +17,10 @@ export function* reduceWindows(
   yield* open.finish();
 }
 
-/** The rows that are known after some windows; of the group before, when theirs is another. */
+/**
+ * The rows that some windows complete; first those of the previous group if the windows are of
+ * another one.
+ */
 export function* pushWindows(batch: AggregatedGroup, open: OpenGroup): Operator<RowBatch> {
   yield* open.enter(batch.group);
   if (open.calls.isSatisfied) return;

@@ -10,7 +10,7 @@ import type { Window, Windows } from '../plan/windows.ts';
 import type { Calculation } from '../functions/steps.ts';
 
 export type ReduceOptions = {
-  /** Undefined: the whole group is one window. */
+  /** `undefined`: the whole group is one window. */
   readonly windows: Windows | undefined;
   /** Stamp of the only window. */
   readonly wholeStamp: bigint;
@@ -101,7 +101,7 @@ function contains(window: Window, time: bigint): boolean {
 }
 
 /**
- * First row behind the window, found by doubling steps: windows are short or long, rarely in
+ * First row after the window, found by doubling steps: windows are short or long, rarely in
  * between.
  */
 function windowEnd(

@@ -15,7 +15,7 @@ import type { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from './open-group.ts';
 import { pushWindows } from './reduce-windows.ts';
 
-/** Rows of the answer, of plans in which a group may come whole. */
+/** Rows of the answer, for plans in which a group may come whole. */
 export function* wholeGroups(
   windows: Operator<AggregatedGroup>,
   calls: CallsPlan,
@@ -77,10 +77,7 @@ function wholeRows(
   return { group, times, columns };
 }
 
-/**
- * The windows that fill() makes of a group that has a point; `first` is the earliest start that is
- * known.
- */
+/** The windows that fill() makes for a group with a point; `first` is the earliest known start. */
 type WindowSpan = {
   readonly first: bigint | undefined;
   readonly last: bigint;
@@ -88,7 +85,7 @@ type WindowSpan = {
   readonly descending: boolean;
 };
 
-/** `undefined` where nothing is filled. */
+/** `undefined` if nothing is filled. */
 function filledSpan({ plan, windows, range }: CallsPlan): WindowSpan | undefined {
   if (windows === undefined || plan.fill.kind === 'none') return undefined;
   return {
@@ -100,8 +97,8 @@ function filledSpan({ plan, windows, range }: CallsPlan): WindowSpan | undefined
 }
 
 /**
- * Whether windows follow each other over the whole span: starts are in order, so that counting them
- * tells.
+ * Whether windows follow each other over the whole span: starts are in order, so counting is
+ * enough.
  */
 function isFilled(
   starts: BigInt64Array,

@@ -16,7 +16,7 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
-/** Reduced points of some windows of one group: per call the windows that have a point. */
+/** Reduced points of some windows of one group: for each call the windows that have a point. */
 export type AggregatedGroup = {
   readonly group: GroupKey;
   readonly windowStarts: BigInt64Array;
@@ -31,10 +31,13 @@ export type AggregateOptions = {
   readonly omitsPointTimes: boolean;
 };
 
-/** So many measurements are asked for at once. */
+/** Maximum number of measurements per request. */
 const SOURCES_AT_ONCE = 4096;
 
-/** Aggregates of measurements, in the order of the answer. Same group object, same group. */
+/**
+ * Aggregates of measurements, in the order of the answer. Batches of one group share the group
+ * object.
+ */
 export function* aggregateMeasurements(
   sources: readonly MeasurementPlan[],
   plan: SelectPlan,
@@ -87,7 +90,9 @@ function* aggregateTogether(
 
 type Place = { readonly field: number; readonly column: number };
 
-/** One entry per field with all functions asked of it, so that the source reads each field once. */
+/**
+ * One entry per field with all its requested functions, so that the source reads each field once.
+ */
 export function aggregateRequest(
   plan: SelectPlan,
   options: AggregateOptions,
@@ -133,7 +138,7 @@ function callField(call: AggregateCall, plan: SelectPlan) {
   return input?.kind === 'field' ? input : undefined;
 }
 
-/** Rows of a column that hold a value. */
+/** Rows of a column with a value. */
 export function validRows(column: Column, rowCount: number): Uint32Array | undefined {
   const { valid } = column;
   if (valid === undefined) return undefined;

@@ -11,7 +11,7 @@ export class GroupEnds {
     this.#ended = group;
   }
 
-  /** Groups come one after the other, so that only the last one counts. */
+  /** Groups come one after another, so only the last one counts. */
   isEnded(group: GroupKey): boolean {
     const ended = this.#ended;
     if (ended === undefined || ended.name !== group.name) return false;

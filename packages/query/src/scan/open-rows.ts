@@ -16,7 +16,7 @@ import type { EndingInputs } from './outside-end.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
 
-/** What executes the plan of a subquery. */
+/** Executes the plan of a subquery. */
 export type Execute = (
   plan: PhysicalPlan,
   execution: ExecutionContext,
@@ -27,7 +27,7 @@ type Opening = {
   readonly select: SelectPlan;
   readonly sources: SourcesPlan;
   readonly options: ScanOptions;
-  /** Set where subqueries end at the first value outside of the range. */
+  /** Present if subqueries end at the first value outside of the range. */
   readonly ending?: EndingInputs | undefined;
 };
 
@@ -62,7 +62,7 @@ export function openRows(
   return inSlices(execution.operator('merge sources', select, merged));
 }
 
-/** What was merged as a whole goes on in parts, so that no step behind takes long. */
+/** Merged rows of a whole group are passed on in parts, so that no later step takes long. */
 function* inSlices(rows: Operator<RowBatch>): Operator<RowBatch> {
   for (const batch of rows) {
     if (isPause(batch)) {
@@ -93,7 +93,7 @@ function* endingRows(
   }
 }
 
-/** Measurements with names of their own need no merge: their groups follow each other. */
+/** Measurements with different names need no merge: their groups follow each other. */
 function* inTurn(
   sources: readonly OpenPlan[],
   open: (source: OpenPlan) => Operator<RowBatch>,

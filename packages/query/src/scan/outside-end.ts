@@ -1,9 +1,7 @@
-// Stops reading a subquery at a value outside the time range.
-//
-// A window of a subquery may begin before the range of the outer query. A reduction over everything
-// ends at the first such value, and so does everything after it, in further groups too (recorded).
-// Every input that is reduced has its own end; it has one per source if only functions read it that
-// combine the results of sources.
+// Stops reading a subquery at a value outside the time range. A window of a subquery may begin
+// before the range of the outer query. A reduction over everything ends at the first such value,
+// and so does everything after it, even in later groups (recorded). Every input that is reduced has
+// its own end: one per source, if only functions read it that combine the results of sources.
 import type { Column } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 
@@ -20,7 +18,7 @@ const OF_EACH_SOURCE: ReadonlySet<string | undefined> = new Set([
   'last',
 ]);
 
-/** The inputs of a plan that end in each source by itself, and those that end once. */
+/** The inputs of a plan that end separately in each source, and those that end once. */
 export type EndingInputs = {
   readonly ofSources: readonly number[];
   readonly ofAll: readonly number[];
@@ -37,7 +35,7 @@ export function endingInputs({ calls }: SelectPlan): EndingInputs {
   return { ofSources: [...read].filter((input) => !ofAll.has(input)), ofAll: [...ofAll] };
 }
 
-/** Takes away the values behind the end; one per execution of a plan, batches in order. */
+/** Removes the values after the end; one per execution of a plan, batches in order. */
 export class OutsideEnd {
   readonly #range: SelectPlan['range'];
   /** Inputs that are still read. */
@@ -49,12 +47,12 @@ export class OutsideEnd {
     this.#open = new Set(inputs);
   }
 
-  /** Whether nothing that follows can count. */
+  /** Whether no later rows can count. */
   get isOver(): boolean {
     return this.#open.size === 0 && this.#ended.size > 0;
   }
 
-  /** The batch, without the values that are behind the end of their input. */
+  /** The batch, without the values after the end of their input. */
   apply(batch: RowBatch): RowBatch {
     const ends = new Map<number, number>();
     for (const input of this.#ended) ends.set(input, 0);

@@ -42,19 +42,19 @@ export function inputTypes(inputs: readonly RowInput[]): readonly FieldType[] {
 
 export type ScanOptions = {
   readonly range: TimeRange;
-  /** Rows of each group, and so of each series, that can be needed; undefined is all. */
+  /** Rows of each group, and so of each series, that can be needed; `undefined` means all. */
   readonly limitPerSeries: number | undefined;
-  /** Whether the source is to send the rows of all series, needed or not. */
+  /** Whether the source has to send the rows of all series, needed or not. */
   readonly sendsAll?: boolean | undefined;
-  /** Where reading a group may end before its last row. */
+  /** Present if reading a group may end before its last row. */
   readonly ends?: GroupEnds | undefined;
 };
 
 /**
  * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. A group
- * of one series is a stream; the series of others are merged by time. Rows of one group that are
- * too many to be merged at once are read again in slices of time, each of which is merged by
- * itself.
+ * of one series is a stream; the series of other groups are merged by time. If a group has too many
+ * rows to be merged at once, they are read again in slices of time, each of which is merged
+ * separately.
  */
 export function* scanMeasurement(
   { source, hasSeriesPerGroup }: OpenPlan & { readonly kind: 'scan' },
@@ -80,8 +80,8 @@ type Scan = {
 };
 
 /**
- * Scans a range of time; groups of more than `maxRows` rows are cut into slices. So are groups of
- * which perhaps the first rows are enough, after less.
+ * Scans a range of time; groups of more than `maxRows` rows are cut into slices. Groups whose first
+ * rows may be enough are cut after fewer rows.
  */
 function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operator<RowBatch> {
   const { source, plan, layout, execution } = scan;
@@ -200,7 +200,7 @@ function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
 /** Rows that wait for their group to be complete; their memory counts as the query's. */
 class HeldRows {
   readonly #execution: ExecutionContext;
-  /** Tags that are read. Others, and keys of series, may be long, and are let go. */
+  /** The tags that are read. Others, and keys of series, may be long and are dropped. */
   readonly #tagNames: readonly string[];
   #held: SeriesRows[] = [];
   #bytes = 0;
@@ -217,7 +217,7 @@ class HeldRows {
     let bytes = rowsBytes(times, columns);
     if (seriesKey !== this.#lastKey) {
       this.#lastKey = seriesKey;
-      // A short name is enough to tell it from its neighbours.
+      // A short name is enough to distinguish it from its neighbours.
       this.#series = { seriesKey: String(this.#held.length), tags: this.#read(tags) };
       bytes += tagsBytes(this.#series.tags);
     }
@@ -269,7 +269,10 @@ function scanRequest(
   };
 }
 
-/** Whether the row behind others costs little: it is not searched for, and has no texts. */
+/**
+ * Whether the next row after the needed ones costs little: it is not searched for, and has no
+ * texts.
+ */
 function findsRowsAtOnce(fields: readonly FieldRef[], where: Predicate | undefined): boolean {
   return fields.every(({ type }) => type !== 'string') && (where === undefined || isOfTags(where));
 }
@@ -279,7 +282,7 @@ function needsKeys({ seriesInput }: SelectPlan, { query }: ExecutionContext): bo
   return seriesInput !== undefined || query.limits.maxSelectSeries > 0;
 }
 
-/** Tags that are columns or tell groups apart. */
+/** Tags that are columns or distinguish groups. */
 function tagsRead({ dimensions, inputs }: SelectPlan): readonly string[] {
   const names = new Set(dimensions);
   for (const { kind, name } of inputs) if (kind === 'tag') names.add(name);
@@ -287,8 +290,8 @@ function tagsRead({ dimensions, inputs }: SelectPlan): readonly string[] {
 }
 
 /**
- * Whether the first rows of a group depend on series that have none among them: they do where times
- * are equal and the order is that of the heap, in which every series has a place.
+ * Whether the first rows of a group depend on series without a row among them: they do if times are
+ * equal and the order is that of the heap, in which every series has a place.
  */
 function needsAllSeries(
   shards: readonly SortedRows[],
@@ -307,12 +310,12 @@ function needsAllSeries(
   return false;
 }
 
-/** How the columns of a scan become the columns of the plan's inputs. */
+/** Maps the columns of a scan to the columns of the plan's inputs. */
 class InputLayout {
   readonly fields: FieldRef[] = [];
   readonly #fieldOf: (number | undefined)[] = [];
   readonly #selectedFieldCount: number;
-  /** Number of the source, when rows tell their series. */
+  /** Number of the source, if rows contain their series. */
   readonly #source: number | undefined;
 
   constructor(plan: SelectPlan, source: MeasurementPlan) {
@@ -332,7 +335,7 @@ class InputLayout {
   }
 
   /**
-   * Rows of a batch that meet the residual condition and hold a selected field; undefined when
+   * Rows of a batch that meet the residual condition and have a selected field; `undefined` when
    * there are none.
    */
   *rows(batch: SeriesBatch, plan: SelectPlan): Steps<SeriesRows | undefined> {
@@ -352,13 +355,13 @@ class InputLayout {
     };
   }
 
-  /** The label of the series has the name that no tag has. */
+  /** The label of the series has a name that no tag has. */
   #tagsOf({ tags, seriesKey }: SeriesBatch): SeriesBatch['tags'] {
     if (this.#source === undefined) return tags;
     return new Map([...tags, ['', seriesLabel(this.#source, seriesKey)]]);
   }
 
-  /** Numbers of the rows to keep; undefined keeps all. */
+  /** Numbers of the rows to keep; `undefined` keeps all. */
   *#kept(rows: SeriesRows, plan: SelectPlan): Steps<Uint32Array | undefined> {
     const rowCount = rows.times.length;
     const { residual } = plan.condition;
@@ -392,7 +395,7 @@ export type MaskOptions = {
 
 /**
  * One byte per row: 1 where the condition holds. Missing tags compare as empty strings. A long
- * condition is held against a few rows at a time, and gives way in between.
+ * condition is evaluated for a few rows at a time, with pauses in between.
  */
 export function* conditionMask(
   condition: ValueExpression,

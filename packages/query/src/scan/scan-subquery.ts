@@ -23,7 +23,7 @@ import { Windows } from '../plan/windows.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
-/** Rows of a group: of each group of the subquery its sorted rows, in its order. */
+/** Rows of a group: the sorted rows of each group of the subquery, in its order. */
 type CollectedGroup = { readonly key: GroupKey; readonly parts: SortedRows[][]; bytes: number };
 
 export type SubqueryRows = {
@@ -33,9 +33,9 @@ export type SubqueryRows = {
 };
 
 /**
- * Reads a subquery. Within an outer group rows are merged by time or window; some subqueries show
- * one inner group after the other (see `keepsGroupsApart`), and the groups of some are those of the
- * query around them: their rows go on as they come.
+ * Reads a subquery. Within an outer group rows are merged by time or window; some subqueries return
+ * one inner group after another (see `keepsGroupsApart`), and the groups of some are those of the
+ * outer query: their rows are passed on as they come.
  */
 export function* scanSubquery(
   source: SubqueryPlan,
@@ -52,7 +52,7 @@ export function* scanSubquery(
   const merge: MergeOptions = { types, descending: plan.descending };
   const finish = function* (collected: CollectedGroup): Operator<RowBatch> {
     execution.release(collected.bytes);
-    // Inner groups count in ascending order among equal times, in descending queries too.
+    // Inner groups are in ascending order among equal times, in descending queries too.
     if (plan.descending) collected.parts.reverse();
     const parts = collected.parts.flat();
     if (keepsInnerOrder) {
@@ -116,12 +116,12 @@ function isInOrderOfTime({ calls, sources, descending }: SelectPlan, wanted: boo
 }
 
 /**
- * Whether a raw query sees one inner group after the other. Without windows a group's one result
- * stands where its group stands; windows that are filled are a series of their own.
+ * Whether a raw query sees one inner group after another. Without windows the one result of a group
+ * is in the group's place; filled windows are a series of their own.
  */
 function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
   if (plan.calls.some((call) => call.reducer !== undefined)) return false;
-  // A raw query passes on the order that it finds.
+  // A raw query keeps the order of its rows.
   if (inner.calls.length === 0) {
     return inner.sources.some(
       (source) => source.kind === 'subquery' && keepsGroupsApart(inner, source.plan),
@@ -138,15 +138,15 @@ function isReducedInWindows({ interval, calls }: SelectPlan): boolean {
 }
 
 /**
- * The windows whose order rows with the times of their points are in; undefined where the time is
- * the order.
+ * The windows that determine the order of rows with the times of their points; `undefined` if time
+ * is the order.
  */
 function windowsOfPoints(inner: SelectPlan): Windows | undefined {
   if (inner.interval === undefined || !inner.calls.some(hasPointTimes)) return undefined;
   return new Windows(inner.interval, inner.zone);
 }
 
-/** Merges by the windows that rows lie in; within a window, one inner group follows the other. */
+/** Merges by the windows of the rows; within a window, one inner group follows another. */
 function* mergeByWindow(
   parts: readonly SortedRows[],
   windows: Windows,
@@ -189,7 +189,7 @@ function* outerRows(
   });
   const { whole } = plan.condition;
   if (whole === undefined) return { times: batch.times, columns };
-  // Every row that meets the condition counts, even if nothing of it is selected.
+  // Every row that meets the condition counts, even without a selected value.
   const keep = maskToRows(yield* conditionMask(whole, columns, { plan, rowCount }));
   if (keep.length === 0) return undefined;
   return {

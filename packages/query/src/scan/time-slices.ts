@@ -1,5 +1,5 @@
-// Cuts a large scan into slices of time with about equally many rows, as far as counts and bounds
-// can tell.
+// Cuts a large scan into slices of time with about equally many rows, according to counts and
+// bounds.
 import type { TimeRange } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
@@ -14,7 +14,10 @@ import type { Steps } from '../operator.ts';
 export type SliceOptions = {
   readonly source: MeasurementPlan;
   readonly plan: SelectPlan;
-  /** Rows of the first slice. Each one is twice as large as the one before, as far as it may be. */
+  /**
+   * Rows of the first slice. Each further one is twice as large as the previous one, within the
+   * limit.
+   */
   readonly firstRows: number;
 };
 
@@ -27,7 +30,7 @@ export function* timeSlices(
   const extent = yield* extentOf(source, plan, range, execution);
   if (extent === undefined) return [range];
   const { first, last, rows } = extent;
-  // Half of what is merged at once, because rows are rarely spread evenly.
+  // Half of the rows that are merged at once, because rows are rarely spread evenly.
   const most = Math.max(execution.mergeRows / 2, rows / MAX_TIME_SLICES);
   const span = last - first;
   const slices: TimeRange[] = [];

@@ -12,27 +12,27 @@ import { seriesKeys } from './show-schema.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
-/** A row of the answer: what is counted, and how much there is of it. */
+/** A row of the answer: a name, and its count. */
 export type Counted = {
   readonly name?: string | undefined;
   readonly tags?: ReadonlyMap<string, string> | undefined;
   readonly count: number;
 };
 
-/** Which series are grouped, and by which tags. */
+/** The series to group, and the tags that group them. */
 type GroupedSeries = {
   readonly filters: readonly SchemaFilter[];
   readonly dimensions: readonly string[];
 };
 
 export type Grouping = GroupedSeries & {
-  /** What is counted of the series of a group; measurements are counted over all of them. */
+  /** What is counted in a group of series; measurements are counted over all of them. */
   readonly of: 'series' | 'measurement' | 'tag-key' | 'tag-values';
-  /** Whose values are counted. */
+  /** The keys whose values are counted. */
   readonly keys: TagKeyMatch;
 };
 
-/** A group of series, without its name and tags. */
+/** Size of a group of series, without its name and tags. */
 const GROUP_BYTES = 400;
 
 type Group = {
@@ -42,8 +42,8 @@ type Group = {
 };
 
 /**
- * Counts series, tag keys or tag values by tags of theirs, or over several policies, from the keys
- * of the series.
+ * Counts series, tag keys or tag values, grouped by tags or over several policies, from the keys of
+ * the series.
  */
 export function* countInGroups(
   { of, keys, filters, dimensions }: Grouping,
@@ -115,7 +115,7 @@ function compareGroups(a: Group, b: Group): number {
   return order;
 }
 
-/** What is counted of a series. */
+/** The counted parts of a series. */
 function partsOf(
   of: Grouping['of'],
   keys: TagKeyMatch,

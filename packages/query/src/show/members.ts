@@ -3,7 +3,7 @@ import { TextCodes, textBytes } from '@tidemark/core';
 
 import type { ExecutionContext } from '../execution/execution-context.ts';
 
-/** What a text takes in a set of them, without its letters. */
+/** Size of a text in a set, without its characters. */
 const MEMBER_BYTES = 32;
 
 /** Bytes of a text in a set. */
@@ -11,7 +11,7 @@ export function memberBytes(text: string): number {
   return MEMBER_BYTES + textBytes(text);
 }
 
-/** Different texts, which count as memory of the statement. */
+/** Distinct texts, which count as memory of the statement. */
 export class Members {
   readonly #execution: ExecutionContext;
   #codes = new TextCodes();

@@ -5,7 +5,7 @@ import type { Predicate } from '../series-source.ts';
 
 const NAME = '_name';
 
-/** Whether a condition asks for the name of the measurement. */
+/** Whether a condition reads the name of the measurement. */
 export function asksForName(where: Predicate): boolean {
   switch (where.kind) {
     case 'and':
@@ -19,7 +19,7 @@ export function asksForName(where: Predicate): boolean {
   }
 }
 
-/** What a condition asks of the series of one measurement. */
+/** The condition on the series of one measurement. */
 export function forMeasurement(where: Predicate, name: string): Predicate {
   switch (where.kind) {
     case 'and':

@@ -115,7 +115,7 @@ function* counted(statement: ShowCardinality, execution: ExecutionContext): Oper
     );
 }
 
-/** How many fields each measurement has that has any. */
+/** The number of fields of each measurement that has any. */
 function* countFieldKeys(
   pieces: Operator<Piece<TypedField>>,
 ): Operator<Counted & { readonly name: string }> {
@@ -135,7 +135,7 @@ function* countFieldKeys(
       field = undefined;
       count = 0;
     }
-    // A field of two types comes twice, and counts once.
+    // A field of two types occurs twice, and counts once.
     for (const entry of entries) {
       if (entry.name !== field) count++;
       field = entry.name;
@@ -144,7 +144,7 @@ function* countFieldKeys(
   if (name !== undefined) yield { name, count };
 }
 
-/** Counts of each measurement, where storage tells its parts once and in order. */
+/** Counts of each measurement, if storage returns its parts once and in order. */
 function* countPerMeasurement(
   statement: ShowCardinality,
   filter: SchemaFilter,
@@ -226,8 +226,8 @@ function* countTagValues(
 }
 
 /**
- * Numbers of values of one tag key as storage keeps them, by measurement; `undefined` when it only
- * estimates one of them or the statement asks for something else.
+ * Numbers of values of one tag key from storage, by measurement; `undefined` if one of them is only
+ * an estimate or the statement needs something else.
  */
 function* knownTagValues(
   keys: TagKeyMatch,
@@ -251,7 +251,7 @@ function* knownTagValues(
   return counts;
 }
 
-/** Counts of one name that follow each other, added up. */
+/** Sums of consecutive counts of one name. */
 function* sums(
   counts: Operator<{ readonly name: string; readonly count: number }>,
 ): Operator<Counted> {

@@ -1,4 +1,4 @@
-// What SHOW statements share: the database, the policy, and the conditions on tags and time.
+// Shared by SHOW statements: the database, the policy, and the conditions on tags and time.
 import type { InvalidRequest, TimeRange } from '@tidemark/core';
 import { Forbidden } from '@tidemark/core';
 import { isTime, some } from '@tidemark/influxql';
@@ -25,20 +25,20 @@ export function namedDatabase(written: string | undefined, context: QueryContext
 }
 
 export type PlaceOptions = {
-  /** Of the statement's ON. */
+  /** The database of the statement's ON. */
   readonly database: string | undefined;
-  /** A source that names no policy lies in the default one, not in all. */
+  /** A source without a policy is in the default one, not in all. */
   readonly needsPolicy: boolean;
   /** The policy of the request has to exist even where it is not needed. */
   readonly checksPolicy?: boolean | undefined;
 };
 
-/** What of the data a statement speaks of; without a policy, of all of them. */
+/** The data that a statement is about; without a policy, that of all policies. */
 export type Place = { readonly database: string; readonly retentionPolicy: string | undefined };
 
 /**
- * Where a source lies, `undefined` for no FROM: in the database and the policy that it names,
- * otherwise in those of the statement. Refuses what does not exist.
+ * The place of a source, `undefined` without FROM: the database and policy that it names, otherwise
+ * those of the statement. Refuses names that do not exist.
  */
 export function placeOf(
   source: MeasurementSource | undefined,
@@ -71,13 +71,13 @@ export function placeOf(
 export type SeriesCondition = {
   /** Only tag leaves. */
   readonly where: Predicate | undefined;
-  /** Undefined when the condition does not speak of time. */
+  /** `undefined` if the condition does not restrict time. */
   readonly timeRange: TimeRange | undefined;
 };
 
 /**
- * A condition on series. What a comparison of a tag with a number or a boolean means depends on the
- * statement, as recorded: lists of names leave it out of the condition, counts find nothing.
+ * A condition on series. A comparison of a tag with a number or a boolean depends on the statement,
+ * as recorded: lists of names drop it from the condition, counts match nothing.
  */
 export function seriesCondition(
   condition: Expression | undefined,
@@ -112,8 +112,8 @@ export function refuseTime(condition: Expression | undefined, statement: string)
 }
 
 /**
- * A condition over tags alone as a predicate. `onOther` says what a comparison of a tag with a
- * number or a boolean is; without it, that is refused.
+ * A condition over tags alone as a predicate. `onOther` replaces comparisons of a tag with a number
+ * or a boolean; without it, these are refused.
  */
 export function tagPredicate(
   node: Expression,

@@ -6,7 +6,7 @@ import type { Operator } from '../operator.ts';
 
 /** Rows of one series; pieces of one series follow each other. */
 export type RowPiece = {
-  /** Absent in answers that have no name. */
+  /** Absent in answers without a name. */
   readonly name?: string | undefined;
   /** One list of cells per column, all of one length. */
   readonly columns: readonly (readonly string[])[];
@@ -18,8 +18,8 @@ export type RowLimits = {
 };
 
 /**
- * The series that pieces make. LIMIT and OFFSET count the rows of each, as recorded. Series without
- * rows are left out.
+ * The series that consist of the pieces. LIMIT and OFFSET count the rows of each, as recorded.
+ * Series without rows are left out.
  */
 export function* seriesOf(
   pieces: Operator<RowPiece>,
@@ -53,7 +53,9 @@ export function* seriesOf(
   }
 }
 
-/** The one series that pieces of the same name make: nothing is read behind its last row. */
+/**
+ * The one series that consists of pieces with the same name: nothing is read after its last row.
+ */
 export function* oneSeriesOf(
   pieces: Operator<RowPiece>,
   columns: readonly string[],
@@ -73,7 +75,7 @@ export function* oneSeriesOf(
   }
 }
 
-/** LIMIT and OFFSET over rows that come in pieces; a LIMIT of 0 is none. */
+/** LIMIT and OFFSET over rows that come in pieces; a LIMIT of 0 means no limit. */
 class RowWindow {
   #toSkip: number;
   #left: number;
@@ -93,7 +95,7 @@ class RowWindow {
   }
 }
 
-/** Rows that are needed to show those of LIMIT and OFFSET; `undefined` when all are. */
+/** Rows that are needed for LIMIT and OFFSET; `undefined` when all are. */
 export function rowsNeeded({ limit, offset }: RowLimits): number | undefined {
   return (limit ?? 0n) === 0n ? undefined : Number(offset ?? 0n) + Number(limit);
 }

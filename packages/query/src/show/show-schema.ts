@@ -21,9 +21,9 @@ import type { Operator, Steps } from '../operator.ts';
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
 
 /**
- * SHOW SERIES: keys of all policies, or of those that sources name; with a time condition only
- * those of one policy's shards in the range, and in the order of their bytes instead of that of
- * their tags (recorded), and a comparison of a tag with a number is never met.
+ * SHOW SERIES: keys of all policies, or of those that sources name. With a time condition: only
+ * those of one policy's shards in the range, in the order of their bytes instead of that of their
+ * tags (recorded), and a comparison of a tag with a number never holds.
  */
 export function* showSeries(
   statement: Show<'show-series'>,
@@ -45,7 +45,7 @@ export function* showSeries(
   yield* oneSeriesOf(unnamed(keys), ['key'], statement);
 }
 
-/** Keys of the series that a filter leaves. */
+/** Keys of the series that match a filter. */
 export function* seriesKeys(
   filter: SchemaFilter,
   { query }: ExecutionContext,
@@ -117,7 +117,7 @@ function* keyed(pieces: Operator<Piece<string>>): Operator<RowPiece> {
   }
 }
 
-/** What WITH KEY asks for. */
+/** The selection of WITH KEY. */
 export function tagKeyMatch(filter: TagKeyFilter): TagKeyMatch {
   switch (filter.kind) {
     case 'in':
@@ -225,14 +225,14 @@ export function* showFieldKeys(
 
 export type TypedField = { readonly name: string; readonly type: string };
 
-/** Fields of the filters' measurements with their types; one that has two types is there twice. */
+/** Fields of the filters' measurements with their types; a field of two types occurs twice. */
 export function* fieldsOf(
   filters: readonly SchemaFilter[],
   execution: ExecutionContext,
 ): Steps<Operator<Piece<TypedField>>> {
   const named: SchemaFilter[] = [];
   for (const filter of filters) {
-    // A condition is on series, which have no fields of their own: it picks measurements.
+    // A condition is on series, which have no fields of their own: it selects measurements.
     const { where, ...rest } = filter;
     if (where === undefined) named.push(rest);
     else

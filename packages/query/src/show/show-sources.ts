@@ -19,8 +19,8 @@ const PIECE_ENTRIES = 2048;
 export type SourceOptions = PlaceOptions & { readonly condition?: SeriesCondition | undefined };
 
 /**
- * Filters that together name what the sources do. Two of them differ in place, or in the
- * measurements that they name.
+ * Filters that together select the same as the sources. Any two differ in place or in their
+ * measurements.
  */
 export function* sourceFilters(
   sources: readonly MeasurementSource[],
@@ -79,8 +79,8 @@ function* namesOf(
 }
 
 /**
- * The series of a filter that meet a condition: one filter for all measurements that are asked the
- * same of their tags.
+ * The series of a filter that meet a condition: one filter for all measurements with the same
+ * condition on tags.
  */
 export function* withCondition(
   filter: SchemaFilter,
@@ -116,7 +116,7 @@ export function* withCondition(
   }));
 }
 
-/** Names of the measurements of which the filters leave a series. */
+/** Names of the measurements with series that match the filters. */
 export function* measurementsOf(
   filters: readonly SchemaFilter[],
   execution: ExecutionContext,
@@ -139,8 +139,8 @@ export function* measurementsOf(
 export type Piece<T> = { readonly measurement: string; readonly entries: readonly T[] };
 
 /**
- * Several answers, each in the order of measurements and then of entries, as one in that order
- * without duplicates. Reads on when a piece is used up: no more than one of each is held.
+ * Merges several answers, each in the order of measurements and then of entries, into one in that
+ * order without duplicates. Reads on when a piece is used up: no more than one of each is held.
  */
 export function* merged<T>(
   answers: readonly Operator<Piece<T>>[],
@@ -189,7 +189,7 @@ class Head<T> {
     this.#answer = answer;
   }
 
-  /** Goes on within the piece; `false` at its end. */
+  /** Moves on within the piece; `false` at its end. */
   advance(): boolean {
     const piece = this.#piece;
     if (piece === undefined || ++this.#at >= piece.entries.length) return false;
@@ -197,7 +197,7 @@ class Head<T> {
     return true;
   }
 
-  /** Goes on to the first entry of the next piece that has one; to nothing at the end. */
+  /** Moves on to the first entry of the next piece that has one, if there is any. */
   *next(): Steps {
     this.#piece = undefined;
     this.current = undefined;

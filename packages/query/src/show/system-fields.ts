@@ -16,7 +16,7 @@ import type { Operator } from '../operator.ts';
 
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(['_name', '_seriesKey']);
 
-/** Whether the SELECT list names nothing but system fields, of measurements. */
+/** Whether the SELECT list has only system fields, and all sources are measurements. */
 export function selectsSystemFields(statement: SelectStatement): boolean {
   return (
     statement.into === undefined &&

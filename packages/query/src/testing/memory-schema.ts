@@ -125,7 +125,7 @@ function* pieces<T>(entries: readonly T[], size: number): Iterable<readonly T[]>
   }
 }
 
-/** Of the shards that hold rows of the series. */
+/** Names from the shards with rows of the series. */
 function namesOf(policies: readonly Policy[], database: string, members: readonly Series[]) {
   const shards: ShardSpan[] = [];
   const found = new Map<string, { name: string; type: FieldType; shards: number[] }>();

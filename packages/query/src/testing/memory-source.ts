@@ -45,7 +45,7 @@ const ALL_FUNCTIONS: readonly AggregateFunction[] = [
   'spread',
 ];
 
-/** What the model promises; tests take abilities away to exercise the other plans. */
+/** The capabilities of the model; tests remove some to exercise the other plans. */
 export const MEMORY_CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
   aggregateFunctions: new Set(ALL_FUNCTIONS),
@@ -79,7 +79,7 @@ export class MemorySource implements SeriesSource {
     return this.#policies.find((p) => p.database === database && p.name === name);
   }
 
-  /** Writes points; tells how many were refused, and why the first of them. */
+  /** Writes points; returns how many were refused, and the reason for the first. */
   write(
     database: string,
     policyName: string,
@@ -214,7 +214,7 @@ export class MemorySource implements SeriesSource {
     }
   }
 
-  /** The only window of a group, with what `first` and `last` pick among rows of one time. */
+  /** The only window of a group, with what `first` and `last` choose among rows of one time. */
   *#settled(
     { source, aggregates, descending }: MeasurementAggregates,
     series: readonly (readonly Row[])[],
@@ -333,7 +333,10 @@ function pointsOf(
   });
 }
 
-/** What `first` or `last` picks of the points of several series, which are in the order of keys. */
+/**
+ * The choice of `first` or `last` among the points of several series, which are in the order of
+ * keys.
+ */
 function pickAmong(
   series: readonly (readonly Picked[])[],
   name: 'first' | 'last',
@@ -404,7 +407,7 @@ function arithmetic(
   return name === 'mean' ? Number(sum) / integers.length : wrap(sum);
 }
 
-/** Work that is done already. */
+/** Work that is already done. */
 function* done<T>(value: T): Steps<T> {
   yield;
   return value;

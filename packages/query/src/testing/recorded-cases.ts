@@ -40,7 +40,7 @@ export type RecordedCase = {
   readonly raw?: string;
 };
 
-/** What a case is called in the list of differences: its group and every request of it. */
+/** The name of a case in the list of differences: its group and every request of it. */
 export function nameOfCase({ group, pre = [], request }: RecordedCase): string {
   return [group, ...[...pre, request].map(describeRequest)].join(' | ');
 }
@@ -52,7 +52,7 @@ function describeRequest({ method, path, params, body }: RecordedRequest): strin
 }
 
 /**
- * Parses the lines of a write; given by the caller, because this package does not know line
+ * Parses the lines of a write; passed by the caller, because this package does not depend on line
  * protocol.
  */
 export type LineParser = (
@@ -63,7 +63,7 @@ export type LineParser = (
 const HOUR = 3_600_000_000_000n;
 const DAY = 24n * HOUR;
 
-/** Length of new shards when nobody says. */
+/** Default length of new shards. */
 export function defaultShardNanos(durationNanos: bigint): bigint {
   if (durationNanos === 0n || durationNanos >= 180n * DAY) return 7n * DAY;
   return durationNanos >= 2n * DAY ? DAY : HOUR;
@@ -86,7 +86,7 @@ export class RecordedServer {
     this.#capabilities = capabilities;
   }
 
-  /** Builds the state of a case; false when it needs statements that only the service knows. */
+  /** Builds the state of a case; returns false if it needs statements of the service. */
   async prepare(recorded: RecordedCase): Promise<boolean> {
     for (const text of recorded.setup) if (!this.#define(text)) return false;
     for (const write of recorded.writes) {
@@ -126,11 +126,11 @@ export class RecordedServer {
     return true;
   }
 
-  /** The body of the answer; undefined for what is the service's business. */
+  /** The body of the answer; `undefined` if only the service can answer. */
   async answer(request: RecordedRequest): Promise<string | undefined> {
     const { params, headers } = request;
     const accept = headers?.['Accept'] ?? '';
-    // What a request means before its statements are run is the service's business.
+    // The meaning of a request before its statements are run is decided by the service.
     const isOrdinary =
       request.path === '/query' &&
       (request.method === 'GET' || request.method === 'POST') &&
@@ -169,7 +169,7 @@ export class RecordedServer {
         );
         parameters = new Map(Object.entries(read)) as Map<string, never>;
       } catch {
-        // Text that is no JSON is refused by the service, before the executor sees it.
+        // The service refuses text that is no JSON, before the executor sees it.
         return undefined;
       }
     }

@@ -13,12 +13,12 @@ import type { SchemaShowStatement } from '../show/run-show.ts';
 import type { MemorySource } from './memory-source.ts';
 
 export const SECOND = 1_000_000_000n;
-/** What `now()` is. */
+/** The value of `now()`. */
 export const NOW = 1_700_000_000n * SECOND;
 /** The database of all tests here, whose only policy is `autogen`. */
 export const DATABASE = 'db';
 
-/** A context for statements over the source; the clock stands still unless told otherwise. */
+/** A context for statements over the source; the clock stands still by default. */
 export function contextOf(
   source: MemorySource,
   overrides: Partial<QueryContext> = {},
@@ -49,7 +49,7 @@ function parsed(text: string): Statement {
   return statement;
 }
 
-/** Batches of the answer to a SELECT, or to a SHOW about the schema, as a driver hands them on. */
+/** Batches of the answer to a SELECT, or to a SHOW about the schema. */
 export function execute(text: string, context: QueryContext): AsyncIterable<ResultBatch> {
   return driverOf(context).batches(operatorOf(text, context));
 }
@@ -61,13 +61,13 @@ function operatorOf(text: string, context: QueryContext): Operator<ResultBatch> 
     : executeShow(statement as SchemaShowStatement, context);
 }
 
-/** What drives the operators of a context. */
+/** The driver of the operators of a context. */
 export function driverOf({ signal, memory, monotonicMs }: QueryContext): Driver {
   const supervision = { signal, memory };
   return new Driver({ supervision: () => supervision, monotonicMs });
 }
 
-/** The JSON that a statement answers, times in seconds. */
+/** The JSON answer of a statement, times in seconds. */
 export async function answer(text: string, context: QueryContext): Promise<string> {
   const pieces: Uint8Array[] = [];
   const run = () => operatorOf(text, context);
@@ -76,7 +76,7 @@ export async function answer(text: string, context: QueryContext): Promise<strin
   return Buffer.concat(pieces).toString();
 }
 
-/** Runs a statement to its end and throws its rows away; how many there were. */
+/** Runs a statement to its end, dropping its rows; returns how many there were. */
 export async function drain(text: string, context: QueryContext): Promise<number> {
   let rowCount = 0;
   for await (const batch of execute(text, context)) rowCount += batch.rowCount;

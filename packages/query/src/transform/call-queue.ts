@@ -5,22 +5,20 @@ import type { PointBatch } from '../batch/point-batch.ts';
 import type { Filler } from '../fill/fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
 
-/** What is done to the points of a call. Absent parts are not done. */
+/** The steps from the reduced points of a call to its rows. Absent steps are skipped. */
 export type CallSteps = {
   readonly filler: Filler | undefined;
   readonly transformations: readonly Transformation[];
-  /** OFFSET and LIMIT count the points of each call, before they are put beside each other. */
+  /** OFFSET and LIMIT count the points of each call, before calls are joined. */
   readonly offset: number;
   /** 0 is unlimited. */
   readonly limit: number;
 };
 
-/**
- * Points of a call as a queue. Everything behind the reduction runs when its points are asked for.
- */
+/** Points of a call as a queue. All steps after the reduction run when points are requested. */
 export class CallQueue {
   readonly #steps: CallSteps;
-  /** What they bring next; undefined is a pause in the midst of a long calculation. */
+  /** Their next points; `undefined` is a pause during a long calculation. */
   readonly #pending: Iterator<PointBatch | undefined>[] = [];
   #head: PointBatch | undefined;
   #row = 0;
@@ -45,10 +43,10 @@ export class CallQueue {
   }
 
   /**
-   * The batch that the next point is in, or undefined when there is none yet. Then `isEnded` tells
-   * whether ever, and `isBusy` whether asking again goes on: batches of which nothing is left and
-   * long calculations are not waited for, so that nobody has to wait for a million windows that
-   * OFFSET leaves out.
+   * The batch that the next point is in, or `undefined` when there is none yet. Then `isEnded`
+   * tells whether there will be one, and `isBusy` whether calling again continues: empty batches
+   * and long calculations end the call, so that nothing waits for a million windows that OFFSET
+   * leaves out.
    */
   peek(): PointBatch | undefined {
     while (this.#head === undefined) {
@@ -65,10 +63,7 @@ export class CallQueue {
     return this.#head;
   }
 
-  /**
-   * Cuts a batch to the part that OFFSET and LIMIT leave. Behind the limit nothing is computed any
-   * more.
-   */
+  /** Cuts a batch to the part that OFFSET and LIMIT leave. Nothing is computed after the limit. */
   #accept(batch: PointBatch): void {
     const { offset, limit } = this.#steps;
     const count = batch.times.length;
@@ -89,7 +84,7 @@ export class CallQueue {
     return (this.#isClosed || this.#isExhausted) && this.peek() === undefined && !this.isBusy;
   }
 
-  /** Whether there is something left to calculate. */
+  /** Whether a calculation is unfinished. */
   get isBusy(): boolean {
     return this.#head === undefined && this.#pending.length > 0;
   }

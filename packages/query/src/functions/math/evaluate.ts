@@ -8,8 +8,8 @@ import { BINARY_FUNCTIONS, UNARY_FUNCTIONS } from './functions.ts';
 
 /**
  * The values of the math function `name` for columns of equal length: one, or two for `atan2`,
- * `pow` and `log`. `abs`, `ceil`, `floor` and `round` keep the type of numbers, everything else
- * gives floats. Columns that are no numbers give nulls.
+ * `pow` and `log`. `abs`, `ceil`, `floor` and `round` keep the type of numbers; other functions
+ * return floats. Columns that are not numeric give nulls.
  */
 export function evaluateMath(name: string, given: readonly Column[]): Column {
   const [first, second] = given;

@@ -1,4 +1,4 @@
-// exp, logarithms and powers with the digits that clients of InfluxDB know; JavaScript leaves the
+// exp, logarithms and powers with the digits that clients of InfluxDB expect; JavaScript leaves the
 // last digits of these functions to the engine. Methods: N. Shibata (exp), FreeBSD's msun (log),
 // repeated squaring (pow).
 
@@ -13,7 +13,7 @@ const L5 = 0.1818357216161805;
 const L6 = 0.15313837699209373;
 const L7 = 0.14798198605116586;
 
-/** ln 2 in two parts, of which a small factor can be multiplied with the first exactly. */
+/** ln 2 in two parts; the product of the first with a small factor is exact. */
 const EXP_LN2_HIGH = 0.693147180559663;
 const EXP_LN2_LOW = 2.8235290563031577e-13;
 /** 1/8!, 1/7! … 1/2!, 1. */

@@ -1,11 +1,9 @@
-// sin, cos, tan and their inverses with the digits that clients of the older database know.
-// JavaScript leaves the last digits of these functions to the engine; here they are the same
-// everywhere.
-//
+// sin, cos, tan and their inverses with the digits that clients of InfluxDB expect. JavaScript
+// leaves the last digits of these functions to the engine; here they are the same everywhere.
 // Methods and coefficients are those of the Cephes library (S. L. Moshier): reduction to an octant
 // with a three-part pi/4, then a polynomial or a quotient of two.
 
-/** pi/4 in three parts, each of which a small factor can be multiplied with exactly. */
+/** pi/4 in three parts; their products with a small factor are exact. */
 const PI4_HIGH = 0.7853981256484985;
 const PI4_MIDDLE = 3.774894707930798e-8;
 const PI4_LOW = 2.6951514290790595e-15;
@@ -37,7 +35,7 @@ const ATAN_BELOW = [
   194.5506571482614,
 ];
 const TAN_3_PI_8 = 2.414213562373095;
-/** What pi/2 as a float lacks. */
+/** The difference between pi/2 and its float. */
 const PI2_REST = 6.123233995736766e-17;
 
 export function sin(x: number): number {
@@ -92,10 +90,10 @@ export function acos(x: number): number {
 }
 
 export function atan2(y: number, x: number): number {
-  // Zeros, infinities and NaN have values that nobody computes differently.
+  // Zeros, infinities and NaN have the same values in all engines.
   if (x === 0 || y === 0 || !Number.isFinite(x) || !Number.isFinite(y)) return Math.atan2(y, x);
   const quotient = y / x;
-  // Too small for a float: only the signs of both tell the quadrant.
+  // Too small for a float: only the signs of both determine the quadrant.
   if (quotient === 0) return Math.atan2(y, x);
   const angle = atan(quotient);
   if (x > 0) return angle;

@@ -1,8 +1,7 @@
-// Predictions with a level, a damped trend and multiplicative seasons (Holt and Winters).
-//
-// The parameters are those with the smallest sum of squared errors, searched from sixteen starting
-// points. Start values and steps are those of the implementation whose results clients know. Tasks
-// share this file (`@tidemark/query/forecast`), so that both give the same numbers.
+// Predictions with a level, a damped trend and multiplicative seasons (Holt and Winters). The
+// parameters are those with the smallest sum of squared errors, searched from sixteen starting
+// points. Start values and steps are those of InfluxDB, whose results clients expect. Tasks share
+// this file (`@tidemark/query/forecast`), so that both give the same numbers.
 import { floorMod } from '@tidemark/core';
 
 import { pow } from '../math/exponential.ts';
@@ -14,26 +13,24 @@ import type { Minimum } from './nelder-mead.ts';
 export { finishSteps } from '../steps.ts';
 
 export type ForecastOptions = {
-  /** How many values follow the last one, an interval apart. */
+  /** Number of values after the last one, an interval apart. */
   readonly predictions: number;
   /** Length of a season in points; 0 and 1 mean that there is none. */
   readonly seasonLength: number;
   readonly intervalNanos: bigint;
-  /** Gives the fitted values of the past, too. */
+  /** Includes the fitted values of the past. */
   readonly withFit: boolean;
 };
 
 /** Values an interval apart, the first one at `start`; NaN where there is none. */
 export type Forecast = { readonly start: bigint; readonly values: Float64Array };
 
-/**
- * Bytes of a value on its way out: the recurrence's, the point's time and value, once more each.
- */
+/** Bytes of a predicted value: in the recurrence, and a time and a value twice. */
 const PREDICTION_BYTES = 32;
 
 const STARTS = [0.3, 0.7];
 const EPSILON = 1e-4;
-/** Share of the first value, and of the first step, that a series without seasons starts with. */
+/** Share of the first value, and of the first step, with which a series without seasons starts. */
 const START_SHARE = 0.5;
 
 /** Where the parts of a parameter vector are: four factors, level, trend, then the seasons. */
@@ -46,8 +43,8 @@ const TREND = 5;
 const SEASONS = 6;
 
 /**
- * What a forecast of points between two times takes, with `slots`, the length of the series that
- * they are put into.
+ * Memory of a forecast of points between two times, and `slots`, the length of the evenly spaced
+ * series.
  */
 export function forecastSize(
   first: bigint,
@@ -80,7 +77,8 @@ export function* forecast(
 }
 
 /**
- * Values at multiples of the interval, NaN where there is none; of several at one place the first.
+ * Values at multiples of the interval, NaN where there is none; the first of several at one
+ * multiple.
  */
 function* evenlySpaced(
   times: readonly bigint[],
@@ -114,9 +112,9 @@ function rounded(time: bigint, interval: bigint): bigint {
 class Model {
   readonly #series: Float64Array;
   readonly #season: number;
-  /** What a run gives; one array for all runs of a search. */
+  /** The result of a run; one array for all runs of a search. */
   readonly #fitted: Float64Array;
-  /** Values and parameters that were worked on since others could run. */
+  /** Values and parameters processed since the last pause. */
   #worked = 0;
 
   constructor(series: Float64Array, season: number) {
@@ -173,7 +171,7 @@ class Model {
     return parameters;
   }
 
-  /** At once while little was done, else in steps. */
+  /** Without pauses if there is little to do, otherwise in steps. */
   #squaredError(parameters: Float64Array): number | Calculation<number> {
     // A search takes steps in all dimensions around each of these runs.
     this.#worked += this.#series.length + parameters.length * parameters.length;
@@ -260,7 +258,7 @@ class Recurrence {
     let level = this.#level;
     let trend = this.#trend;
     let damping = this.#damping;
-    // Powers of less than one only shrink: where one adds nothing, none does.
+    // Powers of numbers below one decrease: once a term adds nothing, no later one does.
     let isSettled = phi === 0;
     // The season of a value, and where it was left by the one before: two further with every value.
     let phase = season === 0 ? 0 : this.#next % season;
@@ -282,7 +280,7 @@ class Recurrence {
       trend = newTrend;
       if (phi === 1) damping++;
       else if (!isSettled) {
-        // Not a product that is carried along: its last digits lead the search elsewhere.
+        // Not a running product: its last digits would lead the search elsewhere.
         const further = damping + pow(phi, t);
         isSettled = further === damping;
         damping = further;

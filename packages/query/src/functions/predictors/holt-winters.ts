@@ -6,7 +6,7 @@ import type { PointBatch, Transformation, TransformationContext } from '../trans
 import { forecast, forecastSize } from './forecast.ts';
 import type { ForecastOptions } from './forecast.ts';
 
-/** Bytes of a point that waits: its time and its value. */
+/** Bytes of a collected point: its time and its value. */
 const POINT_BYTES = 40;
 
 /**

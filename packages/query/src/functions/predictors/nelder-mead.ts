@@ -1,9 +1,6 @@
 // Minimisation without derivatives: a simplex of n + 1 points crawls downhill (Nelder and Mead,
-// 1965).
-//
-// The order of steps, the start simplex and the test for convergence are those of the
-// implementation whose results clients know, so that predictions agree with theirs in (nearly) all
-// digits.
+// 1965). The order of steps, the start simplex and the test for convergence are those of InfluxDB,
+// so that predictions agree with those that clients expect in (nearly) all digits.
 
 import type { Calculation } from '../steps.ts';
 
@@ -14,9 +11,9 @@ const MAX_ITERATIONS = 1000;
 const SCALE = 1;
 
 /**
- * A function to minimise. It may move the point it is given, for example into the allowed range:
- * the simplex goes on with the moved point. It decides when to give way, and answers at once when
- * it need not.
+ * A function to minimise. It may move the given point, for example into the allowed range: the
+ * simplex goes on with the moved point. It decides when to pause, and returns a number if it need
+ * not.
  */
 export type Objective = (point: Float64Array) => number | Calculation<number>;
 
@@ -39,7 +36,7 @@ export function* minimise(
   return yield* simplex.best();
 }
 
-/** Bytes that the simplex of a search in so many dimensions takes. */
+/** Memory of the simplex of a search in this many dimensions. */
 export function simplexBytes(dimensions: number): number {
   return (dimensions + 1) * (dimensions + 1) * Float64Array.BYTES_PER_ELEMENT;
 }
@@ -65,7 +62,7 @@ class Simplex {
     this.#values = new Float64Array(points.length);
   }
 
-  /** Values of the start simplex; before anything else. */
+  /** Computes the values of the start simplex; call it first. */
   *measure(): Calculation {
     for (const [i, point] of this.#points.entries()) {
       const found = this.#objective(point);
@@ -108,7 +105,7 @@ class Simplex {
 
   *best(): Calculation<Minimum> {
     const vertex = this.#point(this.#ranks().best);
-    // The objective may move what it is given; the copy keeps what was found.
+    // The objective may move its argument; the copy keeps the original.
     const point = Float64Array.from(vertex);
     const found = this.#objective(vertex);
     return { value: typeof found === 'number' ? found : yield* found, point };

@@ -6,7 +6,7 @@ import type { Indicator } from './indicator.ts';
 import { floatRing } from './ring.ts';
 import type { Ring } from './ring.ts';
 
-/** (up - down) / (up + down) · 100. Where nothing moved: 0, and no number of smoothed moves. */
+/** (up - down) / (up + down) · 100. Without moves: 0, or NaN with smoothed moves. */
 export function chandeMomentumOscillator(
   options: {
     readonly period: number;
@@ -34,7 +34,7 @@ function windowed(moves: Ring<number>): Indicator {
     if (leaving > 0) up -= leaving;
     else if (leaving < 0) down += leaving;
     if (move > 0) up += move;
-    // A move from or to what is no number counts for neither.
+    // A move from or to NaN counts for neither.
     else if (move < 0) down -= move;
     previous = value;
     return up === 0 && down === 0 ? 0 : balance(up, down);

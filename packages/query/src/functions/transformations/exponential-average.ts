@@ -20,9 +20,7 @@ export class ExponentialAverage {
     this.#weight = weight;
   }
 
-  /**
-   * Whether what this feeds has to wait; a mean that warms up exponentially can be used at once.
-   */
+  /** Whether the mean can be used; one that warms up exponentially can be used at once. */
   get isUsable(): boolean {
     return this.#warmUp === 'exponential' || this.isWarm;
   }

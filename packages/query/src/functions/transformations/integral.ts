@@ -18,9 +18,9 @@ type Options = {
 /**
  * Emits the area of each window when a point beyond it is seen, the last one at the end. A line
  * that crosses borders of windows is split at each of them, so that windows without a point of
- * their own have the area under the line, too. Of points with the same time the last counts. The
+ * their own have the area under the line, too. Among points with the same time the last counts. The
  * last window is left out when its only point lies on its start. Without windows there is one
- * result, stamped with the epoch whatever the range is.
+ * result, stamped with the epoch for any range.
  */
 export function integral(options: Options, context: TransformationContext): Transformation {
   const { windowOf, hasWindows } = options;
@@ -55,8 +55,8 @@ export function integral(options: Options, context: TransformationContext): Tran
   }
 
   /**
-   * Follows the line from the last point over the borders before a point; parts that become full on
-   * the way.
+   * Follows the line from the last point over the borders before a point; yields the windows that
+   * it completes.
    */
   function* crossBorders(start: bigint, time: bigint, value: number): Iterable<PointBatch> {
     const slope = (value - previousValue) / Number(time - start);

@@ -9,7 +9,7 @@ type Options = { readonly period: number; readonly hold: number };
 
 /** Weights of an exponential mean over 2 and over 30 values. */
 const SLOWEST = 2 / 31;
-// 2/3 - 2/31, rounded once: the difference of the two rounded numbers is another one.
+// 2/3 - 2/31, rounded once: the difference of the two rounded numbers differs.
 const SPAN = 56 / 93;
 
 /**
@@ -46,7 +46,7 @@ export function kaufmansAdaptiveMovingAverage(
   return indicatorTransformation(indicator, holdOr(options.hold, options.period), ratio.rings);
 }
 
-/** The values before the first are taken for 0. */
+/** The values before the first count as 0. */
 class EfficiencyRatio {
   readonly #period: number;
   readonly #values: Ring<number>;

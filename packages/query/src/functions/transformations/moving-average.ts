@@ -4,8 +4,8 @@ import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
 import { floatRing, integerRing } from './ring.ts';
 
 /**
- * Emits from the N-th point on, at the time of the newest. The sum is carried along: what leaves
- * the window is subtracted, so that floats show the same rounding as existing clients know. Sums of
+ * Emits from the N-th point on, at the time of the newest. Values that leave the window are
+ * subtracted from a running sum, so that floats show the same rounding as in InfluxDB. Sums of
  * integers are exact.
  */
 export function movingAverage(

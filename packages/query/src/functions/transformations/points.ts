@@ -1,7 +1,6 @@
-// What transformations share: reading columns as plain numbers and collecting what is emitted.
-//
-// 64-bit integers are read through 32-bit words of the same buffer (docs/adr/0001-int64.md): word
-// 2i is the low half of element i, word 2i+1 the high half.
+// Shared by transformations: reading columns as plain numbers and collecting results. 64-bit
+// integers are read through 32-bit words of the same buffer (docs/adr/0001-int64.md): word 2i is
+// the low half of element i, word 2i+1 the high half.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
@@ -70,9 +69,7 @@ export function noPoints(type: FieldType): PointBatch {
   }
 }
 
-/**
- * Collects floats, each at the time of a row of the input. `capacity` is the most that can come.
- */
+/** Collects floats, each at the time of a row of the input. `capacity` is their maximum number. */
 export class FloatPoints {
   readonly #times: BigInt64Array;
   readonly #timeWords: Int32Array;
@@ -147,7 +144,7 @@ export class IntegerPoints {
   }
 }
 
-/** The first `count` elements, as an array of its own unless that is all of them. */
+/** The first `count` elements, copied unless that is all of them. */
 function firstOf<A extends BigInt64Array | Float64Array>(values: A, count: number): A {
   return count === values.length ? values : (values.slice(0, count) as A);
 }

@@ -36,7 +36,7 @@ export class Ring<T extends number | bigint> {
     return this.#isFull;
   }
 
-  /** Adds a number and returns the one that it puts out; 0 while there is room. */
+  /** Adds a number and returns the one that it replaces; 0 while there is room. */
   add(value: T): T {
     if (this.#at === this.#values.length) this.#grow();
     const replaced = this.#values[this.#at] as T;
@@ -49,10 +49,7 @@ export class Ring<T extends number | bigint> {
     return replaced;
   }
 
-  /**
-   * Gives the memory back, for `Transformation.finish`. Nothing is held back that could still be
-   * emitted.
-   */
+  /** Frees the memory, for `Transformation.finish`. No points are held back. */
   *finish(): Calculation<PointBatch> {
     this.#hold(-this.#values.byteLength);
     this.#values = this.#make(0);
