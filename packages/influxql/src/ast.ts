@@ -60,7 +60,7 @@ export type Wildcard = {
   readonly only?: 'field' | 'tag' | undefined;
   readonly span: Span;
 };
-/** RE2 text without the slashes, `\/` unescaped. Known to compile. */
+/** RE2 text without the slashes, `\/` unescaped. Checked to compile. */
 export type RegexLiteral = {
   readonly kind: 'regex';
   readonly pattern: string;
@@ -168,11 +168,11 @@ export type SelectStatement = {
   readonly offset?: bigint | undefined;
   readonly seriesLimit?: bigint | undefined;
   readonly seriesOffset?: bigint | undefined;
-  /** IANA name as written, known to exist; '' is UTC. */
+  /** A valid IANA name, as written; '' is UTC. */
   readonly timeZone?: string | undefined;
   /**
-   * The same for statements that differ in nothing but the literals of their conditions and their
-   * limits (`parse-cache.ts`): what does not depend on these may be kept for it.
+   * The same for statements that differ only in the literals of their conditions and in their
+   * limits (`parse-cache.ts`): what does not depend on these may be cached for it.
    */
   readonly shape?: object | undefined;
   readonly span: Span;
@@ -189,8 +189,7 @@ export type ExplainStatement = {
 // ---------------------------------------------------------------------- SHOW
 
 /**
- * The clauses that SHOW statements share; which of them a statement may have is the parser's
- * business.
+ * The clauses that SHOW statements share; the parser decides which of them a statement may have.
  */
 export type ShowClauses = {
   readonly database?: string | undefined;

@@ -100,7 +100,7 @@ function refuseSortField(cursor: Cursor): never {
   return cursor.fail(message, cursor.spanFrom(start), 'IQL_ORDER_BY');
 }
 
-/** `LIMIT 5` and its relatives. */
+/** `LIMIT 5` and the like. */
 export function optionalInteger(
   cursor: Cursor,
   word: 'LIMIT' | 'OFFSET' | 'SLIMIT' | 'SOFFSET',
@@ -112,7 +112,7 @@ export function optionalInteger(
   return value;
 }
 
-/** The number behind LIMIT and its relatives, cut down to int64. */
+/** The number after LIMIT and the like, limited to int64. */
 export function limitValue({ text }: Token): bigint {
   return integerUpTo(text, MAX_INT64) ?? MAX_INT64;
 }

@@ -52,9 +52,7 @@ function longer(a: bigint, b: bigint | undefined): bigint {
   return b !== undefined && b > a ? b : a;
 }
 
-/**
- * Whether a field calls a function. `DISTINCT name` does not count, as existing clients know it.
- */
+/** Whether a field calls a function. `DISTINCT name` does not count, as existing clients expect. */
 function isAggregated(statement: SelectStatement): boolean {
   return statement.fields.some((field) => containsCall(field.expression));
 }

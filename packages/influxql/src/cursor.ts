@@ -66,7 +66,7 @@ export class Cursor {
     return this.#current;
   }
 
-  /** Behind the last token that may be read there is none; the first look there is an error. */
+  /** There is no token after the last one that may be read; looking at it is an error. */
   #read(): Token {
     const token = this.#lexer.next();
     if (token.kind === 'end' || ++this.#tokenCount <= this.#maxTokens)
@@ -153,7 +153,7 @@ export class Cursor {
     return duration.nanos;
   }
 
-  /** A duration inside an expression; what is wrong with one is said without its place there. */
+  /** A duration inside an expression; errors are reported without their place in it. */
   expressionDuration(): bigint {
     const token = this.peek();
     const duration = parseDuration(token.text);
@@ -188,8 +188,8 @@ export class Cursor {
   }
 
   /**
-   * To be called where the character behind the last token decides what comes. Messages place the
-   * end of the text one character further there, as existing clients know it.
+   * Call it when the character after the last token decides what follows. Messages then place the
+   * end of the text one character further, as existing clients expect.
    */
   lookFurther(): void {
     const token = this.peek();
@@ -221,7 +221,7 @@ export class Cursor {
     return (this.#options.checkTimeZone ?? isTimeZone)(name);
   }
 
-  /** Goes behind the next `;` or to the end, to look for further findings after an error. */
+  /** Moves to after the next `;` or to the end, to look for further findings after an error. */
   recover(): void {
     this.#depth = 0;
     while (this.peek().kind !== 'end') {
@@ -245,7 +245,7 @@ export class Cursor {
     });
   }
 
-  /** Stops with a message that existing clients know without a place. */
+  /** Stops with a message that existing clients expect without a place. */
   fail(message: string, span: Span, code: string, hint?: string): never {
     throw new ParseFailure({ code, message, span, hint });
   }
@@ -270,7 +270,7 @@ export class Cursor {
   }
 
   /**
-   * Blanks and comments directly behind the last token as a token, `undefined` when there are none.
+   * Blanks and comments directly after the last token as a token, `undefined` when there are none.
    */
   blankBehindLast(): Token | undefined {
     const token = this.peek();

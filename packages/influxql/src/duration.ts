@@ -17,7 +17,7 @@ export function parseDuration(text: string): DurationResult {
     if (match === null) return { ok: false, error: 'invalid duration' };
     end = part.lastIndex;
     const [, digits = '', unit = ''] = match;
-    // More digits are beyond int64 whatever the unit is.
+    // Numbers with more digits are beyond int64 in any unit.
     const count = digits.replace(/^0+/, '').length > 19 ? MAX_INT64 + 1n : BigInt(digits);
     if (count > MAX_INT64) return { ok: false, error: 'invalid duration' };
     nanos += count * (DURATION_UNITS.get(unit) ?? 0n);

@@ -108,7 +108,7 @@ function joinBalanced(
 ): Operand {
   const [first] = operands;
   if (first !== undefined && operands.length === 1) return first;
-  // Two to four operands keep the shape they are written in; a longer chain is halved.
+  // Two to four operands keep their written shape; a longer chain is halved.
   const middle = operands.length <= 4 ? operands.length - 1 : operands.length >> 1;
   const left = joinBalanced(cursor, operator, operands.slice(0, middle));
   const right = joinBalanced(cursor, operator, operands.slice(middle));
@@ -201,7 +201,7 @@ function parenthesised(cursor: Cursor): Operand {
 
 function named(cursor: Cursor): Operand {
   const token = cursor.peek();
-  // A dot, a cast or a bracket may only follow directly, so one token of look-ahead behind the name
+  // A dot, a cast or a bracket must follow directly, so one token of look-ahead after the name
   // decides.
   const segments = parseSegments(cursor);
   if (segments.length === 1 && cursor.atAdjacent('(')) {

@@ -23,10 +23,7 @@ function meantWord(token: Token, expected: readonly string[]): string | undefine
   return meant === undefined ? undefined : `did you mean ${meant}?`;
 }
 
-/**
- * A hint for `found token, expected …`, `undefined` when there is nothing better to say than the
- * message.
- */
+/** A hint for `found token, expected …`, `undefined` when it would not add to the message. */
 export function hintFor(token: Token, expected: readonly string[]): string | undefined {
   const wantsName = expected.includes('identifier');
   if (token.kind === 'word' && wantsName && token.text !== 'FROM') {

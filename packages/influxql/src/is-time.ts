@@ -1,7 +1,7 @@
 // The name `time`.
 import type { Expression } from './ast.ts';
 
-/** Whether the reference means the time of the row, whatever the case of its letters. */
+/** Whether the reference means the time of the row, in any case of letters. */
 export function isTime(expression: Expression): boolean {
   return expression.kind === 'reference' && expression.name.toLowerCase() === 'time';
 }

@@ -1,13 +1,10 @@
 // Text to tokens. Total: any text gives tokens, the last one is `end`. One pass, no look-back, no
-// allocation per blank.
-//
-// A slash is a division here; where the grammar allows a regular expression the parser calls
-// `regexAt` with the place of that slash, because only the grammar can tell the two apart.
-//
-// Places in messages are those existing clients have seen. Most tokens are placed at their first
-// character; a string, a regular expression and an unterminated quote at the character *before* the
-// opening quote, a bad escape at the character after the backslash. The end of the text is placed
-// one character further when a word, blanks or a line comment reach up to it.
+// allocation per blank. A slash is a division here; if the grammar allows a regular expression, the
+// parser calls `regexAt` with the place of that slash, because only the grammar can distinguish the
+// two. Places in messages are those that existing clients expect. Most tokens are placed at their
+// first character; a string, a regular expression and an unterminated quote at the character
+// *before* the opening quote, a bad escape at the character after the backslash. The end of the
+// text is placed one character further when a word, blanks or a line comment reach up to it.
 import { keywordOf } from './token.ts';
 import type { Token, TokenKind } from './token.ts';
 
@@ -33,11 +30,11 @@ export class Lexer {
   readonly #text: string;
   #offset = 0;
   /**
-   * The last token or gap was read up to a character that does not belong to it, and beyond the end
-   * if there is none.
+   * The last token or gap was read up to a character that does not belong to it, or to the end if
+   * there is none.
    */
   #readsOver = false;
-  /** Whether the token that is read next is told to have blanks or comments before it. */
+  /** Whether the next token has blanks or comments before it. */
   #hasBlankBefore = false;
 
   constructor(text: string) {
@@ -65,7 +62,7 @@ export class Lexer {
     return this.#blank() ?? this.#comment() ?? this.#token();
   }
 
-  /** Reads the regular expression whose opening slash is at `start`; goes on behind it. */
+  /** Reads the regular expression whose opening slash is at `start`, and continues after it. */
   regexAt(start: number): Token {
     const text = this.#text;
     const place = placeBefore(text, start);
@@ -89,7 +86,7 @@ export class Lexer {
     return this.#badRegex(start, text.length, place);
   }
 
-  /** Goes on reading at `offset`, which was returned as a token's start or end. */
+  /** Continues at `offset`, which was returned as a token's start or end. */
   seek(offset: number): void {
     this.#offset = offset;
     this.#readsOver = false;
@@ -228,8 +225,8 @@ export class Lexer {
   }
 
   /**
-   * `$name` or `$"any name"`; the name may be a keyword or begin with a digit. Nothing behind the
-   * dollar is an empty name.
+   * `$name` or `$"any name"`; the name may be a keyword or begin with a digit. If nothing follows
+   * the dollar, the name is empty.
    */
   #parameter(start: number): Token {
     if (this.#text.charCodeAt(start + 1) === QUOTE) {

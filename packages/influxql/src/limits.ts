@@ -2,14 +2,18 @@
 import type { Limit, SettingLimit } from '@tidemark/core';
 
 /**
- * What one text may ask of the parser and of everything that walks its tree. Absent is the default.
+ * The limits of a text for the parser and for everything that walks its tree. Absent means the
+ * default.
  */
 export type ParseLimits = {
-  /** `coordinator.max-query-depth`; 0 and more than `HIGHEST_DEPTH` mean that. */
+  /** `coordinator.max-query-depth`; 0 and more than `HIGHEST_DEPTH` mean `HIGHEST_DEPTH`. */
   readonly maxDepth?: number | undefined;
   /** `coordinator.max-query-tokens`; 0 is no limit. */
   readonly maxTokens?: number | undefined;
-  /** `coordinator.max-query-operators`; 0 and more than `HIGHEST_OPERATORS` mean that. */
+  /**
+   * `coordinator.max-query-operators`; 0 and more than `HIGHEST_OPERATORS` mean
+   * `HIGHEST_OPERATORS`.
+   */
   readonly maxOperators?: number | undefined;
   /** `coordinator.max-regex-length`; 0 is no limit. */
   readonly maxRegexLength?: number | undefined;
@@ -22,7 +26,7 @@ export const MAX_DEPTH: SettingLimit = {
   reason: 'parsing is recursive; written queries stay below 20',
 };
 
-/** What the stack bears, whatever is configured. */
+/** The limit of the stack, whatever is configured. */
 export const HIGHEST_DEPTH = 500;
 
 /**
@@ -36,7 +40,7 @@ export const MAX_OPERATORS: SettingLimit = {
   reason: 'what walks an expression is recursive and has 984 KiB of stack',
 };
 
-/** What the stack bears, whatever is configured. */
+/** The limit of the stack, whatever is configured. */
 export const HIGHEST_OPERATORS = 1000;
 
 export const MAX_TOKENS: SettingLimit = {
@@ -72,7 +76,7 @@ export const MAX_KNOWN_CHARACTERS: Limit = {
   reason: 'a tree takes some 20 bytes for each character of its text',
 };
 
-/** The limit that holds: what is given, unless that is 0 or more than the highest there can be. */
+/** The effective limit: the given one, unless that is 0 or more than the highest possible. */
 export function limitOf(given: number | undefined, limit: Limit, highest = Infinity): number {
   const value = given ?? limit.value;
   return value === 0 ? highest : Math.min(value, highest);

@@ -1,4 +1,4 @@
-// Literals of tokens. The parser says what is wrong with a token that is none.
+// Literals of tokens. For other tokens the parser reports the error.
 import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
@@ -9,7 +9,7 @@ import type { Token } from './token.ts';
 /** More digits cannot be an unsigned integer; keeps the conversion of hostile numbers cheap. */
 const MAX_INTEGER_DIGITS = 40;
 
-/** The integer that a token is; `undefined` when 64 bits cannot hold it. */
+/** The integer of a token; `undefined` when 64 bits cannot hold it. */
 export function integerLiteral(
   { text }: Token,
   span: Span,
@@ -20,7 +20,7 @@ export function integerLiteral(
   return { kind: value > MAX_INT64 ? 'unsigned' : 'integer', value, span };
 }
 
-/** The literal that a token is; `undefined` when the parser refuses it, or it is none. */
+/** The literal of a token; `undefined` if it is none or the parser refuses it. */
 export function literalOf(token: Token, span: Span): Literal | undefined {
   const { kind, text } = token;
   switch (kind) {

@@ -5,7 +5,7 @@ import type { BindParameter } from './parse.ts';
 import { keywordOf } from './token.ts';
 import type { Token, TokenKind } from './token.ts';
 
-/** What a value becomes: a token, or a text that says why it cannot be bound. */
+/** The result of binding a value: a token, or a text that says why it cannot be bound. */
 type Binding =
   | { readonly kind: TokenKind; readonly text: string; readonly fixed?: string }
   | { readonly error: string };

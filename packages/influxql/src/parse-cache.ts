@@ -18,8 +18,8 @@ import { rewrite, walk } from './walk.ts';
 
 export type CachedParseResult = ParseResult & {
   /**
-   * Where in the text the start or end of a span of the tree is: trees of a known shape have the
-   * spans of the text that came first. Absent where they are those of this text.
+   * Converts the start or end of a span in the tree to its place in the text: trees of a known
+   * shape have the spans of the first text. Absent if they are those of this text.
    */
   readonly placeOf?: ((offset: number) => number) | undefined;
 };
@@ -34,11 +34,11 @@ type Entry = {
   readonly limits: readonly number[];
 };
 
-/** Parses texts, and keeps the trees of those that may come again. */
+/** Parses texts, and caches the trees of those that may come again. */
 export class ParseCache {
   readonly #options: ParseOptions;
   readonly #maxTokens: number;
-  /** By shape. */
+  /** Keyed by shape. */
   readonly #entries = new ByteLru<string, Entry>(MAX_KNOWN_CHARACTERS.value);
 
   constructor(options: Omit<ParseOptions, 'parameters'>) {
@@ -47,7 +47,7 @@ export class ParseCache {
   }
 
   /**
-   * The same as `parseQuery`, but for spans. Parts of trees are shared by all texts of a shape.
+   * The same as `parseQuery`, except for spans. Parts of trees are shared by all texts of a shape.
    */
   parse(text: string, { parameters }: Pick<ParseOptions, 'parameters'> = {}): CachedParseResult {
     const isShort = text.length <= MAX_KNOWN_TEXT.value;
@@ -78,7 +78,8 @@ export class ParseCache {
   }
 
   /**
-   * The query of a text; `undefined` when it differs in more than literals and limits of its shape.
+   * The query of a text; `undefined` when it differs from its shape in more than literals and
+   * limits.
    */
   #bind({ shape: first, query, literals, limits }: Entry, shape: Shape): Query | undefined {
     if (first.parameters.length === 0) return query;
@@ -99,7 +100,7 @@ export class ParseCache {
     return { statements: query.statements.map((one) => bindStatement(one, bound, counts)) };
   }
 
-  /** Whether the parser takes a literal. */
+  /** Whether the parser accepts a literal. */
   #takes(literal: Literal): boolean {
     if (literal.kind !== 'regex') return true;
     const { limits, checkRegex = checkRegexLightly } = this.#options;
@@ -111,7 +112,7 @@ export class ParseCache {
 
 type Cacheable = SelectStatement | ExplainStatement | Extract<Statement, ShowClauses>;
 
-/** Whether a statement asks for data or for names: what others hold, passwords, is not kept. */
+/** Whether a statement reads data or names: others contain passwords and are not cached. */
 function isCacheable(statement: Statement): statement is Cacheable {
   switch (statement.kind) {
     case 'select':
@@ -139,7 +140,7 @@ function withShape(statement: Cacheable): Cacheable {
   }
 }
 
-/** What has conditions and limits. */
+/** A node with conditions and limits. */
 type Bindable = ShowClauses | SelectStatement;
 
 /** Statements with conditions and limits in the order of the text, subqueries first. */
@@ -157,7 +158,7 @@ function* bindables(statement: Cacheable | Bindable): Iterable<Bindable> {
 
 const LIMIT_CLAUSES = ['limit', 'offset', 'seriesLimit', 'seriesOffset'] as const;
 
-/** Which literals and limits of the statements the parameters of their text are. */
+/** Finds the literals and limits of the statements that are the parameters of their text. */
 function parametersOf(
   statements: readonly Cacheable[],
   shape: Shape,
@@ -194,14 +195,14 @@ function isLiteral(node: Expression): node is Literal {
   }
 }
 
-/** What a token says in the place of a literal; `undefined` when that is of another kind. */
+/** The literal that a token stands for; `undefined` when it has another kind than before. */
 function boundLiteral(token: Token, before: Literal, isNegative: boolean): Literal | undefined {
   const read = literalOf(token, before.span);
   const literal = read !== undefined && isNegative ? negated(read) : read;
   return literal?.kind === before.kind ? literal : undefined;
 }
 
-/** Whether a literal of the first text has a minus that is a part of it. */
+/** Whether a literal of the first text includes a minus. */
 function isNegative({ parameters }: Shape, i: number, { span }: Literal): boolean {
   const { token, isBehindMinus } = parameters[i]!;
   return isBehindMinus && span.start < token.start;
@@ -253,7 +254,10 @@ function bindClauses<S extends Bindable>(
   };
 }
 
-/** Where a start or end of a token of the first text is in another one of its shape. */
+/**
+ * The place in another text of the same shape that corresponds to a start or end of a token in the
+ * first one.
+ */
 function placeIn({ places: first }: Shape, { places }: Shape, offset: number): number {
   let low = 0;
   let high = first.length - 1;

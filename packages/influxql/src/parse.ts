@@ -35,18 +35,18 @@ export type ParseOptions = {
   readonly parameters?: ReadonlyMap<string, BindParameter> | undefined;
   readonly limits?: ParseLimits | undefined;
   /**
-   * Says what is wrong with RE2 text (``error parsing regexp: missing closing ]: `[` ``); default:
-   * a light check.
+   * Returns the error of RE2 text (``error parsing regexp: missing closing ]: `[` ``); default: a
+   * light check.
    */
   readonly checkRegex?: ((pattern: string) => string | undefined) | undefined;
-  /** Whether tz() accepts a name; default: what the platform knows. */
+  /** Whether tz() accepts a name; default: the platform's names. */
   readonly checkTimeZone?: ((name: string) => boolean) | undefined;
 };
 
 /**
- * `error` is the first problem with the text that existing clients know (`found FOO, expected … at
- * line 1, char 8`), without the prefix `error parsing query: `; when it is set, no statement may be
- * run. `diagnostics` carries the same and further findings with spans and hints.
+ * `error` is the first problem with the text, in the words that existing clients expect (`found
+ * FOO, expected … at line 1, char 8`), without the prefix `error parsing query: `; when it is set,
+ * no statement may be run. `diagnostics` has the same and further findings with spans and hints.
  */
 export type ParseResult = {
   readonly query: Query;
@@ -79,8 +79,8 @@ const STATEMENTS: ReadonlyMap<string, (cursor: Cursor) => Statement> = new Map<
 ]);
 
 /**
- * Parses a query text: statements separated by `;`, empty ones left out. After an error it goes on
- * behind the next `;`, so that one call reports the findings of several statements.
+ * Parses a query text: statements separated by `;`, empty ones left out. After an error it
+ * continues after the next `;`, so that one call reports the findings of several statements.
  */
 export function parseQuery(text: string, options: ParseOptions = {}): ParseResult {
   const cursor = new Cursor(text, options);
@@ -116,9 +116,7 @@ export function parseExpression(text: string, options: ParseOptions = {}): Parse
   return { error: diagnostic.message, diagnostics: [diagnostic] };
 }
 
-/**
- * The statement behind any number of `;`, and the end of it; `undefined` at the end of the text.
- */
+/** The statement after any number of `;`, and the end of it; `undefined` at the end of the text. */
 function nextStatement(cursor: Cursor): Statement | undefined {
   while (cursor.skip(';'));
   if (cursor.peek().kind === 'end') return undefined;
@@ -134,7 +132,7 @@ function parseStatement(cursor: Cursor): Statement {
 
 type Attempt<T> = { readonly value?: T; readonly diagnostic?: Diagnostic };
 
-/** Runs a part of the parser; returns what it gave, or what stopped it. */
+/** Runs a part of the parser; returns its result, or the failure that stopped it. */
 function attempt<T>(parse: () => T): Attempt<T> {
   try {
     return { value: parse() };

@@ -55,7 +55,7 @@ export function alterPolicyOptions(cursor: Cursor): PolicyOptions {
   return options;
 }
 
-/** Reads the option that begins with `word`; false when none does. */
+/** Reads the option that begins with `word`; returns false if none does. */
 function alterOptionInto(options: Draft, cursor: Cursor, word: string): boolean {
   switch (word) {
     case 'DURATION':

@@ -100,7 +100,7 @@ function pathBefore(database: string | undefined, retentionPolicy: string | unde
   return path === '' ? '' : `${path}.`;
 }
 
-/** null is what a missing fill means, and is not shown. */
+/** A missing fill means null, which is not shown. */
 function fill(statement: SelectStatement): string | undefined {
   const option = statement.fill;
   if (option === undefined || option.kind === 'null') return undefined;
@@ -349,7 +349,7 @@ function policyOptions(options: PolicyOptions): string {
   return join([
     durationNanos !== undefined && `DURATION ${durationOrInf(durationNanos)}`,
     replication !== undefined && `REPLICATION ${replication}`,
-    // INF is refused here by some statements, and 0s means the same.
+    // Some statements refuse INF here, and 0s means the same.
     shardDurationNanos !== undefined && `SHARD DURATION ${formatDuration(shardDurationNanos)}`,
     options.isDefault === true && 'DEFAULT',
     futureLimitNanos !== undefined && `FUTURE LIMIT ${durationOrInf(futureLimitNanos)}`,
@@ -377,7 +377,7 @@ function resample(
 
 type Part = string | false | undefined;
 
-/** The parts that are there, with one blank between them. */
+/** The parts that exist, with one blank between them. */
 function join(parts: readonly Part[]): string {
   return parts.filter((part) => part !== undefined && part !== false && part !== '').join(' ');
 }

@@ -1,4 +1,4 @@
-// How names, strings and regular expressions are written.
+// Names, strings and regular expressions as text.
 import { isBareIdentifier } from './token.ts';
 
 /** A name, in double quotes only if it needs them. */

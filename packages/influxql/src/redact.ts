@@ -21,8 +21,8 @@ export function redactPasswords(text: string): string {
 }
 
 /**
- * The message about a text that does not parse, without the password that it may have found where
- * it expected something else: `found secret, expected string`.
+ * The message about a text that does not parse, without a password that it may name as an
+ * unexpected token: `found secret, expected string`.
  */
 export function redactInMessage(text: string, message: string): string {
   for (const { start, end } of secretsOf(text)) {
@@ -37,7 +37,7 @@ export function redactInMessage(text: string, message: string): string {
 
 type Range = { readonly start: number; readonly end: number };
 
-/** Where passwords are, in order and apart from each other. */
+/** The positions of passwords, in order and without overlaps. */
 function* secretsOf(text: string): Iterable<Range> {
   const lexer = new Lexer(text);
   for (let token = lexer.next(); token.kind !== 'end'; token = lexer.next()) {
@@ -64,7 +64,7 @@ function secretBehind(lexer: Lexer, text: string): Range | undefined {
 
 function endOfSecret(token: Token, text: string): number {
   if (token.kind === 'string') return token.end;
-  // The rest of the line is lost rather than a part of a password shown.
+  // Losing the rest of the line is better than showing a part of a password.
   const isBroken = token.kind === 'bad-string' || token.kind === 'bad-escape';
   const rest = /^[^\s;]*/.exec(text.slice(token.start));
   const line = /^[^\r\n]*/.exec(text.slice(token.start));

@@ -1,11 +1,8 @@
 // A light check of RE2 syntax, which finds the most common mistakes where no regular expression
-// engine is available (editors). It accepts everything RE2 accepts; callers with an engine pass
-// their own `checkRegex`.
+// engine is available (editors). It accepts everything that RE2 accepts; callers with an engine
+// pass their own `checkRegex`.
 
-/**
- * Describes what is wrong with a pattern: `error parsing regexp: …`; `undefined` when nothing was
- * found.
- */
+/** Describes the error of a pattern: `error parsing regexp: …`; `undefined` when none was found. */
 export function checkRegexLightly(pattern: string): string | undefined {
   const problem = new Scan(pattern).run();
   return problem === undefined ? undefined : `error parsing regexp: ${problem}`;
@@ -15,7 +12,7 @@ class Scan {
   readonly #pattern: string;
   #offset = 0;
   #openGroups = 0;
-  /** Start of what a repetition would repeat, `undefined` where there is nothing to repeat. */
+  /** Start of the operand of a repetition, `undefined` if there is none. */
   #operandStart: number | undefined;
   #repetitionStart: number | undefined;
 

@@ -1,14 +1,14 @@
 // The shape of a text: its tokens without the values of its parameters, the literals of conditions
-// and limits. Texts of one shape have the same tree but for these. The lexer of the parser makes
-// the tokens; what the parser would take for a parameter is found by the words before it, and
-// callers verify that with the tree of the first text of a shape (`parse-cache.ts`).
+// and limits. Texts of one shape have the same tree except for these. The lexer of the parser makes
+// the tokens; parameters are recognised by the words before them, and callers verify that with the
+// tree of the first text of a shape (`parse-cache.ts`).
 import { Lexer } from './lexer.ts';
 import type { BindParameter } from './parse.ts';
 import { parameterToken } from './parameters.ts';
 import type { Token } from './token.ts';
 import { beginsRegex } from './tokenize.ts';
 
-/** A literal that may differ, or a limit: the number behind LIMIT and the like. */
+/** A literal that may differ, or a limit: the number after LIMIT and the like. */
 export type ShapeParameter = {
   readonly token: Token;
   readonly isLimit: boolean;
@@ -28,8 +28,8 @@ export type Shape = {
 const SEPARATOR = '\0';
 
 /**
- * The shape of a text with these bind parameters; `undefined` when it has what is no token, or more
- * tokens than that.
+ * The shape of a text with these bind parameters; `undefined` when it has invalid tokens, or more
+ * than `maxTokens`.
  */
 export function shapeOf(
   text: string,
@@ -64,7 +64,7 @@ export function shapeOf(
   }
 }
 
-/** How keys tell the kinds of tokens apart of which trees are made. */
+/** Marks of the kinds of tokens in keys. */
 const MARKS: ReadonlyMap<Token['kind'], string> = new Map([
   ['word', ''],
   ['symbol', ''],
@@ -89,14 +89,14 @@ const LIMITS: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'SLIMIT', 'SOFFS
 /** Words that may follow a condition. */
 const BEHIND_CONDITION: ReadonlySet<string> = new Set(['GROUP', 'ORDER', ...LIMITS]);
 
-/** Which clause of a statement the next token is in. */
+/** The clause of a statement that the next token is in. */
 class Section {
-  /** Parentheses that are open. */
+  /** Number of open parentheses. */
   #depth = 0;
-  /** Those that were open where the conditions began that have not ended. */
+  /** The numbers of open parentheses where the unfinished conditions began. */
   readonly #conditions: number[] = [];
 
-  /** What a token is a parameter of; `undefined` for any other. */
+  /** The kind of a parameter; `undefined` for other tokens. */
   placeOf(token: Token, before: Token | undefined): 'condition' | 'limit' | undefined {
     const { fixed, kind } = token;
     if (this.#endsCondition(token, before)) this.#conditions.pop();
@@ -114,7 +114,7 @@ class Section {
     const depth = this.#conditions.at(-1);
     if (depth === undefined || this.#depth > depth) return false;
     if (fixed === ')' || fixed === ';' || BEHIND_CONDITION.has(fixed)) return true;
-    // `fill(…)` and `tz(…)` are no keywords: a name behind an operand begins them.
+    // `fill(…)` and `tz(…)` are no keywords: a name after an operand begins them.
     return kind === 'identifier' && before !== undefined && isOperand(before);
   }
 }

@@ -156,7 +156,7 @@ function measurementFilter(cursor: Cursor): MeasurementFilter {
   cursor.expect('MEASUREMENT');
   if (!cursor.at('=') && !cursor.at('=~')) cursor.failExpected(['=', '=~']);
   cursor.next();
-  // As existing clients know it, the operand decides: a name is compared, a regular expression
+  // As existing clients expect, the operand decides: a name is compared, a regular expression
   // matched.
   const { name, pattern } = measurement(cursor);
   return pattern === undefined ? { kind: 'equal', name: name ?? '' } : { kind: 'match', pattern };

@@ -1,4 +1,4 @@
-// Which names tz() accepts.
+// The names that tz() accepts.
 
 const known = new Map<string, boolean>([['', true]]);
 const MAX_REMEMBERED = 1000;
@@ -11,7 +11,7 @@ export function isTimeZone(name: string): boolean {
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
   } catch {
-    // A RangeError is how Intl says that there is no such zone.
+    // Intl reports an unknown zone with a RangeError.
     exists = false;
   }
   if (known.size >= MAX_REMEMBERED) known.clear();

@@ -1,9 +1,9 @@
-// Tokens of the query language. Which words are keywords decides which names need double quotes.
+// Tokens of the query language. The keywords decide which names need double quotes.
 
 /**
  * `word` is a keyword, `symbol` an operator or a bracket. `bad-string`, `bad-escape`, `bad-regex`
- * and `illegal` are what the lexer makes of text that is no token, `bad-parameter` stands for a
- * value that cannot be bound (its text says why); only the parser complains about them.
+ * and `illegal` stand for text that is no token, `bad-parameter` for a value that cannot be bound
+ * (its text says why); only the parser reports errors for them.
  */
 export type TokenKind =
   | 'identifier'
@@ -32,8 +32,8 @@ export type Token = {
    */
   readonly text: string;
   /**
-   * Canonical spelling of words and symbols, '' for everything else: one comparison tells what a
-   * token is.
+   * Canonical spelling of words and symbols, '' for everything else: one comparison identifies a
+   * token.
    */
   readonly fixed: string;
   /** Place in the text, in UTF-16 units. */
@@ -73,7 +73,7 @@ const FIRST_LETTERS: readonly string[] = [...KEYWORDS].reduce<string[]>(
 
 /** The canonical spelling of a keyword, `undefined` when `text` is an ordinary identifier. */
 export function keywordOf(text: string): string | undefined {
-  // Most names are told apart without another text.
+  // Most names are recognised without creating another text.
   if (FIRST_LETTERS[text.length]?.includes(text.charAt(0)) !== true) return undefined;
   const upper = text.toUpperCase();
   return KEYWORDS.has(upper) ? upper : undefined;

@@ -1,5 +1,5 @@
 // Tokens for editors: the whole text, whitespace and comments included, without a grammar. A slash
-// is taken for the start of a regular expression where the grammar could allow one.
+// counts as the start of a regular expression where the grammar could allow one.
 import { Lexer } from './lexer.ts';
 import type { Token } from './token.ts';
 
@@ -15,12 +15,12 @@ const BEFORE_REGEX: ReadonlySet<string> = new Set([
   'SELECT',
 ]);
 
-/** Whether a slash behind this token begins a regular expression, and is no division. */
+/** Whether a slash after this token begins a regular expression, and is no division. */
 export function beginsRegex(before: Token): boolean {
   return BEFORE_REGEX.has(before.fixed);
 }
 
-/** What a token is shown as. */
+/** The class in which a token is displayed. */
 export type TokenClass =
   | 'keyword'
   | 'identifier'
@@ -42,7 +42,7 @@ export type EditorToken = {
 };
 
 /**
- * Splits a text into consecutive tokens that cover all of it. Total: what is no token has the class
+ * Splits a text into consecutive tokens that cover all of it. Total: invalid text has the class
  * `error`.
  */
 export function tokenize(text: string): readonly EditorToken[] {

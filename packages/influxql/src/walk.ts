@@ -1,4 +1,4 @@
-// The traversals of expressions: what is below a node, and a tree with some nodes replaced.
+// Traversals of expressions: the nodes below a node, and a tree with some nodes replaced.
 import type { Expression } from './ast.ts';
 
 /** Children in the order of the text. */
