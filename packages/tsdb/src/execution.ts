@@ -39,7 +39,7 @@ export type ExecutionOptions = {
 export type Execution = {
   readonly statements: StatementServices;
   readonly writeCounters: WriteCounters;
-  /** Memory of all bodies of requests together. */
+  /** Memory for the bodies of all requests. */
   readonly bodyBudget: Budget;
 };
 
@@ -130,7 +130,7 @@ export function buildExecution({
   return { statements, writeCounters: writes, bodyBudget };
 }
 
-/** The name of this machine in what the service tells about itself. */
+/** The name of this machine in the service's statistics and diagnostics. */
 export function hostNameOf(config: TsdbConfig): string {
   return config[''].hostname === '' ? hostname() : config[''].hostname;
 }

@@ -24,7 +24,7 @@ export type TsdbDependencies = {
   readonly clock: Clock;
   /** The storage to use, for tests; default: the embedded one in its thread. */
   readonly openStorage?: typeof openStorage | undefined;
-  /** Without it nothing is rehearsed, whatever `data.rehearsal-enabled` says. */
+  /** Without it there is no warm-up, whatever `data.rehearsal-enabled` says. */
   readonly rehearsal?: RehearsalSettings | undefined;
   /**
    * Key with which the web server of this process proves that it may state its clients' addresses.
@@ -34,17 +34,17 @@ export type TsdbDependencies = {
 
 /** A running service. */
 export interface TsdbService {
-  /** Of the first address; empty when HTTP is switched off. */
+  /** URL of the first address; empty when HTTP is disabled. */
   readonly url: string;
   /**
    * Rejects with the reason when storage is lost for good; the process should end with a failure.
-   * Never resolves. Left alone it is an unhandled rejection, which ends a process too.
+   * Never resolves. An unhandled rejection ends the process, too.
    */
   readonly failed: Promise<never>;
   /** Stops accepting, lets running requests end, and closes storage and catalog. Idempotent. */
   close(): Promise<void>;
   /**
-   * Reads certificates again and goes on in new log files. Throws when a certificate cannot be
+   * Reads certificates again and continues in new log files. Throws when a certificate cannot be
    * read; the old one stays.
    */
   reload(): void;
@@ -146,8 +146,7 @@ function adjustableLog(parent: Logger): {
 } {
   const log = parent.child({});
   const all = [log];
-  // A child keeps the level it was made with. Children are made per part and listener, not per
-  // request.
+  // A child keeps its initial level. Children are made per part and listener, not per request.
   log.onChild = (child) => void all.push(child);
   return {
     log,

@@ -15,18 +15,16 @@ import type { KeptDocuments } from './catalog/document-files.ts';
 import type { TsdbConfig } from './config/schema.ts';
 import { policyRef } from './write/policy-ref.ts';
 
-/**
- * The part of `data.reserve-size` that is kept for the catalog, besides all of it for the points.
- */
+/** The catalog's part of `data.reserve-size`, in addition to all of it for the points. */
 const CATALOG_SHARE = 8;
 
 export type StoreOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly openStorage?: typeof openStorage | undefined;
-  /** Told when storage is lost for good. */
+  /** Called when storage is lost for good. */
   readonly onLost: (reason: Error) => void;
-  /** Told when the thread of storage is opened again, and when that is done. */
+  /** Called when the thread of storage is opened again, and when that is done. */
   readonly onAvailability: (isAvailable: boolean) => void;
 };
 
@@ -35,8 +33,8 @@ export type Stores = {
   readonly catalog: Catalog;
   readonly documents: KeptDocuments;
   /**
-   * Aborted when this service may not do any more what of all services on one storage only one may;
-   * `undefined` when it may not.
+   * Aborted when this service loses the lease for work that only one service on a storage may do;
+   * `undefined` when it does not have it.
    */
   leaseSignal(): AbortSignal | undefined;
   /** Resolves when storage has read its log, with the points of the catalog's policies only. */
@@ -70,7 +68,7 @@ export async function openStores(
     };
   }
   const opening = startStorage(config, { ...options, directory, logStorage });
-  // Its failure is thrown where it is waited for, which may be later.
+  // Its failure is thrown where it is awaited, which may be later.
   const openedOrNot = opening.catch(() => undefined);
   parts.add(async () => {
     await (await openedOrNot)?.close();
@@ -112,8 +110,8 @@ async function recovered(
   const policies = [...databases.values()].flatMap((database) =>
     database.policies.map((policy) => policyRef(database, policy, context)),
   );
-  // Nobody sees points of policies that are not there: what cannot be dropped now is at the next
-  // start.
+  // Points of missing policies are invisible: those that cannot be dropped now are dropped at the
+  // next start.
   await storage.retainPolicies(policies, nextId).catch((error: unknown) => {
     log.error({ err: error }, 'data of dropped retention policies could not be removed');
   });
@@ -194,7 +192,7 @@ async function openCluster(
 }
 
 /**
- * Shards of policies that the catalog does not know are dropped at start. With a new catalog that
+ * Shards of policies that are not in the catalog are dropped at start. With a new catalog that
  * would be all of them: a lost file, or a wrong `meta.dir`, must not cost the points.
  */
 async function requireCatalogOf(

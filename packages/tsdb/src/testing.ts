@@ -17,7 +17,7 @@ export type TestService = {
   readonly directory: string;
   /** Lines that were logged, one JSON object each. */
   readonly logged: readonly string[];
-  /** POST /query (or what `init` says); the parsed answer. */
+  /** POST /query (or as `init` says); returns the parsed answer. */
   query(q: string, parameters?: Record<string, string>, init?: RequestInit): Promise<TestAnswer>;
   write(
     lines: string,
@@ -25,7 +25,7 @@ export type TestService = {
     init?: RequestInit,
   ): Promise<TestAnswer>;
   get(path: string, init?: RequestInit): Promise<TestAnswer>;
-  /** What SIGHUP does. */
+  /** Does what SIGHUP does. */
   reload(): void;
   /** Stops the service, keeps the directory. */
   stop(): Promise<void>;
@@ -48,7 +48,7 @@ export type TestOptions = {
   readonly clock?: Clock | undefined;
   readonly sections?: Readonly<Record<string, unknown>>;
   readonly rehearsal?: TsdbDependencies['rehearsal'];
-  /** `debug` unless told otherwise. */
+  /** `debug` by default. */
   readonly logLevel?: string | undefined;
 };
 
@@ -120,7 +120,7 @@ function tryParse(text: string): unknown {
 // Longer than anything takes on a busy machine, shorter than a test may take.
 const WAIT_MS = 18_000;
 
-/** Lets the event loop turn until `probe` gives something. */
+/** Lets the event loop turn until `probe` returns a value. */
 export async function untilDefined<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,

@@ -45,9 +45,9 @@ export class Authenticator {
   }
 
   /**
-   * The user whom a header `Authorization` names that somebody sent from that address to another
-   * service. Failures count for that address. Throws as `authenticate`, and `Conflict` when
-   * authentication is off.
+   * The user of a header `Authorization` that a client at that address sent to another service.
+   * Failures count for that address. Throws as `authenticate`, and `Conflict` when authentication
+   * is off.
    */
   async identify(authorization: string, address: string): Promise<User> {
     if (!this.#options.isEnabled)

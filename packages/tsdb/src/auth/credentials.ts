@@ -14,11 +14,11 @@ export type Login = {
   readonly password: string;
   /** The header. */
   readonly authorization: string | undefined;
-  /** Failures count for it. */
+  /** The client's address, for which failures are counted. */
   readonly address: string;
 };
 
-/** Reads credentials; what cannot be understood is `none`. */
+/** Reads credentials; invalid ones are `none`. */
 export function readCredentials({ userName, password, authorization }: Login): Credentials {
   if (userName !== '' && password !== '') return { kind: 'password', userName, password };
   if (authorization === undefined) return { kind: 'none' };
@@ -39,7 +39,7 @@ export function readCredentials({ userName, password, authorization }: Login): C
   }
 }
 
-/** The user name in a login, be its password right or not; empty without one. */
+/** The user name in a login, whether or not the password is right; empty without one. */
 export function claimedName(login: Login): string {
   const credentials = readCredentials(login);
   return credentials.kind === 'password' ? credentials.userName : login.userName;

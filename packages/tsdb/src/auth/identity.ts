@@ -6,7 +6,7 @@ import { hasRight } from '../catalog/users.ts';
 
 /**
  * `open`: authentication is off. `bootstrap`: it is on, but there is no admin user yet, so that
- * credentials are not asked for and only the first admin can be made. `user`: credentials were
+ * credentials are not required and only the first admin can be created. `user`: credentials were
  * right.
  */
 export type Identity =

@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 
 const BCRYPT_COST = 10;
 
-// A hash of nothing anybody knows: comparing with it takes as long as with a real one.
+// A hash of an unknown password: comparing with it takes as long as with a real one.
 const UNKNOWN_USER_HASH = '$2b$10$CwTycUXWue0Thq9StjUM0uJ8.ZrVVYz5f4rP0b1sZkqJv1n4lTLxC';
 
 export function hashPassword(password: string): Promise<string> {
@@ -21,9 +21,9 @@ export class PasswordChecker {
   readonly #logins = new Map<string, Login>();
   readonly #compare: (password: string, passwordHash: string) => Promise<boolean>;
 
-  /** `compareHash` is what takes time; tests count its calls. */
+  /** `compareHash` is the slow part; tests count its calls. */
   constructor(compareHash?: (password: string, passwordHash: string) => Promise<boolean>) {
-    // Named only when it is called, because the native module loads with its first use.
+    // Referred to only when it is called, because the native module loads with its first use.
     this.#compare = compareHash ?? ((password, passwordHash) => compare(password, passwordHash));
   }
 

@@ -19,14 +19,17 @@ export function allows(identity: Identity, need: Requirement): boolean {
   }
 }
 
-/** A requirement as refusals tell it. */
+/** A requirement as refusals print it. */
 export function printRequirement(need: Requirement): string {
   return need.kind === 'admin'
     ? 'admin privilege'
     : `${need.kind.toUpperCase()} on ${need.database}`;
 }
 
-/** What a statement needs; `database` is that of the request. Empty: any known user may. */
+/**
+ * The rights that a statement needs; `database` is that of the request. Empty: any authenticated
+ * user may run it.
+ */
 export type Requires<S> = (statement: S, database: string) => readonly Requirement[];
 
 export const needsNothing: Requires<unknown> = () => [];
@@ -42,7 +45,7 @@ export const writesNamed: Requires<{ readonly database: string }> = ({ database 
   { kind: 'write', database },
 ];
 
-/** What ON and FROM of a SHOW statement name. */
+/** The rights to read what ON and FROM of a SHOW statement name. */
 export const readsShown: Requires<{
   readonly database?: string | undefined;
   readonly sources?: readonly MeasurementSource[] | undefined;
@@ -60,8 +63,8 @@ export const selects: Requires<SelectStatement> = (statement, database) => {
 };
 
 /**
- * What each of its runs needs, and READ on the database that it belongs to. Names without a
- * database are in that of the request, if it has one.
+ * The rights that each of its runs needs, and READ on the database that it belongs to. Names
+ * without a database are in that of the request, if it has one.
  */
 export const createsContinuousQuery: Requires<{
   readonly database: string;

@@ -15,8 +15,8 @@ export type TokenSettings = {
 };
 
 /**
- * Reads the user name out of a token that is right; throws `Unauthorized` with a text that clients
- * know otherwise.
+ * Reads the user name from a valid token; otherwise throws `Unauthorized` with a text that clients
+ * know.
  */
 export class TokenVerifier {
   readonly #secret: Uint8Array | undefined;
@@ -34,7 +34,7 @@ export class TokenVerifier {
     }
     const payload = await this.#verify(token, now);
     if (typeof payload.exp !== 'number') throw new Unauthorized('token expiration required');
-    // The library looks at `iat` only where an age is asked for.
+    // The library checks `iat` only if an age is required.
     if (payload.iat !== undefined && payload.iat > now.getTime() / 1000) {
       throw new Unauthorized('Token used before issued');
     }
@@ -47,8 +47,7 @@ export class TokenVerifier {
   }
 
   async #verify(token: string, now: Date): Promise<JWTPayload> {
-    // Loaded with the first token: most servers never see one, and all of them start sooner
-    // without.
+    // Loaded with the first token: most servers never get one, and start sooner without it.
     const jose = await import('jose');
     const { decodeProtectedHeader, jwtVerify } = jose;
     try {

@@ -23,12 +23,12 @@ export class BackgroundJobs {
     this.#log = log;
   }
 
-  /** Runs of any job that have failed. */
+  /** Failed runs of all jobs. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Repeats a job: the wait begins when a run has ended, so that runs never overlap. */
+  /** Repeats a job: the wait begins when a run has ended, so runs never overlap. */
   start(job: Job): void {
     this.#loops.push(this.#loop(job));
   }

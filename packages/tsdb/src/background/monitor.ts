@@ -20,7 +20,7 @@ export type MonitorOptions = {
   readonly hostname: string;
 };
 
-/** Makes the database if it is missing: seven days, one shard a day. */
+/** Creates the database if it is missing: seven days, one shard a day. */
 async function prepareMonitor({ catalog, database }: MonitorOptions): Promise<void> {
   if (catalog.state.databases.has(database)) return;
   await catalog.change((state) =>
@@ -35,15 +35,15 @@ async function prepareMonitor({ catalog, database }: MonitorOptions): Promise<vo
 }
 
 /**
- * The first point: when the service started. With it the database has a shard that later points can
- * speak of.
+ * Writes the first point, the time when the service started. With it the database has a shard for
+ * later points.
  */
 export async function storeStart(options: MonitorOptions): Promise<void> {
   await prepareMonitor(options);
   await storeModules(options, [runtimeModule()]);
 }
 
-/** Writes one point for every module. A dropped database is made again: it is ours. */
+/** Writes one point for every module. A dropped database is created again. */
 export async function storeStatistics(options: MonitorOptions): Promise<void> {
   await prepareMonitor(options);
   await storeModules(options, await options.statistics.read());
@@ -58,7 +58,7 @@ async function storeModules(
   for (const { name, tags, values } of modules) {
     const fields = Object.entries(values)
       .filter(([, value]) => Number.isFinite(value))
-      // A field keeps its first type, so what happens to be whole must not decide it.
+      // A field keeps its first type, which must not depend on whether its first value is whole.
       .map(([field, value]): [string, bigint] => [field, BigInt(Math.round(value))]);
     if (fields.length === 0) continue;
     const allTags = Object.entries({ ...tags, hostname }).filter(([, value]) => value !== '');

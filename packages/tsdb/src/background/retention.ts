@@ -13,7 +13,7 @@ export type RetentionOptions = {
   readonly log: Logger;
 };
 
-/** One round; resolves with the number of shards that were dropped. */
+/** One round; resolves with the number of dropped shards. */
 export async function enforceRetention(options: RetentionOptions): Promise<number> {
   const { catalog, storage, clock, log } = options;
   const durations = new Map(

@@ -17,15 +17,17 @@ export type BackgroundOptions = {
   readonly config: TsdbConfig;
   readonly log: Logger;
   readonly execution: Execution;
-  /** Lines that the listeners refuse. */
+  /** Lines that the listeners reject. */
   readonly rejected: RejectedLog;
   /** Name of this machine in the points of the monitor. */
   readonly hostname: string;
-  /** Of the lease, where services share one storage; `undefined` when another one has it. */
+  /**
+   * The signal of the lease, if services share one storage; `undefined` when another one has it.
+   */
   readonly leaseSignal: () => AbortSignal | undefined;
 };
 
-/** Starts what the configuration switches on. Closed with `parts`. */
+/** Starts the background work that the configuration enables. Closed with `parts`. */
 export async function startBackground(
   { config, log, execution, rejected, hostname, leaseSignal }: BackgroundOptions,
   parts: OpenParts,
@@ -79,8 +81,7 @@ export async function startBackground(
   if (config.monitor.storeEnabled) {
     const database = config.monitor.storeDatabase;
     const monitor = { catalog, writer, statistics, clock, database, hostname };
-    // What nobody asked for does not keep the service from starting: a full disk, say, or rows
-    // that wait for one.
+    // Background work does not keep the service from starting, for example on a full disk.
     await storeStart(monitor).catch((error: unknown) => {
       log.error({ err: error }, 'statistics could not be stored; the next interval tries again');
     });
@@ -93,7 +94,10 @@ export async function startBackground(
   }
 }
 
-/** What of all services that share one storage only one does: the others skip the run. */
+/**
+ * Skips the run unless this service has the lease, for work that only one of several services on
+ * one storage may do.
+ */
 function withLease(leaseSignal: () => AbortSignal | undefined, run: Job['run']): Job['run'] {
   return async (signal) => {
     const lease = leaseSignal();

@@ -53,7 +53,7 @@ export class BackupService {
     }
     this.#activeBackups++;
     try {
-      // Before the points: whatever policy they belong to was there before they were acknowledged.
+      // Before the points: their policies existed before they were acknowledged.
       const metadata = encodeMetadata(catalog.state, databases);
       const portions = storage.backup({ databases, timeRange, since, metadata });
       const attachments = databases === undefined ? documentAttachments(documents.files) : [];
@@ -63,7 +63,7 @@ export class BackupService {
     }
   }
 
-  /** Begins a restore; the result names it in the calls that follow. One at a time. */
+  /** Begins a restore; the result identifies it in later calls. One at a time. */
   openRestore(options: RestoreOptions): string {
     const { clock } = this.#target;
     if (this.#upload !== undefined) throw new Conflict('another restore is running');
@@ -87,16 +87,16 @@ export class BackupService {
       upload.lastMs = this.#target.clock.monotonicMs();
     } catch (error) {
       this.#forget(upload);
-      // The pipe knows that nobody reads any more; the restore knows why.
+      // The pipe only knows that its reader is gone; the restore has the reason.
       await upload.done;
       throw error;
     }
   }
 
-  /** All pieces are there: resolves when everything is durable and visible. */
+  /** All pieces have arrived: resolves when everything is durable and visible. */
   async finishRestore(id: string): Promise<RestoreOutcome> {
     const upload = this.#find(id);
-    // From here on nothing is waited for that could stay away.
+    // From here on no further requests of the client are needed.
     upload.lastMs = Number.POSITIVE_INFINITY;
     upload.pipe.end();
     try {
@@ -106,7 +106,7 @@ export class BackupService {
     }
   }
 
-  /** Nothing of it stays. */
+  /** Ends a restore; none of its data stays. */
   async abandonRestore(id: string): Promise<void> {
     await this.#abandon(this.#find(id), 'restore was abandoned');
   }
@@ -116,13 +116,13 @@ export class BackupService {
     if (this.#upload !== undefined) await this.#abandon(this.#upload, 'the service stops');
   }
 
-  /** Ends an upload that its client has left. */
+  /** Ends an upload whose client has stopped sending. */
   async #watch(upload: Upload): Promise<void> {
     const { clock } = this.#target;
     const idleMs = LIMITS.restoreIdleMs.value;
     const { signal } = this.#stopped;
     while (this.#upload === upload && !signal.aborted) {
-      // Ended by the stop of the service only.
+      // Only the stop of the service ends this pause.
       await clock.sleep(idleMs, signal).catch(() => undefined);
       if (clock.monotonicMs() - upload.lastMs < idleMs) continue;
       await this.#abandon(upload, 'nothing came for too long');
@@ -132,7 +132,7 @@ export class BackupService {
   async #abandon(upload: Upload, reason: string): Promise<void> {
     this.#forget(upload);
     upload.pipe.breakOff(new Cancelled(reason));
-    // That it failed is what was asked for.
+    // The failure is intended.
     await upload.done.catch(() => undefined);
   }
 

@@ -6,22 +6,22 @@ import type { Documents } from '@tidemark/process';
 import type { DocumentFiles } from '../catalog/document-files.ts';
 import { notRestorable } from './metadata.ts';
 
-/** Where documents are kept, and how they are seen. */
+/** The files of documents, and the documents that clients see. */
 export type DocumentPlaces = { readonly files: DocumentFiles; readonly all: Documents };
 
-/** What a backup of everything gets. */
+/** The documents of a full backup. */
 export function* documentAttachments(files: DocumentFiles): Generator<Uint8Array> {
   for (const document of files.values()) yield Buffer.from(JSON.stringify({ document }));
 }
 
 export type AdoptedDocuments = {
   readonly count: number;
-  /** Titles of those that could not be stored, with the reason. */
+  /** Titles of documents that could not be stored, with the reason. */
   readonly leftOut: readonly string[];
 };
 
 /**
- * Documents on their way in. They wait on disk, because together they may be large, until
+ * Documents that are being received. They wait on disk, because together they may be large, until
  * everything else of the backup is there.
  */
 export class ArrivingDocuments {
@@ -32,18 +32,18 @@ export class ArrivingDocuments {
   constructor({ files, all }: DocumentPlaces) {
     this.#documents = all;
     this.#files = files.arriving();
-    // What a crash has left.
+    // Left over from a crash.
     this.#files.clear();
   }
 
-  /** Throws `Corruption` for what `documentAttachments` did not make. */
+  /** Throws `Corruption` for anything that `documentAttachments` did not make. */
   async take(attachments: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const bytes of attachments) {
       await this.#files.put(String(this.#count++), documentOf(bytes));
     }
   }
 
-  /** Makes them visible; those that exist stay as they are. */
+  /** Makes them visible; existing documents stay as they are. */
   async adopt(): Promise<AdoptedDocuments> {
     const leftOut: string[] = [];
     let count = 0;
@@ -51,7 +51,7 @@ export class ArrivingDocuments {
       try {
         if (await this.#documents.adopt(record)) count++;
       } catch (error) {
-        // The points are there: what is missing is told instead.
+        // The points are restored: report what is missing.
         leftOut.push(`${record.kind} ${record.id}: ${messageOf(error)}`);
       }
     }

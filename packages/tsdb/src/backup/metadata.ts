@@ -1,5 +1,4 @@
-// The metadata of a backup: databases with their policies, and in a backup of everything users and
-// tokens.
+// The metadata of a backup: databases with their policies, and in a full backup users and tokens.
 import { Corruption } from '@tidemark/core';
 
 import { parseCatalog, printCatalog } from '../catalog/catalog-record.ts';
@@ -19,7 +18,7 @@ export function encodeMetadata(
   });
 }
 
-/** Throws `Corruption` for what `encodeMetadata` did not write. */
+/** Throws `Corruption` for anything that `encodeMetadata` did not write. */
 export function decodeMetadata(text: string | undefined): CatalogEntries {
   const entries = text === undefined ? undefined : parseCatalog(text);
   if (entries !== undefined) return entries;
@@ -30,7 +29,7 @@ export function decodeMetadata(text: string | undefined): CatalogEntries {
   throw notRestorable(what);
 }
 
-/** Of a backup whose bytes are whole, but not what this service makes. */
+/** The error of a backup whose bytes are sound but not valid for this service. */
 export function notRestorable(what: string): Corruption {
   return new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
 }

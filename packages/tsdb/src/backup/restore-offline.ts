@@ -11,15 +11,15 @@ import { restoreBackup } from './restore.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
 /**
- * Adds what `options` name of a full backup to the service's directory (`<data>/tsdb`), which may
- * be new. Throws `Conflict` when a service runs there.
+ * Adds the part of a full backup that `options` select to the service's directory (`<data>/tsdb`),
+ * which may be new. Throws `Conflict` when a service runs there.
  */
 export async function restoreOffline(
   directory: string,
   options: RestoreOptions,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<RestoreOutcome> {
-  // The lock of the storage directory guards the catalog beside it too.
+  // The lock of the storage directory also guards the catalog beside it.
   const storage = await openStorageInline({
     directory: join(directory, 'data'),
     hasBackgroundWork: false,
@@ -29,7 +29,7 @@ export async function restoreOffline(
     makeDirectory(metaDirectory, { mode: PRIVATE_DIRECTORY });
     const catalog = await Catalog.open(metaDirectory);
     try {
-      // A document that cannot be read is there, and stays as it is.
+      // A document that cannot be read still exists, and stays as it is.
       const files = new DocumentFiles(join(metaDirectory, 'documents'), () => undefined);
       const all = new Documents(new LocalDocuments(files), systemClock());
       return await restoreBackup({ catalog, storage, documents: { files, all } }, options, bytes);

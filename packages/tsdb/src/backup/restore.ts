@@ -17,7 +17,7 @@ export type RestoreOptions = {
   readonly database?: string | undefined;
   /** Its name here; absent: the same. */
   readonly as?: string | undefined;
-  /** A database of everything that may exist already; it is left out then (the monitor's own). */
+  /** A database that is left out if it exists already (the monitor's own). */
   readonly optional?: string | undefined;
 };
 
@@ -26,12 +26,12 @@ export type RestoreOutcome = {
   readonly shards: number;
   readonly segments: number;
   readonly bytes: number;
-  /** Names of users and tokens that were added; those that exist stay as they are. */
+  /** Names of users and tokens that were added; existing ones stay as they are. */
   readonly users: readonly string[];
   readonly tokens: readonly string[];
-  /** How many documents of the web application were added; those that exist stay as they are. */
+  /** Number of documents that were added; existing ones stay as they are. */
   readonly documents: number;
-  /** What was in the backup and is not restored, with the reason. */
+  /** Parts of the backup that were not restored, with the reason. */
   readonly leftOut: readonly string[];
 };
 
@@ -50,10 +50,9 @@ type Plan = {
 };
 
 /**
- * Adds what `options` name of a full backup, or of a chain of them, the newest first. Nothing is
- * visible before all of it is durable. Throws
- * `Conflict` when a database exists already, `NotFound` when the backup does not have it,
- * `Corruption` when the backup is damaged.
+ * Adds the part of a full backup, or of a chain of them, newest first, that `options` select.
+ * Nothing is visible before all of it is durable. Throws `Conflict` when a database exists already,
+ * `NotFound` when the backup does not have it, `Corruption` when the backup is damaged.
  */
 export async function restoreBackup(
   target: RestoreTarget,
@@ -88,7 +87,7 @@ export async function restoreBackup(
   }
 }
 
-/** Chooses what is restored and takes ids for it. */
+/** Selects the databases to restore and reserves ids for them. */
 async function reserve(
   catalog: Catalog,
   metadata: CatalogEntries,
@@ -150,7 +149,7 @@ function requireNew(state: CatalogState, name: string): void {
   );
 }
 
-/** A copy under another name does not do again what the original does. */
+/** A copy under another name must not repeat what the original does. */
 function withoutLinks(database: Database, leftOut: string[]): Database {
   for (const { name } of database.continuousQueries) {
     leftOut.push(`continuous query ${name}: its statement names ${database.name}`);
@@ -174,7 +173,7 @@ async function commit(
   await catalog.change((state) => {
     const databases = new Map(state.databases);
     for (const database of plan.databases) {
-      // It may have been made while the points came.
+      // It may have been created while the points were received.
       requireNew(state, database.name);
       databases.set(database.name, database);
     }

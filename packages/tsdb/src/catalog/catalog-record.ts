@@ -85,7 +85,7 @@ export function printCatalog(entries: CatalogEntries & { readonly nextId?: numbe
   );
 }
 
-/** `undefined` for what `printCatalog` did not write. */
+/** `undefined` for anything that `printCatalog` did not write. */
 export function parseCatalog(text: string): (CatalogEntries & { nextId?: number }) | undefined {
   let record: unknown;
   try {

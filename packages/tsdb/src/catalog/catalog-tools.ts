@@ -9,7 +9,7 @@ import { catalogPath, readCatalogFile, writeCatalogFile } from './catalog.ts';
 import type { CatalogState } from './model.ts';
 
 export type CatalogReport = {
-  /** Empty also when there is no catalog yet. */
+  /** Also empty when there is no catalog yet. */
   readonly damage: readonly Damage[];
   /** One copy was damaged, and was written again from the other. */
   readonly isMended: boolean;
@@ -18,14 +18,15 @@ export type CatalogReport = {
 };
 
 /**
- * Looks whether both copies of the catalog in the directory of a database can be read; one suffices
- * to start. `mends` writes a damaged one again. Throws `Conflict` when a server owns the directory.
+ * Checks whether both copies of the catalog in the directory of a database can be read; one
+ * suffices to start. `mends` rewrites a damaged one. Throws `Conflict` when a server owns the
+ * directory.
  */
 export async function checkCatalog(
   directory: string,
   { mends }: { readonly mends: boolean },
 ): Promise<CatalogReport> {
-  // The lock of the storage directory guards the catalog beside it too.
+  // The lock of the storage directory also guards the catalog beside it.
   const lock = await lockStorage(join(directory, 'data'));
   const file = catalogPath(join(directory, 'meta'));
   try {

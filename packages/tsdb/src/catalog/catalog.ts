@@ -22,11 +22,11 @@ export function catalogPath(folder: string): string {
 
 export type CatalogOptions = {
   /**
-   * Kept free on the disk for changes that make the catalog smaller; 0, the default, keeps nothing.
+   * Disk space reserved for changes that make the catalog smaller; 0, the default, reserves none.
    */
   readonly reserveBytes?: number | undefined;
   readonly log?: StorageLog | undefined;
-  /** What changes are written to; replaced in tests. */
+  /** The disk for changes; replaced in tests. */
   readonly disk?: Disk | undefined;
 };
 
@@ -34,25 +34,27 @@ export type CatalogOptions = {
 export interface CatalogShare {
   /** `undefined` when there is none yet. */
   readonly text: string | undefined;
-  /** Is told when the text is another one. */
+  /** Calls the listener when the text has changed. */
   onChange(listener: () => void): void;
-  /** Replaces the text, which is up to date when `make` is called, maybe several times. */
+  /**
+   * Replaces the text, which is up to date when `make` is called. It may be called several times.
+   */
   change(make: () => string | undefined): Promise<void>;
 }
 
 export class Catalog {
-  /** `undefined`: it is stored in no file. */
+  /** `undefined`: not stored in a file. */
   readonly #path: string | undefined;
   readonly #share: CatalogShare | undefined;
   /** For changes that make the catalog smaller. */
   readonly #reserve: DiskReserve | undefined;
   readonly #disk: Disk;
   #state: CatalogState;
-  // Changes run one after the other, each on the state that the one before has left.
+  // Changes run one after another, each on the state that the previous one has left.
   #tail: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   readonly #listeners = new Set<(state: CatalogState, before: CatalogState) => void>();
-  /** There was no catalog: whatever data lies beside it belongs to one that is lost. */
+  /** There was no catalog: data beside it belongs to one that is lost. */
   readonly isNew: boolean;
   /** One copy in the file was damaged; the next change mends it. */
   readonly hasDamagedCopy: boolean;
@@ -98,12 +100,12 @@ export class Catalog {
     return new Catalog(path, kept, { reserve, disk });
   }
 
-  /** A catalog that is stored nowhere. */
+  /** A catalog that is only in memory. */
   static inMemory(state: CatalogState): Catalog {
     return new Catalog(undefined, { state, isNew: true, hasDamagedCopy: false });
   }
 
-  /** A catalog that is stored nowhere but where other services see it, too. */
+  /** A catalog that is shared with other services and not stored in a file. */
   static shared(share: CatalogShare): Catalog {
     const { text } = share;
     const state = text === undefined ? EMPTY_CATALOG : sharedState(text);
@@ -114,20 +116,17 @@ export class Catalog {
     );
   }
 
-  /** What is true now. Keep it for as long as one answer needs a consistent view. */
+  /** The present state. Keep it for as long as one answer needs a consistent view. */
   get state(): CatalogState {
     return this.#state;
   }
 
-  /** Is told about every change after it is durable, before its promise resolves. */
+  /** Calls the listener for every change after it is durable, before its promise resolves. */
   onChange(listener: (state: CatalogState, before: CatalogState) => void): void {
     this.#listeners.add(listener);
   }
 
-  /**
-   * Applies a change; what it throws leaves everything as it was. Resolves with the state that it
-   * made.
-   */
+  /** Applies a change; if `make` throws, nothing changes. Resolves with the new state. */
   change(make: (state: CatalogState) => CatalogState): Promise<CatalogState> {
     const result = this.#tail.then(async () => {
       if (this.#isClosed) throw new Unavailable('the catalog is closed');
@@ -158,7 +157,7 @@ export class Catalog {
     return this.#state;
   }
 
-  /** Takes what was agreed on, by this service or by another one. */
+  /** Applies a change that was agreed on, by this service or by another one. */
   #follow(text: string | undefined): void {
     if (text === undefined) return;
     const before = this.#state;
@@ -187,8 +186,8 @@ export class Catalog {
   }
 
   /**
-   * Replaces the file. When the new name cannot be synced, the present file gets it back: what was
-   * refused must not be there after the next start, which would drop the data of what it lacks.
+   * Replaces the file. If the new name cannot be synced, the present file gets it back: a refused
+   * change must not be there after the next start, which would drop the data of what it lacks.
    */
   async #replace(path: string, state: CatalogState): Promise<void> {
     const present = `${path}.present`;
@@ -206,14 +205,14 @@ export class Catalog {
     }
   }
 
-  /** Lets changes that were asked for end. Idempotent. */
+  /** Waits for requested changes. Idempotent. */
   async close(): Promise<void> {
     await this.#tail;
     this.#isClosed = true;
   }
 }
 
-/** Gives a file a second name, where the file system can. */
+/** Gives a file a second name, if the file system can. */
 function keepUnder(name: string, path: string): void {
   try {
     linkSync(path, name);
@@ -275,7 +274,7 @@ export function readCatalogFile(path: string): Found | undefined {
   return { state, isNew: false, hasDamagedCopy: stored.hasDamagedCopy };
 }
 
-/** `undefined` for what `textOf` did not write. */
+/** `undefined` for anything that `textOf` did not write. */
 function parseState(text: string): CatalogState | undefined {
   const entries = parseCatalog(text);
   if (entries?.nextId === undefined) return undefined;
@@ -297,7 +296,9 @@ function sharedState(text: string): CatalogState {
   return state;
 }
 
-/** Subscriptions that are as before are the same: what is on its way to them stays there. */
+/**
+ * Keeps the objects of unchanged subscriptions, so that writes on their way to them are kept too.
+ */
 function withUnchanged(state: CatalogState, before: CatalogState): CatalogState {
   const known = new Map(
     [...before.databases.values()]

@@ -26,12 +26,12 @@ function isValidName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\u0000-\u001f\u007f]/.test(name);
 }
 
-/** Throws `InvalidRequest` for what cannot be the name of a database or a policy. */
+/** Throws `InvalidRequest` for an invalid name of a database or a policy. */
 export function requireValidName(name: string): void {
   if (!isValidName(name)) throw new InvalidRequest(INVALID_NAME);
 }
 
-/** Length of shard groups where the user names none. */
+/** Length of shard groups if the user specifies none. */
 function defaultShardDuration(durationNanos: bigint): bigint {
   if (durationNanos === 0n || durationNanos >= 180n * NANOS_PER_DAY) return 7n * NANOS_PER_DAY;
   return durationNanos >= 2n * NANOS_PER_DAY ? NANOS_PER_DAY : NANOS_PER_HOUR;
@@ -84,14 +84,11 @@ export function requireDatabase(state: CatalogState, name: string): Database {
 
 export type NewDatabase = {
   readonly name: string;
-  /**
-   * Whether the statement has a WITH clause; without one an existing database is success whatever
-   * it is like.
-   */
+  /** Whether the statement has a WITH clause; without one any existing database is success. */
   readonly hasOptions: boolean;
   readonly options: PolicyOptions;
   readonly policyName?: string | undefined;
-  /** Make a policy even without options (`meta.retention-autocreate`). */
+  /** Create a policy even without options (`meta.retention-autocreate`). */
   readonly createsPolicy: boolean;
 };
 
@@ -188,8 +185,8 @@ export function alterPolicy(
 }
 
 /**
- * Missing is success. The default policy's name stays, so that what relied on it says what is
- * missing.
+ * A missing policy is success. The default policy's name stays, so that statements that rely on it
+ * report what is missing.
  */
 export function dropPolicy(
   state: CatalogState,

@@ -8,7 +8,7 @@ import type { StorageLog } from '@tidemark/storage';
 const FORMAT = { magic: 'TDMDOC', version: 2 };
 const SUFFIX = '.tdm';
 
-/** The documents of a service, and its files for them, which on a cluster hold none. */
+/** The documents of a service, and its files for them, of which there are none on a cluster. */
 export type KeptDocuments = { readonly files: DocumentFiles; readonly store: DocumentStore };
 
 export class DocumentFiles implements DocumentRecords {
@@ -16,13 +16,13 @@ export class DocumentFiles implements DocumentRecords {
   readonly #log: StorageLog;
   readonly #disk = nodeDisk();
 
-  /** The folder is made with the first document. */
+  /** The folder is created with the first document. */
   constructor(folder: string, log: StorageLog) {
     this.#folder = folder;
     this.#log = log;
   }
 
-  /** All that can be read. One that is damaged in both copies is put aside, which the log tells. */
+  /** All readable documents. One that is damaged in both copies is moved aside and logged. */
   *values(): Iterable<DocumentRecord> {
     for (const name of this.#disk.list(this.#folder)) {
       const path = `${this.#folder}/${name}`;
@@ -60,7 +60,7 @@ export class DocumentFiles implements DocumentRecords {
     });
   }
 
-  /** A folder beside it for documents on their way in; nobody sees them there. */
+  /** A folder beside it for documents that are being received, which are not visible there. */
   arriving(): DocumentFiles {
     return new DocumentFiles(`${this.#folder}.arriving`, this.#log);
   }
@@ -86,6 +86,6 @@ async function changing(change: () => Promise<void>): Promise<void> {
 function readDocument(path: string): DocumentRecord | undefined {
   const stored = readCheckedFile(path, FORMAT);
   if (stored === undefined) return undefined;
-  // The checksum says that it is what was written.
+  // The checksum is right, so this is the written text.
   return JSON.parse(Buffer.from(stored.body).toString('utf8')) as DocumentRecord;
 }

@@ -30,8 +30,8 @@ export type ContinuousQuery = {
   readonly name: string;
   readonly text: string;
   /**
-   * The user who made it and whose rights it runs with; '' when that user was dropped. Absent for
-   * what an admin made, or anybody without authentication.
+   * The user who created it and whose rights it runs with; '' when that user was dropped. Absent if
+   * an admin created it, or if authentication was off.
    */
   readonly owner?: string | undefined;
 };
@@ -49,7 +49,7 @@ export type Database = {
   readonly continuousQueries: readonly ContinuousQuery[];
 };
 
-/** Rights of a user on a database. `none` is what REVOKE leaves: it is still listed. */
+/** Rights of a user on a database. `none` remains after REVOKE: the database is still listed. */
 export type Grant = 'read' | 'write' | 'all' | 'none';
 
 export type User = {

@@ -64,7 +64,7 @@ export function dropSubscription(
   });
 }
 
-/** The same query again is success; another one under a name that is taken is not. */
+/** Creating the same query again is success; another one under an existing name is not. */
 export function createContinuousQuery(
   state: CatalogState,
   databaseName: string,
@@ -82,7 +82,7 @@ export function createContinuousQuery(
   });
 }
 
-/** Missing is success, a missing database too. */
+/** Missing is success, even a missing database. */
 export function dropContinuousQuery(
   state: CatalogState,
   databaseName: string,

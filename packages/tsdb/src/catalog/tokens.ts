@@ -9,8 +9,8 @@ import type { ApiToken, CatalogState } from './model.ts';
 import { requireUser } from './users.ts';
 
 /**
- * Tells tokens from passwords and JSON web tokens, and lets scanners of repositories find leaked
- * ones.
+ * Distinguishes tokens from passwords and JSON web tokens, and lets scanners of repositories find
+ * leaked ones.
  */
 export const TOKEN_PREFIX = 'tmk_';
 
@@ -19,7 +19,7 @@ export function makeTokenText(): string {
   return `${TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
 }
 
-/** What the catalog keeps of a token. It has 256 random bits, so that a plain digest is enough. */
+/** The stored digest of a token, which has 256 random bits, so that a plain digest is enough. */
 export function tokenDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

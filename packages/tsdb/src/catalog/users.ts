@@ -13,7 +13,7 @@ export function requireUser(state: CatalogState, name: string): User {
   return user;
 }
 
-/** Refuses the empty name. The caller has found out whether an existing user is the same one. */
+/** Refuses the empty name. The caller has checked whether an existing user is the same one. */
 export function createUser(
   state: CatalogState,
   user: { readonly name: string; readonly passwordHash: string; readonly isAdmin: boolean },
@@ -30,7 +30,7 @@ export function dropUser(state: CatalogState, name: string): CatalogState {
   requireUser(state, name);
   const users = new Map(state.users);
   users.delete(name);
-  // A token of a user that is gone must not come to life with the next user of that name.
+  // A token of a removed user must not be valid for the next user of that name.
   const tokens = new Map([...state.tokens].filter(([, token]) => token.userName !== name));
   const databases = new Map(
     Array.from(state.databases, ([key, database]) => [key, disownQueries(database, name)]),
@@ -38,7 +38,7 @@ export function dropUser(state: CatalogState, name: string): CatalogState {
   return { ...state, databases, users, tokens };
 }
 
-/** Continuous queries of a user that is gone run no more, whoever gets that name next. */
+/** Continuous queries of a removed user stop running, even if a new user gets that name. */
 function disownQueries(database: Database, name: string): Database {
   if (database.continuousQueries.every(({ owner }) => owner !== name)) return database;
   const continuousQueries = database.continuousQueries.map((query) =>
@@ -57,7 +57,7 @@ export function setAdmin(state: CatalogState, name: string, isAdmin: boolean): C
 
 const GRANT_OF: Readonly<Record<Privilege, Grant>> = { READ: 'read', WRITE: 'write', ALL: 'all' };
 
-/** Replaces whatever right the user had on that database. */
+/** Replaces the right that the user had on that database. */
 export function grant(
   state: CatalogState,
   change: { readonly user: string; readonly database: string; readonly privilege: Privilege },
@@ -86,7 +86,7 @@ function without(before: Grant, privilege: Privilege): Grant {
   return privilege === 'READ' ? 'write' : 'read';
 }
 
-/** Whether a user may do that on a database. */
+/** Whether a user has a right on a database. */
 export function hasRight(
   user: Pick<User, 'isAdmin' | 'grants'>,
   database: string,

@@ -33,7 +33,7 @@ export const WRITE_TIMEOUT = 'timeout';
 export const databaseNotFound = (database: string): string => `database not found: ${database}`;
 export const policyNotFound = (policy: string): string => `retention policy not found: ${policy}`;
 export const invalidSubscriptionUrl = (url: string): string => `invalid subscription URL: ${url}`;
-/** What the reason of a point begins with that has a field of another type than before. */
+/** The start of the reason for a point whose field had another type before. */
 export const TYPE_CONFLICT = 'field type conflict: ';
 export const partialWrite = (reason: string, dropped: number): string =>
   `partial write: ${reason} dropped=${dropped}`;

@@ -18,7 +18,7 @@ import {
 } from '@tidemark/settings';
 import type { ConfigOf } from '@tidemark/settings';
 
-/** Sections and keys, named as operators of InfluxDB 1.x know them. */
+/** Sections and keys have the names that operators of InfluxDB 1.x know. */
 export const TSDB_CONFIG = {
   '': configSection('The database service.', {
     hostname: str('Name of this host in self-monitoring; empty asks the system.'),

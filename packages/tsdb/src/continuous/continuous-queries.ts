@@ -28,7 +28,7 @@ export type ContinuousQueryOptions = {
 
 export class ContinuousQueries {
   readonly #options: ContinuousQueryOptions;
-  /** By database, name and text; `undefined` for those that never run. */
+  /** Keyed by database, name and text; `undefined` for those that never run. */
   readonly #known = new Map<string, Known | undefined>();
   readonly #counters = { queryOk: 0, queryFail: 0 };
 
@@ -76,8 +76,8 @@ export class ContinuousQueries {
   }
 
   /**
-   * A window is done when its query has been started; one that could not be is tried again with the
-   * next tick.
+   * A window is done when its query has started; one that could not start is retried with the next
+   * tick.
    */
   async #run(
     known: Known,

@@ -12,7 +12,7 @@ import type { CreateContinuousQuery } from './statement.ts';
 
 export type ContinuousExecution = {
   readonly statement: CreateContinuousQuery;
-  /** As of the catalog's `ContinuousQuery`. */
+  /** As in the catalog's `ContinuousQuery`. */
   readonly owner: string | undefined;
   /** [start, end). */
   readonly range: { readonly start: Timestamp; readonly end: Timestamp };
@@ -20,11 +20,11 @@ export type ContinuousExecution = {
   readonly text: () => string;
   readonly identity: Identity;
   readonly signal: AbortSignal;
-  /** It was its turn, and it begins. */
+  /** Called when the query begins, after waiting for its turn. */
   readonly onStart?: (() => void) | undefined;
 };
 
-/** How many points it has written. */
+/** Returns the number of points that it has written. */
 export async function executeContinuousQuery(
   { statement, owner, range, text, identity, signal, onStart }: ContinuousExecution,
   services: StatementServices,

@@ -14,16 +14,16 @@ import type { CreateContinuousQuery } from './statement.ts';
 /** Whole windows of a continuous query, [start, end). */
 export type PlannedRun = {
   readonly statement: CreateContinuousQuery;
-  /** As of the catalog's `ContinuousQuery`. */
+  /** As in the catalog's `ContinuousQuery`. */
   readonly owner: string | undefined;
   readonly windows: Windows;
   readonly start: Timestamp;
   readonly end: Timestamp;
-  /** How many windows that are. */
+  /** Number of windows. */
   readonly count: number;
 };
 
-/** How far a run is after a step. */
+/** Progress of a run after a step. */
 export type RunProgress = {
   /** [start, end) of the step. */
   readonly start: Timestamp;
@@ -33,8 +33,8 @@ export type RunProgress = {
 };
 
 /**
- * What a run over [start, end) covers: all windows that touch it and have ended. Throws `NotFound`
- * or `InvalidRequest` when there is nothing to run.
+ * The windows of a run over [start, end): all that touch it and have ended. Throws `NotFound` or
+ * `InvalidRequest` when there is nothing to run.
  */
 export function planRun(
   request: {

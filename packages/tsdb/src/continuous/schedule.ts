@@ -1,4 +1,4 @@
-// When a continuous query is due, and the range that it covers then.
+// The time when a continuous query is due, and the range that it covers then.
 import type { Timestamp } from '@tidemark/core';
 import { localToInstant, Windows } from '@tidemark/query';
 import type { Zone } from '@tidemark/query';
@@ -8,7 +8,7 @@ import type { ContinuousInterval } from './statement.ts';
 export type ContinuousSchedule = ContinuousInterval & {
   /** RESAMPLE EVERY; default: the interval. */
   readonly everyNanos?: bigint | undefined;
-  /** RESAMPLE FOR; default: the interval, or EVERY where that is longer. */
+  /** RESAMPLE FOR; default: the interval, or EVERY if that is longer. */
   readonly forNanos?: bigint | undefined;
 };
 
@@ -20,16 +20,16 @@ export type DueRun = {
   readonly end: Timestamp;
 };
 
-/** The time that a clock showed so much earlier. */
+/** The time at which a clock showed a time earlier by `nanos`. */
 function earlier(time: Timestamp, nanos: bigint, zone: Zone | undefined): Timestamp {
   if (zone === undefined || nanos === 0n) return time - nanos;
   return localToInstant(time + zone.offsetNanos(time) - nanos, zone);
 }
 
 /**
- * The run that is due at `now`, if one is. `lastBoundary` is that of the last run; without one, the
- * latest boundary is due at once. Missed boundaries are not caught up one by one: the latest is
- * run.
+ * The run that is due at `now`, if there is one. `lastBoundary` is that of the last run; without
+ * one, the latest boundary is due at once. Missed boundaries are not caught up one by one: the
+ * latest is run.
  */
 export function dueRun(
   schedule: ContinuousSchedule,

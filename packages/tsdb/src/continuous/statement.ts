@@ -12,7 +12,7 @@ export type CreateContinuousQuery = Extract<
   { readonly kind: 'create-continuous-query' }
 >;
 
-/** The statement that made a continuous query; `error` says why there is none. */
+/** The statement that created a continuous query; `error` says why there is none. */
 export function parseContinuousQuery(text: string): {
   readonly statement: CreateContinuousQuery | undefined;
   readonly error: unknown;
@@ -21,12 +21,12 @@ export function parseContinuousQuery(text: string): {
   const statement = query.statements[0];
   const isRead = error === undefined && statement?.kind === 'create-continuous-query';
   if (!isRead) return { statement: undefined, error };
-  // All its executions are of one shape: only their times differ.
+  // All its executions have one shape: only their times differ.
   const select = { ...statement.statement, shape: {} };
   return { statement: { ...statement, statement: select }, error };
 }
 
-/** What SELECT … INTO answers: how many points it wrote. */
+/** The answer of SELECT … INTO: how many points it wrote. */
 export function writtenOf(batch: {
   readonly values: readonly { readonly type: string; readonly values?: unknown }[];
 }): bigint {
@@ -45,7 +45,7 @@ export type ContinuousInterval = {
   readonly zone?: Zone | undefined;
 };
 
-/** Of GROUP BY time; `undefined` without one. */
+/** The interval of GROUP BY time; `undefined` without one. */
 export function readInterval(
   statement: SelectStatement,
   now: Timestamp,
@@ -61,7 +61,7 @@ export function readInterval(
   return undefined;
 }
 
-/** The statement for [start, end); its own condition stays. */
+/** The statement for [start, end), combined with its own condition. */
 export function withRange(
   statement: SelectStatement,
   due: { readonly start: Timestamp; readonly end: Timestamp },

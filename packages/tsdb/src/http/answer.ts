@@ -38,7 +38,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** JSON in which `<`, `>` and `&` are written as codes, as existing clients see them. */
+/** JSON in which `<`, `>` and `&` are escaped, as existing clients expect. */
 function escapedJson(value: unknown, indent?: string): string {
   return JSON.stringify(value, undefined, indent).replace(
     /[<>&\u2028\u2029]/g,
@@ -71,7 +71,7 @@ export function sendText(exchange: Exchange, status: number, text: string): void
   sendBody(exchange, status, { type: 'text/plain; charset=utf-8', content: `${text}\n` });
 }
 
-/** 204: nothing but headers. */
+/** 204: headers only. */
 export function sendEmpty(exchange: Exchange): void {
   exchange.response.statusCode = 204;
   exchange.response.setHeader('Content-Type', 'application/json');
@@ -79,8 +79,8 @@ export function sendEmpty(exchange: Exchange): void {
 }
 
 /**
- * The progress of a client that has to read (`Holder`), in bytes written; `undefined` while it has
- * not: what it waits for is up to us.
+ * The progress of a client that has data to read (`Holder`), in bytes written; `undefined` while it
+ * has none, because the service makes it wait.
  */
 export function readProgress(response: Exchange['response']): number | undefined {
   return response.writableNeedDrain ? (response.socket?.bytesWritten ?? 0) : undefined;
@@ -89,16 +89,16 @@ export function readProgress(response: Exchange['response']): number | undefined
 // Longer texts are cut in the header; the body has them whole.
 const ERROR_HEADER_BYTES = 1024;
 
-// A log is read at hundreds of megabytes a second, and a queue of writes moves; who asks again
-// after a second is not late.
+// A log is read at hundreds of megabytes a second, and a queue of writes moves, so a retry after a
+// second is soon enough.
 const RETRY_AFTER_SECONDS = '1';
 
-/** Tells clients that look at it to come again soon. For 503. */
+/** Asks clients to retry soon. For 503. */
 export function askToRetry({ response }: Exchange): void {
   response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
 }
 
-/** `{"error": text}` and the error header that clients read first. */
+/** Sends `{"error": text}` and the error header that clients read first. */
 export function sendError(
   exchange: Exchange,
   status: number,
@@ -127,7 +127,7 @@ function headerText(text: string): string {
   });
 }
 
-/** The status that an error's class stands for. */
+/** The status for the class of an error. */
 export function statusOf(error: unknown): number {
   if (error instanceof BodyTooLarge) return 413;
   if (error instanceof InvalidRequest) return 400;

@@ -5,7 +5,7 @@ import type { AuditLog } from '../log/audit-log.ts';
 import { sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The newest entries first, of those that `before`, `user` and `text` leave. */
+/** The newest entries first, selected by `before`, `user` and `text`. */
 export async function handleAudit(exchange: Exchange, { record }: AuditLog): Promise<void> {
   const question = parseAuditQuestion((name) => exchange.parameters.get(name));
   sendJson(exchange, 200, {

@@ -33,11 +33,11 @@ type BackupParts = {
 };
 
 type RestoreParts = BackupParts & {
-  /** May be there already, and then stays as it is. */
+  /** May exist already, and then stays as it is. */
   readonly monitorDatabase: string;
 };
 
-/** What errors call the backup that is being restored. */
+/** The name of an uploaded backup in errors. */
 const UPLOADED = 'backup';
 
 const BackupBody = Type.Object(
@@ -53,15 +53,12 @@ const BackupBody = Type.Object(
 );
 type BackupBody = Static<typeof BackupBody>;
 
-/** Portions are buffers that nobody holds once they are sent. */
+/** Portions are garbage once they are sent. */
 const heap = new HeapWatch(64 << 20);
-/** The heap is looked at once for so many bytes that were sent. */
+/** The heap size is checked once per this many bytes that were sent. */
 const LOOK_BYTES = 4 << 20;
 
-/**
- * `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in
- * the stream.
- */
+/** `{"databases", "start", "end", "since"}`, all optional. Streams; a failure ends the stream. */
 export async function handleBackup(
   exchange: Exchange,
   { audit, backups, bodies, log }: BackupParts & { readonly log: Logger },
@@ -72,11 +69,11 @@ export async function handleBackup(
   audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Cancelled('the client closed the connection')));
-  // A client that stops to read would hold segments back forever.
+  // A client that stops reading would pin segments forever.
   response.setTimeout(LIMITS.backupIdleMs.value, () => response.destroy());
   const portions = backups.create(options);
   try {
-    // What can be refused is refused before the first byte, with a status.
+    // Refusals happen before the first byte, with a status.
     let step = await portions.next();
     response.statusCode = 200;
     response.setHeader('Content-Type', 'application/octet-stream');
@@ -102,14 +99,14 @@ export async function handleBackup(
 }
 
 /**
- * POST begins (`database`, `as`) and answers an id; PUT with `id` brings a piece; POST with `id`
- * finishes and answers what was restored; DELETE with `id` gives up.
+ * POST begins (`database`, `as`) and answers an id; PUT with `id` sends a piece; POST with `id`
+ * finishes and answers what was restored; DELETE with `id` abandons.
  */
 export async function handleRestore(exchange: Exchange, parts: RestoreParts): Promise<void> {
   try {
     await restoreStep(exchange, parts);
   } catch (error) {
-    // Damage of what the client sent is not damage of the server.
+    // Damage in an upload is not damage of the server.
     if (!(error instanceof Corruption) || error.file !== UPLOADED) throw error;
     throw new InvalidRequest(error.message, { cause: error });
   }
@@ -165,7 +162,7 @@ function parseBody(text: string): BackupBody {
     const value: unknown = JSON.parse(text);
     if (Value.Check(BackupBody, value)) return value;
   } catch {
-    // Not JSON: the same sentence as for another structure.
+    // Not JSON: the same message as for another structure.
   }
   throw new InvalidRequest(
     'the body must be JSON: {"databases": [names], "start": time, "end": time, "since": {"storageId", "segments"}}',

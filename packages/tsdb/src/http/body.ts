@@ -12,20 +12,20 @@ import type { Exchange } from './exchange.ts';
 
 const gunzipAsync = promisify(gunzip);
 
-/** What bodies may take. */
+/** Limits of request bodies. */
 export type BodyLimits = {
-  /** What one is when received, and what it unpacks to; 0 is no limit. */
+  /** Size of one as received, and unpacked; 0 is no limit. */
   readonly maxBytes: number;
-  /** All together. */
+  /** The budget of all bodies. */
   readonly budget: Budget;
 };
 
-/** What is read of an exchange. */
+/** The part of an exchange that is read. */
 export type BodySource = Pick<Exchange, 'request' | 'parts'>;
 
 /**
- * Reads the whole body. The bytes own their ArrayBuffer, so that they can be given to another
- * thread. What they take of the budget is given back when the exchange is over.
+ * Reads the whole body. The bytes own their ArrayBuffer, so that they can be transferred to another
+ * thread. Their part of the budget is released when the exchange is over.
  */
 export async function readBody(
   { request, parts }: BodySource,
@@ -43,8 +43,8 @@ export async function readBody(
   });
   if (isPlain) return raw;
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
-  // What it says that it unpacks to, which may be a lie: four threads unpack at a time, so that it
-  // cannot cost much.
+  // The declared size, which may be false: four threads unpack at a time, so that the damage is
+  // limited.
   const toldBytes = unpackedBytes(raw);
   parts.push(await limits.budget.take(Math.min(toldBytes, limits.maxBytes || toldBytes)));
   const limitBytes = limits.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : limits.maxBytes;
@@ -53,14 +53,11 @@ export async function readBody(
   return body;
 }
 
-/**
- * A portion of output is a job for a thread of its own: better one that has room for all than
- * hundreds.
- */
+/** A portion of output is a job for another thread: one large portion is better than hundreds. */
 const UNPACKED_PORTION_MIN = 16 << 10;
 const UNPACKED_PORTION_MAX = 4 << 20;
 
-/** That and a little, so that the end is seen; within bounds. */
+/** A little more than the size, so that the end is noticed; within bounds. */
 function chunkSizeOf(raw: Uint8Array): number {
   const told = unpackedBytes(raw) + 64;
   return Math.max(UNPACKED_PORTION_MIN, Math.min(UNPACKED_PORTION_MAX, told));

@@ -1,8 +1,8 @@
-// Routes that clients of newer servers try.
+// Routes that clients of InfluxDB 2 try.
 import { sendError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Flux is not supported; the answer names what is. */
+/** Flux is not supported; the answer names the alternative. */
 export async function handleFluxQuery(exchange: Exchange): Promise<void> {
   sendError(
     exchange,

@@ -15,7 +15,7 @@ import { readJsonFields } from './json-body.ts';
 
 /**
  * `{"database", "name", "start", "end"}`. The answer has one JSON document per line: one per step,
- * then the sum.
+ * then the total.
  */
 export async function handleContinuousRun(
   exchange: Exchange,
@@ -64,7 +64,7 @@ export async function handleContinuousRun(
     response.end(`${JSON.stringify({ done: true, written: Number(written) })}\n`);
   } catch (error) {
     if (gone.signal.aborted) return;
-    // The status has been sent: the last line says that the run did not get to its end.
+    // The status has been sent: the last line says that the run was not completed.
     log.error({ err: error, query: request.name }, 'continuous query failed');
     const text = error instanceof AppError ? error.message : 'internal error';
     response.end(`${JSON.stringify({ error: text })}\n`);

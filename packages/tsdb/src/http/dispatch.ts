@@ -35,9 +35,9 @@ import { warnOfUnknown } from './unknown-parameters.ts';
 export type DispatchOptions = {
   readonly config: TsdbConfig['http'];
   readonly endpoints: readonly ServedEndpoint[];
-  /** Where answered requests are logged, if they are. */
+  /** Logs answered requests, if configured. */
   readonly accessLog: AccessLog | undefined;
-  /** Every refusal goes here. */
+  /** Logs every refusal. */
   readonly audit: AuditLog;
   readonly authenticator: Authenticator;
   readonly clock: Clock;
@@ -86,7 +86,7 @@ export class Dispatch {
     return exchange;
   }
 
-  /** Answers a request that its listener does not serve, whatever it asks for. */
+  /** Answers a request that its listener does not serve, whatever its path. */
   refuse(exchange: Exchange, { status, message }: BorderRefusal): void {
     this.#options.audit.refused(exchange, 'request refused', message);
     sendError(exchange, status, message);
@@ -159,7 +159,8 @@ export class Dispatch {
   }
 
   /**
-   * Who asks. Throws where a right is missing that does not depend on what the request asks for.
+   * Identifies the client. Throws if it lacks a right that does not depend on the contents of the
+   * request.
    */
   async #identify({ right }: Endpoint, exchange: Exchange): Promise<Identity> {
     const { authenticator, config } = this.#options;
@@ -195,7 +196,7 @@ export class Dispatch {
       counters.authFail++;
       audit.refused(exchange, 'credentials refused', error.message);
       response.setHeader('Www-Authenticate', `Basic realm="${config.realm}"`);
-      // What is wrong with a token or a password is nobody's business but the log's.
+      // Only the log says what is wrong with a token or a password.
       return sendError(exchange, 401, AUTHORIZATION_FAILED);
     }
     const status = statusOf(error);
@@ -204,7 +205,7 @@ export class Dispatch {
       sendError(exchange, 413, error.message);
       return discardBody(exchange.request);
     }
-    // The body found no room or was too slow; the rest of it is discarded.
+    // There was no memory for the body or it was too slow; the rest of it is discarded.
     if (status === 503 && !exchange.request.complete) discardBody(exchange.request);
     if (!(error instanceof AppError)) {
       counters.recoveredPanics++;
@@ -222,14 +223,17 @@ export class Dispatch {
   }
 }
 
-/** Whom requests are counted for: without authentication, whom the client says that it is. */
+/**
+ * The user that requests are counted for: without authentication, the one that the client claims to
+ * be.
+ */
 function countedName({ userName, claimedName = '' }: Exchange): string {
   return userName === '' ? claimedName : userName;
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What clients make up must not become a label. */
+/** Methods made up by clients must not become labels. */
 function knownMethod(method: string): string {
   return METHODS.has(method) ? method : 'other';
 }

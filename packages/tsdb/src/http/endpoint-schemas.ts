@@ -4,7 +4,7 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 
 type EndpointSchema = {
   readonly querystring?: TObject | undefined;
-  /** Of POST and PUT. */
+  /** The body of POST and PUT. */
   readonly body?: TSchema | undefined;
   readonly consumes?: string[] | undefined;
 };
@@ -25,7 +25,7 @@ const credentials = { u: text('user name'), p: text('password') };
 
 const PRECISION = 'unit of timestamps: ns, u, ms, s, m, h; default ns';
 
-/** By path. Endpoints without an entry have no parameters. */
+/** Keyed by path. Endpoints without an entry have no parameters. */
 export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
   '/write': {
     querystring: Type.Object({

@@ -7,8 +7,8 @@ import type { Exchange } from './exchange.ts';
  * `open`: none. `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin
  * with `http.pprof-auth-enabled`. `write`, `read`: that right on the database of the request,
  * checked by the handler, which knows it. `statements`: what the statements need
- * (statements/registry.ts). `user`: any user. `grant`: any user with a grant on a database;
- * changes are the handler's to look at. `admin`: an admin.
+ * (statements/registry.ts). `user`: any user. `grant`: any user with a grant on a database; the
+ * handler checks changes. `admin`: an admin.
  */
 export type EndpointRight =
   | 'open'
@@ -31,8 +31,8 @@ export type Endpoint = {
 };
 
 /**
- * An endpoint and what serves it: who asks is known, and has the right that is not the handler's to
- * look at.
+ * An endpoint and its handler: the client is identified, and has the rights that the handler does
+ * not check itself.
  */
 export type ServedEndpoint = Endpoint & { readonly handle: Handle };
 export type Handle = (exchange: Exchange, identity: Identity) => Promise<void>;

@@ -9,9 +9,9 @@ import type { DiagnosticDocument } from '@tidemark/query';
 
 import { Parameters } from './parameters.ts';
 
-/** What of a configuration decides about headers. */
+/** The settings that determine headers. */
 export type HeaderSettings = {
-  /** Send `X-Influxdb-*`, for clients that look at them. */
+  /** Send `X-Influxdb-*`, for clients that read them. */
   readonly hasCompatHeaders: boolean;
   /** `http.headers`: sent with every answer. */
   readonly extra: Readonly<Record<string, string>>;
@@ -28,18 +28,15 @@ export type Exchange = {
   /** Address of the client, without port. */
   readonly remoteAddress: string;
   readonly settings: HeaderSettings;
-  /** Why the listener that it came to does not serve it. */
+  /** Why the listener of the request does not serve it. */
   readonly refusal: BorderRefusal | undefined;
-  /** Parts of budgets that it holds; released when it is answered. */
+  /** Its parts of budgets; released when it is answered. */
   readonly parts: Part[];
   /** Set by authentication, for logs and counters. */
   userName: string;
-  /** The name that the client gave and nobody checked, because authentication is off. */
+  /** The unverified name that the client gave, because authentication is off. */
   claimedName?: string;
-  /**
-   * What is wrong with the text of a query that is refused as a whole; set where the client asks
-   * for it.
-   */
+  /** The faults of a query that is refused as a whole; set if the client asks for them. */
   diagnostics?: readonly DiagnosticDocument[];
 };
 
@@ -81,7 +78,7 @@ export function openExchange(
   };
 }
 
-// An echoed header must not carry bytes that end it.
+// An echoed header must not contain bytes that end it.
 const SAFE_HEADER = /^[\x20-\x7e]{1,200}$/;
 
 function textHeader(request: IncomingMessage, name: string): string | undefined {

@@ -6,12 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 
 import { assert } from '@tidemark/core';
 
-/** A piece is worked on in a few milliseconds; between two of them requests are served. */
+/** A piece takes a few milliseconds; requests are served between pieces. */
 const PIECE_BYTES = 256 << 10;
 
 const HIDDEN = '"(text)"';
 
-/** Passes a snapshot on; each text that names nothing is replaced. */
+/** Passes a snapshot on, replacing each text that is not a name. */
 export async function* hideTexts(snapshot: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
   const filter = new TextFilter();
   for await (const chunk of snapshot) {
@@ -32,7 +32,7 @@ type Meta = {
   readonly edge_types: readonly [readonly string[], ...unknown[]];
 };
 
-/** Sections in the order in which they come; each begins with its name and an opening bracket. */
+/** Sections in order; each begins with its name and an opening bracket. */
 const SECTIONS = ['nodes', 'edges', 'strings'] as const;
 
 const COMMA = 44;
@@ -43,26 +43,26 @@ const BACKSLASH = 92;
 const CLOSING_BRACKET = 93;
 
 class TextFilter {
-  /** Index of the section that comes next or, within one, of that section. */
+  /** Index of the next section or, within one, of that section. */
   #section = 0;
   #isInside = false;
-  /** Between sections: what may be the beginning of the next one's name, or the whole head. */
+  /** Between sections: a possible beginning of the next one's name, or the whole head. */
   #pending = '';
-  /** In nodes and edges: types whose second field is no name, and where a record stands. */
+  /** In nodes and edges: types whose second field is no name, and the position within a record. */
   #withoutName: ReadonlySet<number> = new Set();
   #fieldCount = 0;
   #field = 0;
   #number = 0;
   #type = 0;
   #meta: Meta | undefined;
-  /** By index of a text: 1 when something is called so. */
+  /** By index of a text: 1 when it is a name. */
   #names = new Uint8Array(1 << 16);
   #textIndex = 0;
-  /** The text that is being read, from its opening quote; '' between two. */
+  /** The text that is being read, from its opening quote; '' between texts. */
   #text = '';
   #isEscaped = false;
 
-  /** The next piece of a snapshot, as it may be shown. */
+  /** Returns the next piece of a snapshot without its texts. */
   next(piece: string): string {
     let shown = '';
     for (let at = 0; at < piece.length;) {
@@ -79,7 +79,7 @@ class TextFilter {
     return shown;
   }
 
-  /** Goes on to where the next section begins; the position behind what was read. */
+  /** Moves to the start of the next section; returns the position after what was read. */
   #seek(piece: string, at: number): number {
     const section = SECTIONS[this.#section];
     if (section === undefined) return piece.length;
@@ -87,7 +87,7 @@ class TextFilter {
     const text = this.#pending + piece.slice(at);
     const found = text.indexOf(marker);
     if (found < 0) {
-      // All of the head: it describes the sections.
+      // The whole head is kept: it describes the sections.
       this.#pending = this.#meta === undefined ? text : text.slice(1 - marker.length);
       return piece.length;
     }
@@ -108,7 +108,7 @@ class TextFilter {
     return end;
   }
 
-  /** Notes what is called what; the position behind what was read. */
+  /** Records which texts are names; returns the position after what was read. */
   #readNumbers(piece: string, start: number): number {
     for (let at = start; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
@@ -141,10 +141,10 @@ class TextFilter {
     this.#names[index] = 1;
   }
 
-  /** Texts up to the end of the piece or of the list, and the position behind them. */
+  /** Texts up to the end of the piece or of the list, and the position after them. */
   #readTexts(piece: string, start: number): readonly [number, string] {
     let shown = '';
-    /** Where what is to be shown, or belongs to the present text, begins. */
+    /** Start of the output, or of the current text. */
     let from = start;
     for (let at = start; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
@@ -174,7 +174,7 @@ class TextFilter {
   }
 }
 
-/** From everything in front of the nodes. */
+/** Reads the description of the sections from the text before the nodes. */
 function metaOf(head: string): Meta {
   const start = '{"snapshot":';
   const end = head.lastIndexOf(',');

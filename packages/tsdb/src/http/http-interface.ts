@@ -64,18 +64,18 @@ export type HttpInterfaceOptions = {
   readonly log: Logger;
   readonly execution: Execution;
   readonly documents: KeptDocuments;
-  /** Refused lines of all ways in. */
+  /** Rejected lines of all protocols. */
   readonly rejected: RejectedLog;
   /** Absent: tokens signed with a private key are refused. */
   readonly tokenKeys: JWTVerifyGetKey | undefined;
   readonly startedAt: Timestamp;
-  /** What /health says and /ping waits for. */
+  /** The state for /health, for which /ping waits. */
   readonly readiness: Readiness;
-  /** For the log of the service and everything that logs through it. */
+  /** Sets the level of the service's log and its children. */
   readonly setLogLevel: (level: string) => void;
 };
 
-/** Answers requests; owns the logs of requests and the backups that they ask for. */
+/** Answers requests; owns the logs of requests, and their backups. */
 export class HttpInterface {
   readonly #log: Logger;
   readonly #counters = httpCounters();
@@ -223,7 +223,7 @@ export class HttpInterface {
     return this.#counters.reqActive;
   }
 
-  /** Requests that have come so far. */
+  /** Number of requests so far. */
   get requestCount(): number {
     return this.#counters.req;
   }
@@ -249,8 +249,8 @@ export class HttpInterface {
   };
 
   /**
-   * With the first request that needs it: some 400 files of fastify and what it brings take longer
-   * than opening the data.
+   * Loaded with the first request that needs it: the 400 files of fastify and its dependencies take
+   * longer than opening the data.
    */
   async #loadRoutes(): Promise<FastifyInstance> {
     const { buildRoutes } = await import('./routes.ts');
@@ -261,13 +261,13 @@ export class HttpInterface {
     });
   }
 
-  /** Goes on in new log files, where a rotation has moved the old ones away. */
+  /** Continues in new log files after a rotation has moved the old ones. */
   reopenLogs(): void {
     this.#accessLog?.reopen();
     this.#audit.reopen();
   }
 
-  /** Ends backups and the logs; when no request is answered any more. */
+  /** Ends backups and the logs; call it after the last request. */
   async close(): Promise<void> {
     await this.#backups.close();
     await this.#accessLog?.close();

@@ -35,12 +35,12 @@ export class HttpServer {
   readonly #readiness: Readiness;
   readonly #refuser: Refuser;
   readonly #servers: (Server | HttpsServer)[] = [];
-  // Requests in work per connection. Node's own list takes a connection that never sent anything
-  // for a busy one.
+  // Active requests per connection. Node's own list counts a connection that never sent anything as
+  // busy.
   readonly #connections = new Map<Socket, Set<ServerResponse>>();
   readonly #urls: string[] = [];
   #onRequest: BorderedListener;
-  /** Answers what comes by one connection of the process to itself. */
+  /** Answers the requests of the process's connection to itself. */
   #own: { readonly socket: Socket; readonly onRequest: RequestListener } | undefined;
   #cancelQueries = (): void => undefined;
   #closing: Promise<void> | undefined;
@@ -71,14 +71,14 @@ export class HttpServer {
     };
   }
 
-  /** URLs of all addresses, in the order of the configuration; none when HTTP is switched off. */
+  /** URLs of all addresses, in the order of the configuration; none when HTTP is disabled. */
   get urls(): readonly string[] {
     return this.#urls;
   }
 
   /**
-   * Starts to listen everywhere. Until `serve`, only liveness is answered. What was opened stays
-   * open when it throws: call `close`.
+   * Starts to listen everywhere. Until `serve`, only liveness is answered. If it throws, opened
+   * sockets stay open: call `close`.
    */
   async open(): Promise<void> {
     const { http } = this.#config;
@@ -110,7 +110,7 @@ export class HttpServer {
     };
   }
 
-  /** Answers everything from now on; `cancelQueries` ends those that hold up a stop. */
+  /** Answers all requests from now on; `cancelQueries` ends those that delay a stop. */
   serve(onRequest: BorderedListener, cancelQueries: () => void): void {
     this.#onRequest = onRequest;
     this.#cancelQueries = cancelQueries;
@@ -118,8 +118,8 @@ export class HttpServer {
   }
 
   /**
-   * Takes a connection that was accepted elsewhere, as if it had come in here; `onRequest` answers
-   * its requests. One at a time.
+   * Takes a connection that was accepted elsewhere, as if it had been accepted here; `onRequest`
+   * answers its requests. One at a time.
    */
   take(socket: Socket, onRequest: RequestListener): void {
     const [server] = this.#servers;
@@ -142,7 +142,7 @@ export class HttpServer {
     server.on('connect', (_request, socket) => this.#refuser.connect(socket));
   }
 
-  /** Into an answer that has begun nothing else can be written. */
+  /** Nothing can be written into an answer that has begun. */
   #refuse(error: ClientError, socket: Duplex): void {
     const active = this.#connections.get(socket as Socket) ?? [];
     if ([...active].some((response) => response.headersSent)) socket.destroy();
@@ -160,7 +160,7 @@ export class HttpServer {
     });
   }
 
-  /** Reads certificate and key again; running connections keep theirs. */
+  /** Reads certificate and key again; existing connections keep theirs. */
   reloadCertificates(): void {
     for (const server of this.#servers) {
       if ('setSecureContext' in server) server.setSecureContext(secureOptions(this.#config));
@@ -168,9 +168,9 @@ export class HttpServer {
   }
 
   /**
-   * Stops accepting; resolves when the last answer is out. Idle connections are closed at once;
-   * requests may end by themselves for a while, then their queries are ended, then connections are
-   * cut off. Idempotent.
+   * Stops accepting; resolves when the last answer is sent. Idle connections are closed at once;
+   * requests may end by themselves for a while, then their queries are cancelled, then connections
+   * are closed. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
@@ -196,7 +196,7 @@ export class HttpServer {
     const closed = this.#servers.map(
       (server) =>
         new Promise<void>((resolve) => {
-          // An error says that it was not listening, which is what is wanted.
+          // An error means that it was not listening, which is the goal.
           server.close(() => resolve());
         }),
     );

@@ -15,7 +15,10 @@ import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
 
-/** Answers 200 in any case where the question could be asked: who it is, or why nobody. */
+/**
+ * Answers 200 whenever the credentials could be checked: with the user, or with the reason for
+ * none.
+ */
 export async function handleIdentity(
   exchange: Exchange,
   {
@@ -48,7 +51,8 @@ export async function handleIdentity(
 }
 
 /**
- * GET /api/me: the same for the client itself. Without authentication everyone may do everything.
+ * GET /api/me: the same for the client itself. Without authentication all clients may do
+ * everything.
  */
 export async function handleMe(
   exchange: Exchange,

@@ -6,8 +6,8 @@ import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * The fields of the body, which the caller has to check; none when it is JSON but no object. Throws
- * `InvalidRequest` that shows `form`, what the body should look like, when it is not JSON.
+ * The fields of the body, which the caller has to check; none if it is JSON but no object. Throws
+ * `InvalidRequest` with `form`, the expected structure, if it is not JSON.
  */
 export async function readJsonFields(
   exchange: Exchange,

@@ -7,8 +7,8 @@ const END = 'unexpected EOF';
 const ESCAPES = '"\\/bfnrt';
 
 /**
- * The first mistake in a JSON value; `undefined` when there is none. What follows the value is not
- * looked at. Reads without recursion, so that depth costs no stack.
+ * The first mistake in a JSON value; `undefined` when there is none. Text after the value is
+ * ignored. Reads without recursion, so that depth costs no stack.
  */
 export function jsonFault(text: string): string | undefined {
   // Positions and characters are those of bytes.
@@ -59,7 +59,7 @@ class FaultFinder {
     }
   }
 
-  /** Closes what ends here; `next` when another value follows. */
+  /** Closes lists and objects that end here; `next` when another value follows. */
   #afterValue(): 'done' | 'next' | (string & {}) {
     for (;;) {
       const container = this.#open.at(-1);

@@ -13,14 +13,14 @@ import type { Bind, BorderSettings } from '@tidemark/process';
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
 
-/** Answers a request; `border` is that of the listener that it came to. */
+/** Answers a request; `border` is that of its listener. */
 export type BorderedListener = (
   request: IncomingMessage,
   response: ServerResponse,
   border: BorderGuard,
 ) => void;
 
-/** `boundHost` is `undefined` where only programs of this machine come in. */
+/** `boundHost` is `undefined` if only programs of this machine can connect. */
 export function borderOf(
   { http }: TsdbConfig,
   own: Pick<BorderSettings, 'boundHost' | 'pageKey'>,
@@ -37,7 +37,7 @@ export function borderOf(
 }
 
 function serverOptions({ http }: TsdbConfig) {
-  // 0 is no limit. A limit means little when it is looked at less often than it is long.
+  // 0 is no limit. Checks less frequent than the limit would make it meaningless.
   const requestMs = http.requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : http.requestTimeoutMs;
   return {
     // Node's own answer to a request without a Host header has no body and none of our headers.

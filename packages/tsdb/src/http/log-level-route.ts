@@ -7,7 +7,7 @@ import { readBody } from './body.ts';
 import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Names on the wire, as in the task engine, and what the logger calls them. */
+/** Names in requests, as in the task engine, and the logger's names for them. */
 const LEVELS: Readonly<Record<string, string>> = {
   debug: 'debug',
   info: 'info',
@@ -16,7 +16,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   off: 'silent',
 };
 
-/** `{"level": "debug"}`: holds until the service stops. */
+/** `{"level": "debug"}`: applies until the service stops. */
 export async function handleLogLevel(
   exchange: Exchange,
   {
@@ -26,13 +26,13 @@ export async function handleLogLevel(
   }: {
     readonly audit: AuditLog;
     readonly bodies: BodyLimits;
-    /** For the log of the service and everything that logs through it. */
+    /** Sets the level of the service's log and its children. */
     readonly setLogLevel: (level: string) => void;
   },
 ): Promise<void> {
   const body = await readBody(exchange, bodies);
   const level = parseLevel(Buffer.from(body).toString('utf8'));
-  // Said before the change, so that switching off is the last thing in the log.
+  // Logged before the change, so that disabling the log is its last entry.
   audit.done(exchange, 'log level', { level });
   setLogLevel(level);
   sendEmpty(exchange);

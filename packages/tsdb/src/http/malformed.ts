@@ -10,12 +10,12 @@ import type { Clock } from '@tidemark/core';
 import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
 import type { HeaderSettings } from './exchange.ts';
 
-/** What node's parser and its timeouts report; `reason` is the parser's word for it. */
+/** An error of Node's parser or its timeouts; `reason` is the parser's text. */
 export type ClientError = Error & { readonly code?: string; readonly reason?: string };
 
 type Refusal = { readonly status: number; readonly text: string };
 
-/** Writes such answers; each ends its connection. */
+/** Writes such responses; each ends its connection. */
 export class Refuser {
   readonly #settings: HeaderSettings;
   readonly #clock: Clock;

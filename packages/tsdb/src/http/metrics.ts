@@ -9,7 +9,7 @@ import type { Registry } from 'prom-client';
 import { METRIC_TABLE } from '../stats/metric-table.ts';
 import type { Statistics } from '../stats/statistics.ts';
 
-/** Loaded when somebody asks for metrics: it is a tenth of what starting the service takes. */
+/** Loaded with the first request for metrics: it takes a tenth of the time to start the service. */
 type Client = typeof prometheus;
 
 let processMetrics: Registry | undefined;
@@ -19,7 +19,7 @@ function processRegistry(client: Client): Registry {
   if (processMetrics === undefined) {
     const registry = new client.Registry();
     client.collectDefaultMetrics({ register: registry });
-    // They count from now on.
+    // CPU time counts from now on.
     const before = process.cpuUsage();
     countCpuFromStart(before, (name) => {
       const metric = registry.getSingleMetric(name);

@@ -17,7 +17,7 @@ export function multipartBoundary(contentType: string): string | undefined {
 
 /**
  * The fields of a form by name. Files count as fields; parts without a name are left out. Throws
- * InvalidRequest where the form does not end with its closing boundary, or has more parts than
+ * InvalidRequest if the form does not end with its closing boundary, or has more parts than
  * `LIMITS.multipartParts`.
  */
 export function parseMultipart(body: Uint8Array, boundary: string): Parameters {
@@ -37,7 +37,7 @@ export function parseMultipart(body: Uint8Array, boundary: string): Parameters {
 }
 
 /**
- * A boundary on a line of its own; the line break before it belongs to it, the one behind it does
+ * A boundary on a line of its own; the line break before it belongs to it, the one after it does
  * not.
  */
 type Delimiter = { readonly start: number; readonly end: number; readonly isClosing: boolean };

@@ -37,18 +37,20 @@ function limitCount(text: string, maxCount: number): void {
   }
 }
 
-/** What is said of a request with more parameters than it may have. */
+/** The error of a request with too many parameters. */
 export function tooManyParameters(maxCount: number): string {
   return `max-parameters limit exceeded: (${maxCount}). setting=\`http.max-parameters\``;
 }
 
-/** Named values. `get` gives the first one; absent is the empty text, as clients expect. */
+/**
+ * Named values. `get` returns the first one; an absent one is the empty text, as clients expect.
+ */
 export class Parameters {
   readonly #values = new Map<string, string[]>();
 
   /**
-   * Reads `a=1&b=2`; a name without `=` has the empty value. Throws `InvalidRequest` where there
-   * are more than `maxCount`; 0 is no limit.
+   * Reads `a=1&b=2`; a name without `=` has the empty value. Throws `InvalidRequest` if there are
+   * more than `maxCount`; 0 is no limit.
    */
   static parse(text: string, maxCount = 0): Parameters {
     const parameters = new Parameters();
@@ -82,7 +84,7 @@ export class Parameters {
     return this.#values.has(name);
   }
 
-  /** Values of a form stand before those of the URL. */
+  /** Values of a form come before those of the URL. */
   merge(other: Parameters): void {
     for (const [name, values] of other.#values) {
       this.#values.set(name, [...values, ...(this.#values.get(name) ?? [])]);

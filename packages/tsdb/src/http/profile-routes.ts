@@ -14,7 +14,7 @@ import { LIMITS } from '../limits.ts';
 const DEFAULT_PROFILE_SECONDS = 10;
 const MAX_PROFILE_SECONDS = LIMITS.profileSeconds.value;
 
-// The inspector has one profiler per thread, and while a snapshot is taken nothing else runs.
+// The inspector has one profiler per thread, and nothing else runs while a snapshot is taken.
 let isProfiling = false;
 let isTakingSnapshot = false;
 
@@ -23,7 +23,7 @@ export async function refuseProfiles(): Promise<never> {
   throw new NotFound('profiles are switched off (http.pprof-enabled)');
 }
 
-/** What there is. */
+/** Lists the profiles. */
 export async function handleProfileIndex(exchange: Exchange): Promise<void> {
   sendJson(exchange, 200, {
     '/debug/pprof/profile?seconds=10': 'CPU profile; save as .cpuprofile',
@@ -57,10 +57,7 @@ export async function handleCpuProfile(exchange: Exchange, clock: Clock): Promis
   }
 }
 
-/**
- * What is on the heap of the main thread, without texts. The process stands still while it is
- * taken.
- */
+/** The heap of the main thread, without texts. The process stands still while it is taken. */
 export async function handleHeapSnapshot(exchange: Exchange): Promise<void> {
   const { response } = exchange;
   if (isTakingSnapshot) throw new Conflict('a heap snapshot is being taken already');
@@ -81,9 +78,9 @@ export async function handleHeapSnapshot(exchange: Exchange): Promise<void> {
 }
 
 /**
- * A snapshot names the line of every function. V8 looks for it from the start of the file each time
- * unless it has made a table of the file's lines, which it does for stack traces: in the bundle 2 s
- * of CPU instead of 17.
+ * A snapshot has the line of every function. V8 searches for it from the start of the file each
+ * time, unless it has a table of the file's lines, which it creates for stack traces: in the bundle
+ * 2 s of CPU instead of 17.
  */
 function indexLines(): void {
   assert(new Error('for its stack').stack !== undefined, 'errors have stacks');

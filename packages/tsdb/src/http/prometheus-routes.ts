@@ -1,4 +1,4 @@
-// POST /api/v1/prom/write and read: Prometheus' remote storage. Bodies are snappy over protobuf.
+// POST /api/v1/prom/write and read: Prometheus's remote storage. Bodies are snappy over protobuf.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -107,14 +107,14 @@ export async function handlePrometheusRead(
     response.setHeader('Content-Type', 'application/x-protobuf');
     response.setHeader('Content-Encoding', 'snappy');
     response.setHeader('Content-Length', content.length);
-    // The answer is memory of the query for as long as the client reads it. It fails only when the
-    // client has gone or the query was ended, and has broken the connection then.
+    // The answer counts as memory of the query until the client has read it. It fails only if the
+    // client has gone or the query was ended, which has broken the connection by then.
     const pieces = Readable.from(piecesOf(content));
     await pipeline(pieces, response, { signal }).catch(() => undefined);
   });
 }
 
-/** Written at once: a client that reads is told from one that does not by what was written. */
+/** Bytes written at once: progress shows whether the client reads. */
 const PIECE_BYTES = 256 << 10;
 
 function* piecesOf(content: Buffer): Generator<Buffer> {
@@ -124,8 +124,8 @@ function* piecesOf(content: Buffer): Generator<Buffer> {
 }
 
 /**
- * In this thread: `compress` and `uncompress` of snappy 7.4 never free what they answer (48 calls
- * of 20 MB left 840 MiB).
+ * In this thread: `compress` and `uncompress` of snappy 7.4 never free their results (48 calls of
+ * 20 MB left 840 MiB).
  */
 function packed(results: readonly (readonly EncodedSeries[])[]): Buffer {
   const { buffer, byteOffset, byteLength } = writeReadResponse(results);
@@ -143,7 +143,7 @@ async function readSnappy(
   { bodies, counters }: Pick<WriteParts, 'bodies' | 'counters'>,
 ): Promise<Uint8Array> {
   const limit = bodies.maxBytes;
-  // The content encoding is snappy here, which `readBody` does not know.
+  // The content encoding is snappy here, which `readBody` does not support.
   delete exchange.request.headers['content-encoding'];
   const body = await readBody(exchange, bodies);
   counters.writeReqBytes += body.length;

@@ -45,7 +45,7 @@ export function readQueryRequest(
   { maxRowLimit, maxParameters }: { readonly maxRowLimit: number; readonly maxParameters: number },
 ): QueryRequest {
   return {
-    // Blanks around it do not count: positions in error texts begin behind them, as recorded.
+    // Blanks around it do not count: positions in error texts begin after them, as recorded.
     text: parameters.get('q').trim(),
     database: parameters.get('db'),
     retentionPolicy: parameters.get('rp'),
@@ -85,10 +85,7 @@ const ENCODINGS: Readonly<Record<string, ResultFormat['encoding']>> = {
   'application/x-msgpack': 'msgpack',
 };
 
-/**
- * The best of what the client accepts; JSON when it accepts that as gladly, or nothing that is
- * known.
- */
+/** The best encoding that the client accepts; JSON if that is as good, or if no other is known. */
 export function chooseEncoding(accept: string | undefined): ResultFormat['encoding'] {
   let best: ResultFormat['encoding'] = 'json';
   let bestQuality = 0;
@@ -121,8 +118,8 @@ function parseNumber(text: string): number | bigint {
 }
 
 /**
- * Whether JSON has more members and elements than so many: counts what stands between them, outside
- * of texts.
+ * Whether JSON has more members and elements than `maxCount`: counts the separators outside of
+ * texts.
  */
 function hasMoreValues(text: string, maxCount: number): boolean {
   let count = 0;

@@ -36,7 +36,7 @@ import type { QueryRequest } from './query-parameters.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { warnOfUnknown } from './unknown-parameters.ts';
 
-/** What statements that come by HTTP are run with. */
+/** The context of statements that come by HTTP. */
 export type QueryParts = {
   readonly audit: AuditLog;
   readonly bodies: BodyLimits;
@@ -47,7 +47,7 @@ export type QueryParts = {
   readonly texts: ParseCache;
 };
 
-/** Findings beyond this are only in the body. */
+/** Further findings are only in the body. */
 const DIAGNOSTICS_HEADER_BYTES = 2048;
 
 export async function handleQuery(
@@ -88,7 +88,7 @@ export async function handleQuery(
   await run.answer();
 }
 
-/** What forbids all of the request, before anything of it runs. */
+/** Throws if any part of the request is forbidden, before it runs. */
 function checkQuery(
   query: Query,
   { exchange, parts, identity, request }: Omit<QueryRunOptions, 'query' | 'placeOf'>,
@@ -99,7 +99,7 @@ function checkQuery(
   if (isStrict && exchange.method === 'GET') refuseChanges(query);
 }
 
-/** What parses the texts of requests. */
+/** The parse cache for the texts of requests. */
 export function queryTexts(config: TsdbConfig['coordinator']): ParseCache {
   const limits = {
     maxTokens: config.maxQueryTokens,
@@ -121,8 +121,8 @@ function limitStatements({ statements }: Query, limit: number): void {
 }
 
 /**
- * The known text, and where the faults are: in a header, and in the body for clients that ask for
- * it.
+ * Sends the recorded text, and the places of the faults: in a header, and in the body for clients
+ * that ask for it.
  */
 function refuseText(
   exchange: Exchange,
@@ -132,7 +132,7 @@ function refuseText(
   const text = `error parsing query: ${redactInMessage(request.text, fault.error)}`;
   const diagnostics = fault.diagnostics.map((diagnostic) => {
     const message = redactInMessage(request.text, diagnostic.message);
-    // A hint repeats what was found, and so would the password.
+    // A hint repeats the text that was found, which may be the password.
     const hint = message === diagnostic.message ? diagnostic.hint : undefined;
     return diagnosticDocument({ ...diagnostic, message, hint });
   });
@@ -141,7 +141,7 @@ function refuseText(
   sendError(exchange, 400, text, request.format.hasDiagnostics === true ? { diagnostics } : {});
 }
 
-/** As many findings as a header has room for, as JSON in ASCII. The messages are in the body. */
+/** As many findings as fit into a header, as JSON in ASCII. The messages are in the body. */
 function diagnosticsHeader(diagnostics: readonly DiagnosticDocument[]): string {
   const entries: string[] = [];
   let length = 0;
@@ -175,7 +175,7 @@ type QueryRunOptions = {
   readonly identity: Identity;
   readonly request: QueryRequest;
   readonly query: Query;
-  /** Of its spans in the text. */
+  /** Converts spans to places in the text. */
   readonly placeOf: CachedParseResult['placeOf'];
 };
 
@@ -207,11 +207,11 @@ class QueryRun {
     }
   }
 
-  /** Statements run to their end whatever becomes of the client; errors go to the log. */
+  /** Statements run to their end even if the client goes away; errors are logged. */
   async inBackground(): Promise<void> {
     const { log } = this.#options.parts;
     try {
-      // Nobody reads it.
+      // Pieces are dropped.
       for await (const piece of eachPulled(this.#pieces())) this.#count(piece.length);
     } catch (error) {
       log.error({ err: error }, 'asynchronous query failed');
@@ -221,8 +221,8 @@ class QueryRun {
   }
 
   /**
-   * What every query begins with, of the memory that all share; statements about nothing but the
-   * catalog and running queries need none.
+   * Takes the initial part of the shared memory of queries; statements about the catalog and
+   * running queries need none.
    */
   async begin(): Promise<void> {
     const { exchange, query, parts } = this.#options;
@@ -259,8 +259,8 @@ class QueryRun {
     const findings: Diagnostic[] = [];
     const missing = new Set<string>();
     const { encoding, hasDiagnostics } = request.format;
-    // A table has no place for them, and of an asynchronous request nobody reads them: it is
-    // answered in full or fails.
+    // A table has no place for them, and an asynchronous request has no reader: it is answered in
+    // full or fails.
     const readsMessages = encoding !== 'csv' && !request.isAsync;
     const row = rowOf(statement);
     if (exchange.method === 'GET' && row.isDeprecatedByGet(statement)) {
@@ -300,14 +300,14 @@ class QueryRun {
     };
   }
 
-  /** Of an asynchronous request nobody else learns of it. */
+  /** The log is the only place for errors of an asynchronous request. */
   #logFailure(error: unknown): void {
     const { log } = this.#options.parts;
     if (this.#options.request.isAsync) log.warn({ err: error }, 'asynchronous statement failed');
     else log.debug({ err: error }, 'statement failed');
   }
 
-  /** Who changed what, in the log; passwords are not in it. */
+  /** Logs who changed what, without passwords. */
   #audit(statement: Statement, error: unknown): void {
     const { exchange, parts, request } = this.#options;
     parts.audit.done(exchange, 'statement', {
@@ -341,7 +341,7 @@ class QueryRun {
 
 function contentTypeOf(exchange: Exchange, request: QueryRequest): string {
   const { encoding } = request.format;
-  // Clients that ask for application/csv look for exactly that.
+  // Clients that request application/csv expect exactly that.
   const isOldCsv =
     encoding === 'csv' && (exchange.request.headers.accept ?? '').includes('application/csv');
   return isOldCsv ? 'application/csv' : contentType(encoding);

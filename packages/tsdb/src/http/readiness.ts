@@ -22,7 +22,7 @@ export class Readiness {
     return this.#isServing && this.#isStorageAvailable ? 'ready' : 'recovering';
   }
 
-  /** The start is over. */
+  /** The service has started. */
   serves(): void {
     this.#isServing = true;
     this.#endWaits();
@@ -33,7 +33,7 @@ export class Readiness {
     this.#endWaits();
   }
 
-  /** Waits no more. */
+  /** Ends all waits. */
   close(): void {
     this.#closed.abort();
   }

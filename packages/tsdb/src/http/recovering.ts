@@ -19,8 +19,8 @@ export type RecoveringOptions = {
 
 /**
  * `/health/live` is answered as always: a supervisor must not restart a process that is recovering.
- * `/ping` and `/status` wait a while for the answer of the service that is ready, because clients
- * take it for leave to go on. Everything else is 503, which clients repeat.
+ * `/ping` and `/status` wait a while for the service to be ready, because clients take the answer
+ * as permission to continue. Everything else is 503, which clients retry.
  */
 export async function answerWhileRecovering(
   request: IncomingMessage,
@@ -38,8 +38,8 @@ export async function answerWhileRecovering(
   const isPing = isGet && (path === '/ping' || path === '/status');
   if (isPing && (await readiness.waitUntilReady(goneSignal(exchange)))) return serve();
   request.resume();
-  // The body may be anything; who sends one gets the answer at once and a connection of its own
-  // next time.
+  // The body may have any size: its sender gets the answer at once, and needs a new connection next
+  // time.
   if (method === 'POST') response.setHeader('Connection', 'close');
   if (path !== '/health') return sendRecovering(exchange);
   askToRetry(exchange);

@@ -20,7 +20,7 @@ const MAX_PARAMETER_BYTES = 1100;
 
 const ErrorBody = Type.Object({ error: Type.String() }, { description: 'What is wrong' });
 
-/** What the API document says about one method of an endpoint. */
+/** The API document's entry for one method of an endpoint. */
 function schemaOf({ path, right, summary }: Endpoint, method: string) {
   const { body, consumes, ...schema } = ENDPOINT_SCHEMAS[path] ?? {};
   return {
@@ -52,8 +52,8 @@ export async function buildRoutes(
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_BYTES },
   });
-  // Handlers read the raw request: a body is what the endpoint takes, whatever its content type
-  // says.
+  // Handlers read the raw request: the endpoint decides how to read a body, whatever its content
+  // type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   await app.register(swagger, {
@@ -72,7 +72,7 @@ export async function buildRoutes(
       },
     },
   });
-  // Validation belongs to the handlers, whose texts clients know; the schemas document.
+  // Handlers validate, with texts that clients know; the schemas are documentation.
   app.setValidatorCompiler(() => () => true);
   const document: ServedEndpoint = {
     ...OPENAPI_ENDPOINT,

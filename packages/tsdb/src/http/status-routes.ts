@@ -17,8 +17,8 @@ type Health = { readonly readiness: Readiness; readonly storage: StorageEngine }
 type Ping = { readonly counters: HttpCounters; readonly readiness: Readiness };
 
 /**
- * Says that the service is ready, as it does where the port is closed until then. Waits a while for
- * a service that is not.
+ * Answers that the service is ready. If it is not, waits a while, because clients expect a closed
+ * port until then.
  */
 export async function handlePing(exchange: Exchange, { counters, readiness }: Ping): Promise<void> {
   counters.pingReq++;
@@ -59,7 +59,7 @@ export function sendRecovering(exchange: Exchange): void {
   sendError(exchange, 503, 'the service is recovering');
 }
 
-/** Liveness: the process answers, whatever the state of its data is. */
+/** Liveness: the process answers, whatever the state of its data. */
 export function sendLive(exchange: Exchange): void {
   sendJson(exchange, 200, { name: nameFor(exchange), message: 'alive', status: 'pass' });
 }
@@ -79,7 +79,7 @@ export async function handleHealth(
   });
 }
 
-/** Damaged files that one answer names. */
+/** Number of damaged files in one answer. */
 const LISTED_DAMAGE = 100;
 
 type Found = { readonly damage: readonly Damage[]; readonly replicas: readonly ReplicaState[] };
@@ -115,7 +115,7 @@ export function sendHealth(
   });
 }
 
-/** `undefined` when all answer. Another service on the same cluster would be no better off. */
+/** `undefined` when all answer. Another service on the same cluster would not do better. */
 function awayText(replicas: readonly ReplicaState[]): string | undefined {
   const away = replicas.filter(({ isUp }) => !isUp);
   const refusing = replicas.filter(({ isUp, takesWrites }) => isUp && !takesWrites);
@@ -142,7 +142,7 @@ function damagedText(count: number): string {
 const DEFAULT_WATCH_SECONDS = 10;
 const MAX_WATCH_SECONDS = LIMITS.watchSeconds.value;
 
-/** Who writes and queries: counts for some seconds, then answers. */
+/** Counts writes and queries by client for some seconds, then answers. */
 export async function handleDebugRequests(
   exchange: Exchange,
   { clock, requests }: { readonly clock: Clock; readonly requests: RequestTracker },
@@ -209,7 +209,7 @@ export async function handleMetrics(
 }
 
 /**
- * The last lines that were refused, all or of one `source` or `database`, and how many by source
+ * The last rejected lines, all or those of one `source` or `database`, and their number by source
  * since the start.
  */
 export async function handleDebugRejected(
@@ -230,12 +230,12 @@ export async function handleDebugRejected(
   });
 }
 
-/** The servers that hold the points, how much and how far behind; empty for own files. */
+/** The servers that hold the points, with their size and delay; empty for local files. */
 export async function handleReplicas(exchange: Exchange, storage: StorageEngine): Promise<void> {
   sendJson(exchange, 200, { replicas: await storage.replicas() });
 }
 
-/** The last queries that took long, newest first, and from how many milliseconds on. */
+/** The last slow queries, newest first, and the threshold in milliseconds. */
 export async function handleSlowQueries(exchange: Exchange, slow: SlowQueries): Promise<void> {
   sendJson(exchange, 200, { afterMs: slow.afterMs, queries: slow.list() });
 }

@@ -1,5 +1,5 @@
-// The pieces of an answer to a query as its body: whole with a length, or streamed; packed where
-// the client takes that and it is worth it.
+// Sends the pieces of a query's answer as the body: whole with a length, or streamed; compressed if
+// the client accepts that and it is worthwhile.
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
@@ -17,7 +17,7 @@ type StreamOptions = {
   /** `Content-Type`. */
   readonly type: string;
   readonly isChunked: boolean;
-  /** Told the length of every piece. */
+  /** Called with the length of every piece. */
   readonly onPiece: (bytes: number) => void;
 };
 
@@ -50,8 +50,7 @@ export async function streamAnswer(
     }
     response.statusCode = 200;
     response.setHeader('Content-Type', type);
-    // What was written of a chunk must reach the client now, not when the compressor's buffer is
-    // full.
+    // The client must get the chunk now, not when the compressor's buffer is full.
     const flush = isChunked ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
     const sink = isGzip ? createGzip({ flush }) : response;
     if (isGzip) {
@@ -62,7 +61,7 @@ export async function streamAnswer(
     for (let next = first; next.done !== true;) {
       const piece = next.value;
       const isBelow = sink.write(piece, (error) => {
-        // It has left, so that its buffer can take the text of the next one.
+        // It has been sent, so its buffer can be reused for the next one.
         if (error === undefined || error === null) giveUsed(piece);
       });
       if (!isBelow && !gone.aborted) {
@@ -73,8 +72,8 @@ export async function streamAnswer(
     }
     sink.end();
   } catch (error) {
-    // With a part of the answer sent, breaking the connection is the only way to say that the rest
-    // is missing.
+    // After a part of the answer was sent, breaking the connection is the only way to report that
+    // the rest is missing.
     if (response.headersSent) response.destroy();
     throw error;
   } finally {
@@ -82,7 +81,9 @@ export async function streamAnswer(
   }
 }
 
-/** Of what fits into one packet, packing saves nothing and costs more than the query. */
+/**
+ * For answers that fit into one packet, compression saves nothing and costs more than the query.
+ */
 async function sendWhole(
   piece: Uint8Array,
   exchange: Exchange,

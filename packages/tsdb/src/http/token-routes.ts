@@ -19,7 +19,7 @@ type Tokens = {
   readonly bodies: BodyLimits;
 };
 
-/** GET lists, POST makes, DELETE revokes. */
+/** GET lists, POST creates, DELETE revokes. */
 export async function handleTokens(exchange: Exchange, tokens: Tokens): Promise<void> {
   const { audit, catalog } = tokens;
   switch (exchange.method) {

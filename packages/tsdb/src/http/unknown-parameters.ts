@@ -6,11 +6,11 @@ import { ENDPOINT_SCHEMAS } from './endpoint-schemas.ts';
 import type { Exchange } from './exchange.ts';
 import type { Parameters } from './parameters.ts';
 
-/** Names in one answer; whoever sends more has seen enough. */
+/** Maximum number of names in one answer. */
 const WARNINGS_MAX = 5;
 const NAME_LENGTH_MAX = 64;
 
-/** What every endpoint takes, and what clients of clusters add to every request. */
+/** Parameters of every endpoint, and those that clients of clusters add to every request. */
 const EVERYWHERE = ['u', 'p', 'pretty', 'node_id'];
 
 /** Sets the header `Warning` for parameters that the endpoint of a request does not have. */
@@ -30,7 +30,7 @@ export function warnOfUnknown({ path, response }: Exchange, parameters: Paramete
 
 const NAMES = new Map<string, ReadonlySet<string> | undefined>();
 
-/** Only paths of endpoints come here, so that the map has an end. */
+/** Only called with paths of endpoints, so that the map is bounded. */
 function knownNames(path: string): ReadonlySet<string> | undefined {
   if (NAMES.has(path)) return NAMES.get(path);
   const schema = ENDPOINT_SCHEMAS[path]?.querystring;

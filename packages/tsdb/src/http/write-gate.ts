@@ -9,7 +9,7 @@ import type { Handle } from './endpoints.ts';
 /** Too many writes. */
 class Throttled extends Unavailable {}
 
-/** Handles requests that the gate lets in; answers the others as plain text, as clients know it. */
+/** Handles requests that the gate lets in; answers the others as plain text, as clients expect. */
 export function behindGate(gate: WriteGate, handle: Handle): Handle {
   return async (exchange, identity) => {
     let leave: () => void;
@@ -46,7 +46,7 @@ export class WriteGate {
     this.#options = options;
   }
 
-  /** Resolves with what must be called when the write is done. Rejects with `Throttled`. */
+  /** Resolves with a function to call when the write is done. Rejects with `Throttled`. */
   async enter(): Promise<() => void> {
     const { maxActive } = this.#options;
     if (maxActive === 0) return () => undefined;
@@ -60,7 +60,7 @@ export class WriteGate {
     };
   }
 
-  /** The place is handed over, so that `#active` does not change. */
+  /** The slot is passed on, so `#active` does not change. */
   #leave(): void {
     const next = this.#waiting.values().next().value;
     if (next === undefined) this.#active--;

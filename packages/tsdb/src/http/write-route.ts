@@ -26,7 +26,7 @@ import type { Exchange } from './exchange.ts';
 
 const CONSISTENCY_LEVELS = new Set(['', 'any', 'one', 'quorum', 'all']);
 
-/** What endpoints that write work with. */
+/** The dependencies of endpoints that write. */
 export type WriteParts = {
   readonly bodies: BodyLimits;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export type WriteParts = {
   readonly writer: WriteService;
 };
 
-/** And those that take line protocol. */
+/** Those of endpoints for line protocol. */
 type LineParts = WriteParts & { readonly precisionDoubts: PrecisionDoubts };
 
 type WriteRequest = {
@@ -61,7 +61,7 @@ export async function handleWrite(
 }
 
 /**
- * Unknown units are refused, unless `http.strict-precision` lets them be nanoseconds, as in
+ * Unknown units are refused, unless `http.strict-precision` treats them as nanoseconds, as in
  * versions before 1.7.
  */
 function precisionOf(text: string, isStrict: boolean): Precision {
@@ -108,7 +108,7 @@ function parseBucket(bucket: string): { database: string; retentionPolicy: strin
   return { database, retentionPolicy: slash < 0 ? '' : bucket.slice(slash + 1) };
 }
 
-/** `notify=false`: subscribers do not get these points, as with a history that is moved in. */
+/** `notify=false`: subscribers do not get these points, for example when history is imported. */
 function isNotifying(text: string): boolean {
   if (text !== '' && text !== 'true' && text !== 'false')
     throw new InvalidRequest(`invalid notify "${text}" (use true or false)`);
@@ -133,7 +133,7 @@ async function writeBody(
   if (body.length === 0) return sendEmpty(exchange);
   const isNews = isNotifying(parameters.get('notify'));
   const isDetailed = parameters.get('errors') === 'detailed';
-  // The body is given away to be written.
+  // Checked before the body is transferred to storage.
   const doubt = request.precision === 'ns' ? precisionDoubt(body) : undefined;
   const outcome = await writer.writeLines({
     target: request,
@@ -156,13 +156,13 @@ async function writeBody(
   sendError(exchange, 400, problem, isDetailed ? details(outcome) : undefined);
 }
 
-/** What the answer says about a write that was not accepted whole; `undefined` when it was. */
+/** The error text of a write that was not fully accepted; `undefined` when it was. */
 export function describeProblem(
   outcome: Pick<WriteOutcome, 'dropped' | 'parseErrors' | 'pointsWritten'>,
 ): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
   if (dropped !== undefined && dropped.count > 0) {
-    // If nothing was written, no write was partial: the reason is the whole text.
+    // If nothing was written, the write was not partial: the reason is the whole text.
     const isAlone = pointsWritten === 0 && parseErrors.length === 0;
     if (isAlone && dropped.reason.startsWith(TYPE_CONFLICT)) return dropped.reason;
     return partialWrite(dropped.reason, dropped.count);
@@ -175,7 +175,7 @@ export function describeProblem(
 function details(outcome: WriteOutcome): Readonly<Record<string, unknown>> {
   return {
     written: outcome.pointsWritten,
-    // The list is bounded; how many are not in it is said.
+    // The list is bounded; the number of further lines is reported.
     ...(outcome.unlistedCount === undefined ? {} : { unlisted: outcome.unlistedCount }),
     rejected: (outcome.rejectedLines ?? []).map(({ lineNumber, text, reason }) => ({
       line: lineNumber,
@@ -200,7 +200,7 @@ function noteRejected(
   rejected.add(place, unlistedCount === undefined ? rejectedLines : [...rejectedLines, rest]);
 }
 
-/** Who sent a request, for the log of rejected lines. */
+/** The sender of a request, for the log of rejected lines. */
 export function sourceOf({ userName, remoteAddress }: Exchange): string {
   return userName === '' ? remoteAddress : `${userName}@${remoteAddress}`;
 }

@@ -18,14 +18,12 @@ export type ListenerParts = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly rejected: RejectedLog;
-  /** Memory of all bodies of the process together. */
+  /** Memory for all bodies of the process. */
   readonly bodies: Budget;
   readonly statistics: Statistics;
 };
 
-/**
- * Opens the listeners of a configuration; their databases are made. They are closed with `parts`.
- */
+/** Opens the configured listeners and creates their databases. They are closed with `parts`. */
 export async function openListeners(
   { config, catalog, writer, clock, log, rejected, bodies, statistics }: ListenerParts,
   parts: OpenParts,

@@ -6,13 +6,13 @@ import type { Logger } from 'pino';
 import { LineFile } from './line-file.ts';
 import type { Requester } from './requester.ts';
 
-/** How a request was answered. */
+/** The outcome of a request. */
 export type Answered = { readonly status: number; readonly durationMs: number };
 
 export type AccessLogOptions = {
-  /** Of the file; empty for the service log. */
+  /** Path of the file; empty for the service log. */
   readonly path: string;
-  /** Requests to these paths are left out. */
+  /** Requests to these paths are not logged. */
   readonly except: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -27,7 +27,7 @@ export class AccessLog {
     this.#file = options.path === '' ? undefined : new LineFile(options.path, options.log);
   }
 
-  /** The query string is left out: it may hold passwords and points. */
+  /** The query string is left out: it may contain passwords and points. */
   write(
     { method, path, remoteAddress, requestId, userName }: Requester & { readonly method: string },
     { status, durationMs }: Answered,

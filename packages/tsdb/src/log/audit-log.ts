@@ -9,11 +9,11 @@ import type { Logger } from 'pino';
 import { LineFile } from './line-file.ts';
 import type { Requester } from './requester.ts';
 
-/** What happened; texts without passwords. */
+/** Details of an event; texts without passwords. */
 export type AuditDetails = Readonly<Record<string, unknown>>;
 
 export type AuditLogOptions = {
-  /** Of a file of its own; empty for none. */
+  /** Path of a separate file; empty for none. */
   readonly path: string;
   /** Owned by this log from here on. */
   readonly record: AuditRecord | undefined;
@@ -25,7 +25,7 @@ export class AuditLog {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #file: LineFile | undefined;
-  /** What can be asked for; absent where nothing is kept. */
+  /** The record to query; absent if nothing is recorded. */
   readonly record: AuditRecord | undefined;
 
   constructor({ path, record, clock, log }: AuditLogOptions) {
@@ -35,20 +35,20 @@ export class AuditLog {
     this.record = record;
   }
 
-  /** Something that a user did. */
+  /** Records an action of a user. */
   done(requester: Requester, event: string, details: AuditDetails): void {
     this.#log.info({ audit: true, ...who(requester), ...details }, event);
     this.record?.add(this.#written(requester, event, details));
   }
 
-  /** Something that nobody was allowed to do. */
+  /** Records a refused action. */
   refused(requester: Requester, event: string, reason: string): void {
     const details = { path: requester.path, reason };
     this.#log.warn({ audit: true, ...who(requester), ...details }, event);
     this.record?.addRefusal(this.#written(requester, event, details));
   }
 
-  /** An entry as it stands in the file of its own. */
+  /** An entry as written to the separate file. */
   #written(requester: Requester, event: string, details: AuditDetails): AuditEntry {
     const time = formatRfc3339(this.#clock.now());
     const { requestId } = requester;

@@ -10,9 +10,7 @@ export class LineFile {
   readonly #log: Logger;
   #stream: WriteStream;
 
-  /**
-   * Appends to a file; a file that cannot be written is said once per opening, in the service log.
-   */
+  /** Appends to a file; a failure to write is reported once per opening, in the service log. */
   constructor(path: string, log: Logger) {
     this.#path = path;
     this.#log = log;
@@ -20,7 +18,7 @@ export class LineFile {
   }
 
   #open(): WriteStream {
-    // Names and addresses are nobody else's business.
+    // Names and addresses are private.
     const stream = createWriteStream(this.#path, { flags: 'a', mode: PRIVATE_FILE });
     stream.on('error', (error) => {
       this.#log.error({ err: error, path: this.#path }, 'a log file can not be written');
@@ -33,13 +31,13 @@ export class LineFile {
     this.#stream.write(`${line}\n`);
   }
 
-  /** Goes on in a file of the same name; what was written before ends in the old one. */
+  /** Continues in a new file of the same name; earlier lines end in the old one. */
   reopen(): void {
     this.#stream.end();
     this.#stream = this.#open();
   }
 
-  /** Resolves when everything is in the file. */
+  /** Resolves when everything is written. */
   close(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#stream.destroyed) resolve();

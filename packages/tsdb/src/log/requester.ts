@@ -1,10 +1,10 @@
-// What logs say about the client of a request.
+// The client of a request, for logs.
 
 export type Requester = {
   readonly requestId: string;
   /** Address of the client, without port. */
   readonly remoteAddress: string;
-  /** Empty when it is not known. */
+  /** Empty when it is unknown. */
   readonly userName: string;
   readonly path: string;
 };

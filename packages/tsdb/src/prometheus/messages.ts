@@ -11,7 +11,8 @@ export type RemoteSeries = {
 };
 
 /**
- * A series as messages have it: its labels (`labelFields`), its samples (`sampleFields`), in parts.
+ * A series as encoded in messages: its labels (`labelFields`), its samples (`sampleFields`), in
+ * parts.
  */
 export type EncodedSeries = {
   readonly labels: Uint8Array;
@@ -28,10 +29,7 @@ export type RemoteQuery = {
 
 const MATCHER_KINDS: readonly MatcherKind[] = ['=', '!=', '=~', '!~'];
 
-/**
- * Reads a WriteRequest as far as it is asked for. A series of more samples than `maxSamples` comes
- * as several.
- */
+/** Reads a WriteRequest lazily. A series of more samples than `maxSamples` is split. */
 export function* readWriteRequest(
   bytes: Uint8Array,
   maxSamples = Number.POSITIVE_INFINITY,
@@ -50,7 +48,7 @@ export function* readWriteRequest(
   }
 }
 
-/** Throws `InvalidRequest` where bytes are no WriteRequest. */
+/** Throws `InvalidRequest` if the bytes are no WriteRequest. */
 export function checkWriteRequest(bytes: Uint8Array): void {
   for (const series of messagesIn(bytes, 1)) {
     for (const label of messagesIn(series, 1)) readLabel(label);
@@ -63,7 +61,7 @@ export function readReadRequest(bytes: Uint8Array): readonly RemoteQuery[] {
   return Array.from(messagesIn(bytes, 1), readQuery);
 }
 
-/** Length of a message with this tag in front, and the number of its bytes. */
+/** Length of a message including its tag and length. */
 const withHeader = (length: number): number => 1 + varintLength(length) + length;
 
 const MESSAGE_TAG = (1 << 3) | WireType.LengthDelimited;
@@ -119,8 +117,8 @@ const VALUE_TAG = (1 << 3) | WireType.Bit64;
 const TIMESTAMP_TAG = (2 << 3) | WireType.Varint;
 
 /**
- * The samples of a series as fields of its message. An answer has hundreds of thousands: a sample
- * becomes its bytes and nothing else.
+ * The samples of a series as fields of its message. An answer has hundreds of thousands: encoding a
+ * sample allocates nothing else.
  */
 export function sampleFields(times: BigInt64Array, { values, valid }: SampleColumn): Uint8Array {
   const bytes = new Uint8Array(times.length * SAMPLE_BYTES_MAX);
@@ -145,7 +143,7 @@ type SampleColumn = {
   readonly valid: Uint8Array | undefined;
 };
 
-/** Whole milliseconds of nanoseconds in two words; exact, because no product reaches 2^53. */
+/** Whole milliseconds from nanoseconds in two words; exact, because no product reaches 2^53. */
 function millisOf(low: number, high: number): number {
   // 2^32 is 4294 million and 967296.
   return high * 4294 + Math.floor((high * 967_296 + low) / 1_000_000);
@@ -214,7 +212,7 @@ function writeSeries(writer: BinaryWriter, { labels, samples }: RemoteSeries): v
   }
 }
 
-/** Calls `onField` for every field; what it does not know (`false`) is skipped. */
+/** Calls `onField` for every field; unknown ones (`false`) are skipped. */
 function readMessage(
   bytes: Uint8Array,
   onField: (field: number, reader: BinaryReader) => boolean,
@@ -228,7 +226,7 @@ function readMessage(
   });
 }
 
-/** The messages that a message has in one of its fields. */
+/** The messages in one of a message's fields. */
 function* messagesIn(bytes: Uint8Array, wanted: number): Generator<Uint8Array, void, undefined> {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
@@ -242,7 +240,7 @@ function* messagesIn(bytes: Uint8Array, wanted: number): Generator<Uint8Array, v
   }
 }
 
-/** Throws `InvalidRequest` where bytes are no message. */
+/** Throws `InvalidRequest` if the bytes are no message. */
 function understood<T>(read: () => T): T {
   try {
     return read();

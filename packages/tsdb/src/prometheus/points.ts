@@ -11,19 +11,22 @@ export const VALUE_FIELD = 'value';
 const PORTION_POINTS = LIMITS.remoteWritePoints.value;
 const UNNAMED_METRIC = 'prom_metric_not_specified';
 
-/** What is written of a request at once; NaN and infinities cannot be stored and are `dropped`. */
+/**
+ * The part of a request that is written at once; NaN and infinities cannot be stored and are
+ * `dropped`.
+ */
 type Portion = { readonly points: readonly NewPoint[]; readonly dropped: number };
 
 /**
- * Points of a WriteRequest in portions of some thousand: as points they take twelve times what they
- * take in the body. Throws `InvalidRequest` before the first one where the body is not understood
- * to its end.
+ * Points of a WriteRequest in portions of some thousand, because points take twelve times as much
+ * memory as the body. Throws `InvalidRequest` before the first one if any part of the body is
+ * invalid.
  */
 export function* portionsOf(body: Uint8Array): Generator<Portion, void, undefined> {
   const portions = pointsOf(readWriteRequest(body, PORTION_POINTS));
   let portion = portions.next();
   let following = portions.next();
-  // What fits one portion has been read whole.
+  // A body that fits one portion has been checked by reading it.
   if (following.done !== true) checkWriteRequest(body);
   while (portion.done !== true) {
     yield portion.value;

@@ -1,4 +1,4 @@
-// A remote read: matchers become a scan of the field `value` of the measurements that are named.
+// A remote read: matchers become a scan of the field `value` of the selected measurements.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, textBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
@@ -11,8 +11,8 @@ import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
 /**
- * A sample as it is held, in the answer and packed, and what a series takes besides. Its labels are
- * held, in the answer and packed, too.
+ * Sizes of a sample (in memory, in the answer and packed) and of a series, and how many copies of
+ * its labels there are.
  */
 const SAMPLE_BYTES = 64;
 const SERIES_BYTES = 512;
@@ -99,7 +99,7 @@ function* measurementsOf(
   { snapshot, signal }: QueryContext,
 ): Steps<readonly string[]> {
   const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
-  // Points that came another way do not have their name as a tag too: sources cannot tell.
+  // Points of other protocols do not have their name as a tag too: sources cannot tell.
   const isNamed = (measurement: string): boolean =>
     matchers.every((matcher) => fits(measurement, matcher));
   const exact = matchers.find(({ kind }) => kind === '=');

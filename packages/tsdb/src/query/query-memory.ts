@@ -10,35 +10,35 @@ import type { QueryMemory } from '@tidemark/query';
 export type QueryMemoryOptions = {
   /** 0 is no limit. */
   readonly totalBytes: number;
-  /** Of one query; 0 is no limit. */
+  /** Limit of one query; 0 is no limit. */
   readonly limitBytes: number;
   readonly waitMs: number;
   readonly clock: Clock;
-  /** Of the thread that the queries run in. */
+  /** The heap of the queries' thread. */
   readonly heap?: HeapWatch;
 };
 
-/** What a query may hold with what it begins with: dashboards need less. */
+/** Memory that a query may use from its first part: dashboards need less. */
 const BEGINNING_BYTES = 2 << 20;
 /** The share of the first budget. */
 const BEGINNINGS_SHARE = 1 / 4;
 /**
- * So much more of a query is held, or was made and let go, between two looks at the heap. Queries
+ * The heap size is checked once a query has held, or allocated and freed, this much more. Queries
  * of dashboards hold less.
  */
 const LOOK_BYTES = 4 << 20;
-/** Garbage beside what queries hold: collecting 256 MiB of texts takes some 20 ms. */
+/** Garbage besides the memory of queries: collecting 256 MiB of texts takes some 20 ms. */
 const HEAP_GROWTH_BYTES = 64 << 20;
 /**
- * A query that held so much took a second, so that collecting its rows before others are admitted
- * is no loss.
+ * A query that held this much took a second, so collecting its rows before others are admitted
+ * costs little.
  */
 const MUCH_BYTES = 32 << 20;
 
 export class QueryMemories {
   readonly beginnings: Budget;
   readonly large: Budget;
-  /** What one query may hold at most; 0 is no limit. */
+  /** Maximum memory of one query; 0 is no limit. */
   readonly limitBytes: number;
   readonly heap: HeapWatch;
 
@@ -73,7 +73,7 @@ export class QueryMemories {
   }
 }
 
-/** Of one query, which may consist of several statements. */
+/** The memory of one query, which may consist of several statements. */
 export class OpenMemory implements QueryMemory {
   readonly #memories: QueryMemories;
   readonly #holder: Holder;
@@ -83,7 +83,7 @@ export class OpenMemory implements QueryMemory {
   #isClosed = false;
   #heldBytes = 0;
   #mostBytes = 0;
-  /** What was held in addition since the heap was looked at. */
+  /** Bytes counted since the heap size was last checked. */
   #addedBytes = 0;
 
   constructor(memories: QueryMemories, holder: Holder) {
@@ -119,18 +119,20 @@ export class OpenMemory implements QueryMemory {
     }
   }
 
-  /** Gives everything back, also what is still waited for. Idempotent. */
+  /** Releases everything, including parts that are still awaited. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // A part that never came has nothing to give back.
+    // A part that was never granted need not be released.
     this.#part?.then(
       (part) => this.#release(part),
       () => undefined,
     );
   }
 
-  /** Whoever waits gets the part when the memory is free: the operators still hold their rows. */
+  /**
+   * The waiting query gets the part when the memory is free: the operators still hold their rows.
+   */
   #release(part: Part): void {
     if (this.#mostBytes < MUCH_BYTES) {
       part.release();

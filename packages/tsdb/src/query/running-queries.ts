@@ -15,16 +15,16 @@ export type RunningQuery = {
   /** Its text without passwords; printed on request. */
   readonly text: () => string;
   readonly database: string;
-  /** What it needed itself, and whoever wants to see its text. */
+  /** The rights that it needed itself, and that readers of its text need. */
   readonly requires: () => readonly Requirement[];
   readonly signal: AbortSignal;
   readonly memory: QueryMemory;
 };
 
-/** What a query says of itself when it begins. */
+/** The description of a query when it begins. */
 type QueryDescription = Pick<RunningQuery, 'text' | 'database' | 'requires'>;
 
-/** Who has sent a query. */
+/** The sender of a query. */
 export type QueryRequester = { readonly userName: string; readonly remoteAddress: string };
 
 export type ListedQuery = {
@@ -43,9 +43,9 @@ export type RunningQueriesOptions = {
   readonly timeoutMs: number;
   readonly counters: QueryCounters;
   readonly memories: QueryMemories;
-  /** Keeps the last that took long. */
+  /** Keeps the latest slow queries. */
   readonly slow: SlowQueries;
-  /** Told about queries that took longer than `slowMs`; 0 tells about none. */
+  /** Called for queries that took longer than `slowMs`; never if that is 0. */
   readonly slowMs: number;
   readonly onSlow: (query: ListedQuery) => void;
 };
@@ -55,7 +55,7 @@ type Entry = {
   readonly memory: OpenMemory;
   readonly abort: AbortController;
   readonly requester: QueryRequester | undefined;
-  /** Of the time limit, if there is one. */
+  /** The timer of the time limit, if there is one. */
   readonly timer: AbortController | undefined;
   readonly startedMs: number;
   isKilled: boolean;
@@ -86,9 +86,9 @@ export class RunningQueries {
   /** Registers a query; `finish` must be called with it. Throws when too many are running. */
   start(
     query: QueryDescription & {
-      /** Who loses its part of the memory when it gets nowhere. */
+      /** The holder that loses its part of the memory if it makes no progress. */
       readonly holder?: Holder | undefined;
-      /** Absent for what the service asks itself. */
+      /** Absent for queries of the service itself. */
       readonly requester?: QueryRequester | undefined;
     },
   ): RunningQuery {
@@ -127,7 +127,9 @@ export class RunningQueries {
     return running;
   }
 
-  /** Registers a query for as long as work takes. Throws as `start` does, before there is any. */
+  /**
+   * Registers a query for as long as work takes. Throws as `start` does, before the work begins.
+   */
   async run<T>(query: QueryDescription, work: (running: RunningQuery) => Promise<T>): Promise<T> {
     const running = this.start(query);
     try {
@@ -167,12 +169,12 @@ export class RunningQueries {
     entry.abort.abort(new Cancelled(QUERY_INTERRUPTED));
   }
 
-  /** Those that have ended and took long. */
+  /** Slow queries that have ended. */
   get slow(): SlowQueries {
     return this.#options.slow;
   }
 
-  /** Those that somebody may see. */
+  /** The visible queries. */
   list(isVisible: (requires: readonly Requirement[]) => boolean): readonly ListedQuery[] {
     return [...this.#entries.values()]
       .filter(({ query }) => isVisible(query.requires()))

@@ -12,9 +12,9 @@ export type SlowQuery = {
   /** Without passwords. */
   readonly text: string;
   readonly database: string;
-  /** Empty where nobody is asked who it is, and for what the service asks itself. */
+  /** Empty without authentication, and for queries of the service itself. */
   readonly user: string;
-  /** Of the client; empty for what the service asks itself. */
+  /** Address of the client; empty for queries of the service itself. */
   readonly address: string;
   readonly durationMs: number;
   /** Whether KILL QUERY has ended it. */
@@ -26,13 +26,13 @@ export class SlowQueries {
   readonly #afterMs: number;
   readonly #entries: SlowQuery[] = [];
 
-  /** Keeps queries that took so long or longer; 0 keeps none. */
+  /** Keeps queries that took at least this long; 0 keeps none. */
   constructor(clock: Clock, afterMs: number) {
     this.#clock = clock;
     this.#afterMs = afterMs;
   }
 
-  /** Told about every query that ends; `describe` is asked for those that are kept. */
+  /** Called for every query that ends; `describe` is called for those that are kept. */
   note(durationMs: number, describe: () => Omit<SlowQuery, 'time'>): void {
     if (this.#afterMs === 0 || durationMs < this.#afterMs) return;
     const described = describe();

@@ -10,10 +10,10 @@ const LOOPBACK = '127.0.0.1';
 const HEADER_END = '\r\n\r\n';
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
-/** Sends requests one after the other and forgets what is answered. */
+/** Sends requests one after another and drops the answers. */
 export class RehearsalConnection {
   readonly #client: Socket;
-  /** Of the answer, until it is complete. */
+  /** The answer so far, until it is complete. */
   #text = '';
   #end: (outcome: number | Error) => void = () => undefined;
 
@@ -28,7 +28,7 @@ export class RehearsalConnection {
     client.on('close', () => this.#end(new Internal('the rehearsal has lost its connection')));
   }
 
-  /** `take` is given the server's end. */
+  /** `take` gets the server's socket. */
   static async open(take: (socket: Socket) => void): Promise<RehearsalConnection> {
     const { client, server } = await socketPair();
     const connection = new RehearsalConnection(client);
@@ -75,7 +75,10 @@ function isComplete(text: string): boolean {
   return text.length >= end + HEADER_END.length + Number(length);
 }
 
-/** Both ends of a connection over the loopback address. Anybody else who comes in is cut off. */
+/**
+ * Both ends of a connection over the loopback address. Other clients that connect meanwhile are
+ * disconnected.
+ */
 async function socketPair(): Promise<{ readonly client: Socket; readonly server: Socket }> {
   const listening = createServer({ noDelay: true });
   try {

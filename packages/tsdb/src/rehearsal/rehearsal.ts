@@ -22,37 +22,37 @@ export type RehearsalOptions = {
   readonly requests: RequestState;
   /** Processor time of the process so far. */
   readonly processorMs: () => number;
-  /** How often the statements are run; more than the default changes little. */
+  /** How often the statements are run; more rounds than the default change little. */
   readonly rounds?: number | undefined;
-  /** It is quiet when nobody has asked for anything for so long. */
+  /** Pause without requests after which the service counts as quiet. */
   readonly quietMs?: number | undefined;
 };
 
 type RequestState = {
-  /** Those that have come so far. */
+  /** Number of requests so far. */
   readonly count: () => number;
   readonly isActive: () => boolean;
 };
 
 const ROUNDS = 40;
 const QUIET_MS = 750;
-/** Then it is over; on a machine with nothing else to do it comes to its end before. */
+/** The warm-up ends after this time; on an idle machine it completes earlier. */
 const PROCESSOR_MS_MAX = 4_000;
-/** Each has to store the points again. */
+/** Maximum number of starts: each has to store the points again. */
 const BEGINNINGS_MAX = 10;
 
 /**
- * Runs once. Stops between two statements as soon as there is a request, and lets go of its memory,
- * which is the requests' then; goes on with the same round when it is quiet again.
+ * Runs once. Stops between two statements as soon as there is a request, and releases its memory,
+ * which the requests can use then; continues with the same round when it is quiet again.
  */
 export class Rehearsal {
   readonly #options: RehearsalOptions;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #round = 0;
-  /** Requests before it began. */
+  /** Number of requests before it began. */
   #seen = 0;
-  /** What it may still use. */
+  /** Processor time that is left for it. */
   #leftMs = PROCESSOR_MS_MAX;
   /** The processor time of the process at which it ends. */
   #endMs = 0;
@@ -61,15 +61,13 @@ export class Rehearsal {
     this.#options = options;
   }
 
-  /**
-   * Resolves when it is over, also when it was ended by `close`. Rejects when it could not be done.
-   */
+  /** Resolves when it is over, also when it was ended by `close`. Rejects when it fails. */
   run(): Promise<void> {
     this.#running ??= this.#run();
     return this.#running;
   }
 
-  /** Ends it after the statement that is being run. Idempotent. */
+  /** Ends it after the current statement. Idempotent. */
   async close(): Promise<void> {
     this.#abort.abort();
     // The caller gets its failure.
@@ -92,7 +90,7 @@ export class Rehearsal {
     }
   }
 
-  /** Whether it came to its end: `false` when there was a request or it was closed. */
+  /** Returns whether it completed: `false` after a request or `close`. */
   async #perform(storage: StorageEngine): Promise<boolean> {
     const take = this.#options.serve(storage, Catalog.inMemory(rehearsalCatalog()));
     const connection = await RehearsalConnection.open(take);
@@ -103,7 +101,7 @@ export class Rehearsal {
     }
   }
 
-  /** Most points in segments, the last ones in memory, as usual. */
+  /** Stores most points in segments and the last ones in memory, as usual. */
   async #store(storage: StorageEngine, connection: RehearsalConnection): Promise<boolean> {
     for (const database of REHEARSAL_DATABASES) {
       for (let i = 0; i < BODIES; i++) {
@@ -129,7 +127,7 @@ export class Rehearsal {
     return true;
   }
 
-  /** Whether it has to end. What came meanwhile is read and served first. */
+  /** Whether it has to stop. Waiting requests are read and served first. */
   async #isDisturbed(): Promise<boolean> {
     await new Promise((resolve) => {
       setImmediate(resolve);

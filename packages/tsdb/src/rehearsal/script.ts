@@ -2,7 +2,7 @@
 // dashboards and people. Nothing here depends on a user's data.
 import { NANOS_PER_SECOND } from '@tidemark/core';
 
-/** Two, so that V8 does not take the kernels and names of one for those of all. */
+/** Two, so that V8 does not specialise code for the kernels and names of one. */
 export const REHEARSAL_DATABASES = ['rehearsal', 'rehearsal2'] as const;
 
 const HOSTS = 40;
@@ -19,7 +19,7 @@ const START_SECONDS = 263_000 * 3600 - (BODIES - 1) * POINTS * STEP_SECONDS;
 
 const COUNTERS = ['busy', 'kernel', 'idle', 'nice', 'iowait', 'irq', 'softirq', 'steal'];
 
-/** Line protocol, body after body: times of the next one follow. */
+/** Line protocol, in several bodies of ascending times. */
 export function rehearsalLines(body: number): Uint8Array {
   const lines: string[] = [];
   for (let host = 0; host < HOSTS; host++) {
@@ -43,8 +43,8 @@ export function rehearsalLines(body: number): Uint8Array {
 const END_SECONDS = BODIES * POINTS * STEP_SECONDS;
 
 /**
- * Statements of round `round`: the same kinds in every round, with times of their own. Hosts are
- * others in every second one: what comes again with other times goes another way.
+ * Statements of a round: the same kinds in every round, with times of their own. Every second round
+ * has other hosts, because statements that repeat with other times take another path.
  */
 export function rehearsalStatements(round: number): readonly string[] {
   const pair = Math.floor(round / 2);
@@ -92,7 +92,7 @@ export function rehearsalStatements(round: number): readonly string[] {
   ];
 }
 
-/** Large answers go many times over the same code, so that they are asked for less often. */
+/** Large answers run the same code many times, so they are requested less often. */
 const LARGE_EVERY = 10;
 
 function time(seconds: number): string {

@@ -15,11 +15,11 @@ import { Rehearsal } from './rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 
 export type RehearsalSettings = Pick<RehearsalOptions, 'rounds' | 'quietMs'> & {
-  /** Told when it is over, however it ended. */
+  /** Called when it is over, however it ended. */
   readonly onEnd?: (() => void) | undefined;
 };
 
-/** Starts it; `close` ends it. Its failure is logged, and nothing else of it. */
+/** Starts it; `close` ends it. Only its failure is logged. */
 export function startRehearsal(
   { onEnd = () => undefined, ...settings }: RehearsalSettings,
   service: {
@@ -34,11 +34,11 @@ export function startRehearsal(
   const { execution, http, log, server } = service;
   const { clock, storage } = execution.statements;
   const { thread } = storage;
-  // Storage without a thread of its own has nothing to rehearse in; without HTTP nobody can ask.
+  // Storage without a thread of its own has no code to warm up; without HTTP there are no requests.
   if (thread === undefined || !service.config.http.enabled) {
     return { close: () => Promise.resolve() };
   }
-  // The same log if nothing of it would be told: each has functions of its own.
+  // The same log if it would not print anything: each has functions of its own.
   const silent = log.isLevelEnabled('debug') ? log.child({}, { level: 'silent' }) : log;
   const config = rehearsedConfig(service.config);
   const startedAt = clock.now();
@@ -79,7 +79,7 @@ export function startRehearsal(
   return rehearsal;
 }
 
-/** Without what is told of requests, and without limits that a user has set for his own ones. */
+/** Without logs of requests, and without limits that a user has set for real ones. */
 function rehearsedConfig(config: TsdbConfig): TsdbConfig {
   return {
     ...config,

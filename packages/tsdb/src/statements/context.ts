@@ -35,7 +35,7 @@ export type StatementServices = {
   readonly diagnostics: () => readonly DiagnosticModule[];
 };
 
-/** One request's statements share this. */
+/** Shared by the statements of one request. */
 export type StatementContext = {
   readonly services: StatementServices;
   readonly identity: Identity;
@@ -47,11 +47,11 @@ export type StatementContext = {
   readonly memory?: QueryMemory | undefined;
   readonly messages: ResultMessage[];
   readonly counters?: SourceCounters | undefined;
-  /** Absent where the answer is not text, or has to be cut. */
+  /** Absent if the answer is not text, or has to be cut. */
   readonly seriesText?: SeriesText | undefined;
-  /** Told what an answer lacks; absent where the answer cannot say so. */
+  /** Called with what an answer lacks; absent if the answer cannot report it. */
   readonly onPartial?: ((reason: string) => void) | undefined;
-  /** Told about unknown names, when the client wants to hear of them. */
+  /** Called with unknown names, if the client asks for them. */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
 };
 
@@ -71,7 +71,7 @@ export function acts<S>(
   run: (statement: S, context: StatementContext) => Promise<unknown>,
 ): StatementHandler<S> {
   return function* actAndAnswerNothing(statement, context) {
-    // A statement before this one may have waited for a change, behind which nothing is ended.
+    // An earlier statement may have waited for a change, during which nothing is cancelled.
     context.signal.throwIfAborted();
     yield* waitForChange(run(statement, context));
   };
@@ -90,7 +90,7 @@ export function answers<S>(
   };
 }
 
-/** What runs statements and other operators under the supervision of a running query. */
+/** The driver of statements and other operators, supervised by a running query. */
 export function driverOf(
   { clock }: Pick<StatementServices, 'clock'>,
   supervision: () => Supervision | undefined,

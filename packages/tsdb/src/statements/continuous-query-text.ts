@@ -16,7 +16,7 @@ type CreateContinuousQuery = Extract<
 
 /**
  * Names without a database or policy get those of the request (`db`, `rp`), if it has any. Throws
- * when a database or policy that it names does not exist.
+ * when a named database or policy does not exist.
  */
 export function qualifyContinuousQuery(
   statement: CreateContinuousQuery,
@@ -30,7 +30,7 @@ export function qualifyContinuousQuery(
   return printStatement({ ...statement, statement: select });
 }
 
-/** The same for any statement, for people to read: names that do not exist stay as they are. */
+/** The same for any statement, for display: names that do not exist stay as they are. */
 export function qualifyForDisplay(
   statement: Statement,
   state: CatalogState,

@@ -61,8 +61,8 @@ export const dropPolicyHandler = acts<Of<'drop-retention-policy'>>(async (statem
 });
 
 /**
- * The names go first, durably; data without a name is invisible, and is removed at the next start
- * at the latest.
+ * The names are removed first, durably; data without a name is invisible, and is removed at the
+ * next start at the latest.
  */
 async function dropWithData(
   { services }: StatementContext,
@@ -75,7 +75,7 @@ async function dropWithData(
     gone.push(...policyIds(state).filter((id) => !kept.has(id)));
     return after;
   });
-  // Each is begun: one that fails now is tried again by the storage.
+  // All drops are started; the storage retries those that fail now.
   const drops = await Promise.allSettled(gone.map((id) => services.storage.dropPolicy(id)));
   for (const drop of drops) if (drop.status === 'rejected') throw drop.reason;
 }
@@ -175,7 +175,7 @@ async function deleteData(
 }
 
 /**
- * A field of these measurements that is taken for a missing tag would make `!=` match every series.
+ * If a field of these measurements were treated as a missing tag, `!=` would match every series.
  */
 async function refuseFields(
   names: ReadonlySet<string>,

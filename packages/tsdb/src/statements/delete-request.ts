@@ -9,17 +9,17 @@ import type { DeleteRequest } from '@tidemark/storage';
 
 export const FIELDS_NOT_SUPPORTED = 'fields not supported in WHERE clause during deletion';
 
-/** A condition names something else than a tag or the time. The handler adds where it happened. */
+/** A condition on something other than a tag or the time. The handler adds the place. */
 export class FieldInDelete extends InvalidRequest {}
 
 export type DeleteScope = {
   readonly timeRange: TimeRange | undefined;
   readonly where: Predicate | undefined;
-  /** Tags that the condition names; one that is a field must be refused. */
+  /** Tags in the condition; one that is a field must be refused. */
   readonly tagKeys: ReadonlySet<string>;
 };
 
-/** Splits a condition into time and tags, as those of queries are. */
+/** Splits a condition into time and tags, as for queries. */
 export function deleteScope(
   condition: Expression | undefined,
   context: { readonly now: Timestamp; readonly onWarning: (text: string) => void },
@@ -38,7 +38,7 @@ function onTags(condition: Expression): Predicate {
     return tagPredicate(condition);
   } catch (error) {
     if (!(error instanceof InvalidRequest)) throw error;
-    // What is no condition on tags is taken for one on fields, as recorded.
+    // Anything but a condition on tags is treated as one on fields, as recorded.
     const diagnostics = error.diagnostics.map((one) => ({ ...one, message: FIELDS_NOT_SUPPORTED }));
     throw new FieldInDelete(FIELDS_NOT_SUPPORTED, { cause: error, diagnostics });
   }

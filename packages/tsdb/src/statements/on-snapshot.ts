@@ -7,7 +7,7 @@ import { queryCatalog } from '../query/query-catalog.ts';
 import { warn } from './context.ts';
 import type { StatementContext } from './context.ts';
 
-/** Work with one consistent view, which is closed when the work ends. */
+/** Work with one consistent snapshot, which is closed when the work ends. */
 export function* onSnapshot<T, R>(
   context: StatementContext,
   work: (query: QueryContext) => Generator<T, R, undefined>,

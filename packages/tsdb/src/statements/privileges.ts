@@ -9,13 +9,13 @@ import type { Requirement } from '../auth/requirements.ts';
 import { CREATE_ADMIN_FIRST } from '../compat/messages.ts';
 import { rowOf } from './registry.ts';
 
-/** What all statements of a query need; `database` is that of the request. */
+/** The rights that all statements of a query need; `database` is that of the request. */
 export function requirementsOf({ statements }: Query, database: string): readonly Requirement[] {
   return statements.flatMap((statement) => rowOf(statement).requires(statement, database));
 }
 
 /**
- * Throws `Forbidden` unless all statements are allowed; nothing of a query runs before that is
+ * Throws `Forbidden` unless all statements are allowed; no part of a query runs before that is
  * certain.
  */
 export function authorizeQuery(query: Query, identity: Identity, database: string): void {

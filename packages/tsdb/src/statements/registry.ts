@@ -1,5 +1,4 @@
-// Every kind of statement, one row each: what runs it, the rights it needs, and what it does to
-// data.
+// Every kind of statement, one row each: its handler, the rights it needs, and its effect on data.
 import type { Statement } from '@tidemark/influxql';
 import { executeExplain, executeSelect, executeShow } from '@tidemark/query';
 import type { Operator, QueryContext, ResultBatch } from '@tidemark/query';
@@ -21,17 +20,15 @@ import { onSnapshot } from './on-snapshot.ts';
 import * as shows from './shows.ts';
 import * as users from './users.ts';
 
-/** What the service knows about a kind of statement. */
+/** The properties of a kind of statement. */
 type Row<S> = {
-  /** What it throws is an `AppError` with the text that the statement answers. */
+  /** Throws an `AppError` with the statement's error text. */
   readonly handler: StatementHandler<S>;
   readonly requires: Requires<S>;
-  /**
-   * Whether it changes nothing; changes are audited, and refused for GET where verbs are strict.
-   */
+  /** Whether it changes nothing; changes are audited, and refused for GET if verbs are strict. */
   readonly isReadOnly: (statement: S) => boolean;
   /**
-   * Whether it holds more than a row of what the catalog knows: it begins with a part of the query
+   * Whether it needs more memory than a row of the catalog: it begins with a part of the query
    * memory.
    */
   readonly readsData: boolean;
@@ -43,7 +40,7 @@ type Rows = { readonly [K in Statement['kind']]: Row<Extract<Statement, { readon
 
 const SHOW_SCHEMA = scans(executeShow, readsShown);
 
-/** A kind that is missing does not compile. */
+/** A missing kind does not compile. */
 export const ROWS: Rows = {
   select: {
     ...scans(executeSelect, selects),
@@ -94,7 +91,7 @@ export const ROWS: Rows = {
   'revoke-admin': changes(users.revokeAdminHandler, needsAdmin),
 };
 
-/** What is known about a statement's kind. */
+/** The properties of a statement's kind. */
 export function rowOf(statement: Statement): Row<Statement> {
   // The type of the rows ties every kind to its own; TypeScript cannot follow that through an
   // index.

@@ -19,7 +19,7 @@ import type { StatementContext } from './context.ts';
 
 type Of<K extends ShowStatement['kind']> = Extract<ShowStatement, { readonly kind: K }>;
 
-/** Those that the user may read or write; all without authentication. */
+/** Databases that the user may read or write; all without authentication. */
 export const showDatabasesHandler = answers<Of<'show-databases'>>((_, { services, identity }) => {
   const names = [...services.catalog.state.databases.keys()].filter(
     (name) => canRead(identity, name) || canWrite(identity, name),
@@ -45,7 +45,7 @@ export const showPoliciesHandler = answers<Of<'show-retention-policies'>>((state
   ];
 });
 
-/** Those that name only databases that the user may read. */
+/** Queries whose databases the user may read. */
 export const showContinuousQueriesHandler = answers<Of<'show-continuous-queries'>>(
   (_, { services, identity }) =>
     [...services.catalog.state.databases.values()]
@@ -63,7 +63,7 @@ export const showContinuousQueriesHandler = answers<Of<'show-continuous-queries'
       }),
 );
 
-/** What a continuous query needs; a text that cannot be read is for admins. */
+/** The rights that a continuous query needs; a text that cannot be parsed is for admins. */
 function needsOf(text: string): readonly Requirement[] {
   const { query, error } = parseQuery(text, { checkRegex });
   const [statement] = query.statements;
@@ -72,7 +72,7 @@ function needsOf(text: string): readonly Requirement[] {
   return selects(statement.statement, statement.database);
 }
 
-/** Whether a user may see a text that needs this: users who may read a database. */
+/** Whether a user may see a text that needs this right: users who may read a database may. */
 function mayKnow(identity: Identity, need: Requirement): boolean {
   return need.kind === 'admin' ? isAdmin(identity) : canRead(identity, need.database);
 }
@@ -123,7 +123,7 @@ export const showGrantsHandler = answers<Of<'show-grants'>>((statement, { servic
   return [table(['database', 'privilege'], rows)];
 });
 
-/** Those about databases that the user may read. */
+/** Queries on databases that the user may read. */
 export const showQueriesHandler = answers<Of<'show-queries'>>((_, { services, identity }) => {
   const columns = ['qid', 'query', 'database', 'duration', 'status'];
   const rows = services.queries
@@ -138,7 +138,7 @@ export const showQueriesHandler = answers<Of<'show-queries'>>((_, { services, id
   return [table(columns, rows)];
 });
 
-/** Microseconds below a second, milliseconds above: more digits say nothing. */
+/** Microseconds below a second, milliseconds above: more digits mean nothing. */
 function roundDuration(durationMs: number): bigint {
   return durationMs < 1000
     ? BigInt(Math.round(durationMs * 1000)) * 1000n
@@ -202,7 +202,7 @@ export const showShardGroupsHandler = answers<Of<'show-shard-groups'>>(async (_,
   ];
 });
 
-/** Only answered when it is asked for by name: it is counted over everything that is indexed. */
+/** Only answered by name, because it counts everything that is indexed. */
 const INDEXES = 'indexes';
 
 export const showStatsHandler = answers<Of<'show-stats'>>(async (statement, { services }) => {

@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import { moduleOf } from './statistics.ts';
 import type { StatisticsSource } from './statistics.ts';
 
-/** Module `disk`. A directory that cannot be asked about says nothing. */
+/** Module `disk`. Empty if the file system cannot be queried. */
 export function diskStatistics(directory: string): StatisticsSource {
   return async () => {
     const found = await statfs(directory).catch(() => undefined);

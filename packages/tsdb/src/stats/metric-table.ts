@@ -207,7 +207,7 @@ const SUBSCRIBER: readonly MetricRow[] = [
     ...gauges('subscriber', [
       ['queuedBatches', 'subscriber_queued_batches', 'Writes that wait for a destination.'],
     ]),
-    // The sum over all destinations comes without one.
+    // The total over all destinations has no such label.
   ].map((row) => ({ ...row, needs: 'destination' })),
 ];
 
@@ -247,7 +247,7 @@ export const METRIC_TABLE: MetricTable = {
     ...omitted('httpd', 'queryReqDurationNs writeReqDurationNs clientError serverError'),
     // All points are local.
     ...omitted('write', 'pointReqLocal'),
-    // Metrics of the process have these.
+    // Included in the metrics of the process.
     ...omitted('runtime', 'Alloc HeapAlloc HeapSys Sys External CpuUserMicros CpuSystemMicros'),
   ]),
 };

@@ -8,7 +8,7 @@ const ENTRIES_MAX = 10_000;
 export class RequestTracker {
   readonly #watches = new Set<Map<string, RequestCounts>>();
 
-  /** Counts one request of a user (empty when nobody is named) from an address. */
+  /** Counts one request of a user (empty if unknown) from an address. */
   count(kind: keyof RequestCounts, userName: string, address: string): void {
     if (this.#watches.size === 0) return;
     const key = userName === '' ? address : `${userName}:${address}`;
@@ -20,7 +20,7 @@ export class RequestTracker {
     }
   }
 
-  /** Counts until `during` ends, then gives the counts by user and address. */
+  /** Counts until `during` ends, then returns the counts by user and address. */
   async watch(during: Promise<unknown>): Promise<ReadonlyMap<string, RequestCounts>> {
     const counts = new Map<string, RequestCounts>();
     this.#watches.add(counts);

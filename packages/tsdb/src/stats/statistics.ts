@@ -2,7 +2,7 @@
 // them.
 import type { Budget } from '@tidemark/core';
 
-/** Counters of one module. The names are those that operators of this kind of database know. */
+/** Counters of one module, with the names that operators of InfluxDB know. */
 export type StatisticsModule = {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export function httpCounters() {
 }
 export type HttpCounters = ReturnType<typeof httpCounters>;
 
-/** Counters of writes, whatever they came by: module `write`. */
+/** Counters of writes, for all protocols: module `write`. */
 export function writeCounters() {
   return {
     req: 0,
@@ -86,7 +86,7 @@ export function queryCounters() {
 }
 export type QueryCounters = ReturnType<typeof queryCounters>;
 
-/** What a budget of memory is used for, with the beginning of the names. */
+/** The use of a budget of memory, with a prefix for the names. */
 export function budgetCounters(prefix: string, budget: Budget): Record<string, number> {
   return {
     [`${prefix}Bytes`]: budget.heldBytes,

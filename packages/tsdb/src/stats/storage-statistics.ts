@@ -9,7 +9,7 @@ export function storageStatistics(storage: StorageEngine, catalog: Catalog): Sta
   return async () => {
     const { counters, databases } = await storage.statistics();
     return [
-      // A database without points is not known to storage.
+      // Storage does not know databases without points.
       ...[...catalog.state.databases.keys()].map((database) => {
         const known = databases.find((candidate) => candidate.database === database);
         return {

@@ -5,15 +5,15 @@ import type { SubscriberLines } from './lines.ts';
 import { LIMITS } from '../limits.ts';
 
 /**
- * Sends bytes somewhere. Rejects when that failed; `canRetry` of the error tells whether to try
- * again.
+ * Sends bytes to a destination. Rejects when that failed; `canRetry` of the error tells whether to
+ * retry.
  */
 export interface Transport {
   send(bytes: Uint8Array, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** A delivery failed in a way that another attempt will not change. */
+/** A delivery failed in a way that a retry will not change. */
 export class DeliveryRefused extends Error {
   override readonly name = 'DeliveryRefused';
 }
@@ -21,7 +21,7 @@ export class DeliveryRefused extends Error {
 export type DestinationCounters = {
   pointsWritten: number;
   writeFailures: number;
-  /** Batches that found the queue full. */
+  /** Batches that were dropped because the queue was full. */
   batchesDropped: number;
   queuedBatches: number;
 };
@@ -32,7 +32,8 @@ export type DestinationOptions = {
   readonly maxQueuedBatches: number;
   readonly onFailure: (error: unknown) => void;
   /**
-   * Gives what could not be delivered to another destination; `false` when there is none to try.
+   * Passes a batch that could not be delivered to another destination; `false` when there is none
+   * left.
    */
   readonly passOn?: ((lines: SubscriberLines) => boolean) | undefined;
 };
@@ -120,7 +121,7 @@ export class Destination {
     }
   }
 
-  /** Lets the queue run empty for some time, then gives up what is left. */
+  /** Waits some time for the queue to drain, then drops what is left. */
   async close(drainMs: number): Promise<void> {
     const { clock, transport } = this.#options;
     if (this.#running !== undefined && drainMs > 0) {

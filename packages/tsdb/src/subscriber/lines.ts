@@ -12,14 +12,14 @@ import type { AcceptedWrite } from '../write/write-service.ts';
 export type SubscriberLines = {
   readonly bytes: Uint8Array;
   readonly pointCount: number;
-  /** How many destinations have failed with them and passed them on. */
+  /** Number of destinations that failed and passed them on. */
   readonly passes?: number | undefined;
 };
 
-/** Series keep their printed keys from one batch to the next. */
+/** Keeps the printed keys of series between batches. */
 const cache = new SeriesCache();
 
-/** What to send; `undefined` when no line is left. */
+/** The lines to send; `undefined` when none is left. */
 export function subscriberLines(write: AcceptedWrite): SubscriberLines | undefined {
   if (write.kind === 'points') {
     const lines = write.points.flatMap((point) => printLine(point) ?? []);

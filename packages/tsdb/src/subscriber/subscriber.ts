@@ -29,7 +29,7 @@ type Open = {
   readonly policy: string;
   readonly subscription: Subscription;
   readonly destinations: readonly Destination[];
-  /** Where the next batch of an ANY subscription goes. */
+  /** Index of the destination of an ANY subscription that gets the next batch. */
   next: number;
 };
 
@@ -93,7 +93,7 @@ export class Subscriber implements WriteSubscriber {
     return [{ name: 'subscriber', tags: {}, values: total }, ...modules];
   }
 
-  /** Keeps what is unchanged, opens what is new, closes what is gone. */
+  /** Keeps unchanged subscriptions, opens new ones, closes removed ones. */
   #follow(state: CatalogState): void {
     const before = this.#open;
     const after = new Map<number, readonly Open[]>();
@@ -165,7 +165,7 @@ export class Subscriber implements WriteSubscriber {
   }
 }
 
-/** To the next destination of an ANY subscription, until each has failed once. */
+/** Passes lines to the next destination of an ANY subscription, until each has failed once. */
 function passOn(all: readonly Destination[], from: number, lines: SubscriberLines): boolean {
   const passes = (lines.passes ?? 0) + 1;
   if (passes >= all.length) return false;

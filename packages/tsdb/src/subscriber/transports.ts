@@ -13,7 +13,7 @@ export type TransportOptions = {
   readonly retentionPolicy: string;
   readonly timeoutMs: number;
   readonly insecureSkipVerify: boolean;
-  /** PEM; `undefined` trusts what the runtime trusts. */
+  /** PEM; `undefined` for the runtime's default certificates. */
   readonly caCertificates: string | undefined;
 };
 
@@ -87,7 +87,7 @@ function udpTransport(url: URL): Transport {
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const socket = createSocket(hostname.includes(':') ? 'udp6' : 'udp4');
   socket.unref();
-  // Errors of single datagrams come back through `send`.
+  // Errors of single datagrams are reported by `send`.
   socket.on('error', () => undefined);
   const send = (datagram: Uint8Array): Promise<void> =>
     new Promise((resolve, reject) => {

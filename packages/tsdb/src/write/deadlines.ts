@@ -4,13 +4,13 @@ import type { Clock } from '@tidemark/core';
 
 type Deadline = { readonly atMs: number; readonly onLate: () => void };
 
-// A reason of our own: without one, every cancelled timer makes an exception with a stack.
+// A constant reason: without one, every cancelled timer creates an exception with a stack.
 const NOTHING_LEFT = 'nothing left to wait for';
 
 export class Deadlines {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  /** In the order in which they come, which is that of their times. */
+  /** In the order of their arrival, which is that of their times. */
   readonly #pending = new Set<Deadline>();
   #timer: AbortController | undefined;
 
@@ -19,7 +19,7 @@ export class Deadlines {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Calls `onLate` after the timeout, unless the result is called before. */
+  /** Calls `onLate` after the timeout, unless the returned function is called before. */
   add(onLate: () => void): () => void {
     const deadline = { atMs: this.#clock.monotonicMs() + this.#timeoutMs, onLate };
     this.#pending.add(deadline);

@@ -21,7 +21,7 @@ export class DatabaseMissing extends NotFound {}
  */
 export class WriteFailed extends Internal {}
 
-/** How storage knows a policy at this moment. */
+/** The present policy as storage needs it. */
 export function policyRef(
   database: Database,
   policy: RetentionPolicy,

@@ -3,8 +3,8 @@
 import type { Logger } from 'pino';
 
 /**
- * Digits of our time since 1970 in units that are not nanoseconds, which has 19, and their names in
- * `precision`.
+ * Digits of the present time since 1970 in units other than nanoseconds, which have 19, and their
+ * names in `precision`.
  */
 const UNITS: ReadonlyMap<number, string> = new Map([
   [10, 's'],
@@ -12,7 +12,7 @@ const UNITS: ReadonlyMap<number, string> = new Map([
   [16, 'u'],
 ]);
 
-/** Names of databases that are remembered at most; further ones are not logged. */
+/** Maximum number of databases that are remembered; further ones are not logged. */
 const DATABASES_MAX = 1000;
 
 const NEWLINE = 10;
@@ -22,8 +22,7 @@ const isDigit = (byte: number | undefined): boolean =>
 export type PrecisionDoubt = { readonly time: string; readonly precision: string };
 
 /**
- * What the first line of a body with nanoseconds says against them; `undefined` when it says
- * nothing.
+ * The doubt about nanoseconds that the first line of a body raises; `undefined` if there is none.
  */
 export function precisionDoubt(body: Uint8Array): PrecisionDoubt | undefined {
   const newline = body.indexOf(NEWLINE);
@@ -32,12 +31,12 @@ export function precisionDoubt(body: Uint8Array): PrecisionDoubt | undefined {
   let start = end;
   while (start > 0 && isDigit(body[start - 1])) start--;
   const precision = UNITS.get(end - start);
-  // A field's value ends with a letter or has `=` before it; a time stands behind a blank.
+  // A field's value ends with a letter or has `=` before it; a time follows a blank.
   if (precision === undefined || body[start - 1] !== 32) return undefined;
   return { time: String.fromCharCode(...body.subarray(start, end)), precision };
 }
 
-/** Tells the log once of each database. */
+/** Logs a doubt once for each database. */
 export class PrecisionDoubts {
   readonly #databases = new Set<string>();
   readonly #log: Logger;
@@ -53,7 +52,7 @@ export class PrecisionDoubts {
   }
 }
 
-/** As the header `X-Tsdb-Diagnostics` has it. */
+/** The text for the header `X-Tsdb-Diagnostics`. */
 export function precisionFinding({ time, precision }: PrecisionDoubt): string {
   const hint = `${time} is taken as nanoseconds since 1970; is precision=${precision} missing?`;
   return JSON.stringify([{ code: 'WRITE_PRECISION', hint }]);

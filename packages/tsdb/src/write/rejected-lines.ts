@@ -1,12 +1,12 @@
-// The latest rejected lines and points by source, to find out who sends invalid data.
+// The latest rejected lines and points by source, to find senders of invalid data.
 import { LIMITS } from '../limits.ts';
 
 const MAX_ENTRIES = LIMITS.rejectedEntries.value;
 const MAX_TEXT_CHARACTERS = LIMITS.rejectedTextCharacters.value;
-/** Where lines of sources beyond the limit are counted. */
+/** The source that counts lines of sources beyond the limit. */
 const OTHER_SOURCES = 'others';
 
-/** Where something came from and where it should have gone. */
+/** The origin of rejected data, and its target. */
 export type RejectedPlace = {
   /** RFC 3339. */
   readonly time: string;
@@ -16,7 +16,7 @@ export type RejectedPlace = {
 };
 
 export type RejectedEntry = RejectedPlace & {
-  /** Number of the line in its body; absent for what has no lines. */
+  /** Number of the line in its body; absent for data without lines. */
   readonly lineNumber?: number | undefined;
   /** The line; empty for points that were not sent as text. */
   readonly text: string;
@@ -37,7 +37,7 @@ export type Rejected = {
 export type RejectedFilter = {
   readonly source?: string | undefined;
   readonly database?: string | undefined;
-  /** The newest so many. */
+  /** Only this many of the newest. */
   readonly limit?: number | undefined;
 };
 

@@ -11,7 +11,7 @@ import { Deadlines } from './deadlines.ts';
 import { DatabaseMissing, policyRef, WriteFailed, writeTarget } from './policy-ref.ts';
 import type { SeriesLimits } from './policy-ref.ts';
 
-/** What was written, as subscribers get it. */
+/** The written data, as subscribers get it. */
 export type AcceptedWrite = {
   readonly database: string;
   readonly retentionPolicy: RetentionPolicy;
@@ -27,9 +27,9 @@ export type AcceptedWrite = {
   | { readonly kind: 'points'; readonly points: readonly NewPoint[] }
 );
 
-/** Where accepted writes go afterwards. `publish` returns at once. */
+/** Receives accepted writes. `publish` returns at once. */
 export interface WriteSubscriber {
-  /** Whether anybody wants the writes of this policy: only then is a copy made. */
+  /** Whether there are subscribers to this policy: only then is a copy made. */
   hasSubscribers(policy: RetentionPolicy): boolean;
   publish(write: AcceptedWrite): void;
 }
@@ -60,12 +60,12 @@ export class WriteService {
     this.#subscriber = subscriber;
   }
 
-  /** Room for a body that is then given to `writeLines`. */
+  /** A buffer for a body that is then passed to `writeLines`. */
   bodyBuffer(sizeBytes: number): Uint8Array {
     return this.#options.storage.bodyBuffer?.(sizeBytes) ?? new Uint8Array(sizeBytes);
   }
 
-  /** Throws `DatabaseMissing`: whether there is such a database is said before a body is read. */
+  /** Throws `DatabaseMissing`: a missing database is reported before a body is read. */
   requireDatabase(name: string): void {
     if (this.#options.catalog.state.databases.has(name)) return;
     throw new DatabaseMissing(databaseNotFound(name));
@@ -80,15 +80,15 @@ export class WriteService {
   }
 
   /**
-   * Writes line protocol. The body is given away. Resolves when accepted points are durable and
-   * visible.
+   * Writes line protocol and takes ownership of the body. Resolves when accepted points are durable
+   * and visible.
    */
   async writeLines(request: {
     readonly target: WriteTarget;
     readonly body: Uint8Array;
     readonly precision: Precision;
     readonly isDetailed: boolean;
-    /** Whether subscribers get what is written; what is only moved in is no news to them. */
+    /** Whether subscribers get the written data; not for imported data. */
     readonly isNews: boolean;
   }): Promise<WriteOutcome> {
     const { clock, storage } = this.#options;
@@ -158,7 +158,7 @@ export class WriteService {
     }
   }
 
-  /** What storage does not take within `coordinator.write-timeout` it may still take later. */
+  /** Storage may still accept a write later than `coordinator.write-timeout`. */
   #withTimeout(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
     const { counters, timeoutMs } = this.#options;
     if (timeoutMs === 0) return write;
