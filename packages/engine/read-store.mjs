@@ -1,13 +1,13 @@
 // Reads a metadata file in a separate process, because LMDB ends the process that reads a damaged
 // page. `node read-store.mjs BINARY FILE check` prints how much of the file is used, then sizes and
 // findings per table, `node read-store.mjs BINARY FILE first|last TABLE` prints every entry of a
-// table from that end on. BINARY are the names of the tables whose values are not JSON, with commas
-// between them. Started by src/store/store-repair.ts.
+// table from that end on. BINARY is a comma-separated list of the tables whose values are not JSON.
+// Started by src/store/store-repair.ts.
 import { createDecipheriv, createHmac } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { open } from 'lmdb';
 
-// Of sealed values (src/store/store-cipher.ts), in hexadecimal; nothing when it is not known.
+// Key of sealed values (src/store/store-cipher.ts), in hexadecimal; empty when it is unknown.
 let key = Buffer.from(readFileSync(0, 'utf8'), 'hex');
 
 const [binary = '', file = '', mode = '', wanted] = process.argv.slice(2);
@@ -15,25 +15,24 @@ const BINARY_TABLES = new Set(binary.split(','));
 
 const root = open({ path: file, noSubdir: true, maxDbs: 32, readOnly: true });
 if (mode === 'check') {
-  // First of all, as what is missing ends this process.
+  // Printed first, because a missing page ends this process.
   const { pageSize, lastPageNumber } = root.getStats();
   say({ usedBytes: (lastPageNumber + 1) * pageSize });
 }
-// With another key every value would seem to be damaged; the engine says that when it opens the
-// file.
+// With another key every value would seem damaged; the engine reports that when it opens the file.
 if (mode === 'check' && !isWrittenWith(key)) key = Buffer.alloc(0);
 for (const table of [...root.getKeys()].map(String)) {
   if (wanted !== undefined && table !== wanted) continue;
   const database = root.openDB({ name: table, encoding: 'binary' });
   const { entryCount } = database.getStats();
-  // First of all, as the table may end this process.
+  // Printed first, because reading the table may end this process.
   say({ table, entryCount });
   let count = 0;
   let isGood = true;
   for (const { key: id, value } of database.getRange({ reverse: mode === 'last' })) {
     count++;
     isGood &&= mode !== 'check' || isReadable(table, id, value);
-    // Synchronous, so that it has arrived when the next page ends this process.
+    // Synchronous, so that the output is complete when the next page ends this process.
     if (mode !== 'check')
       say({
         table,
@@ -53,7 +52,7 @@ function isWrittenWith(candidate) {
       .get('engine');
     return createHmac('sha256', candidate).update(clusterId).digest('hex') === keyCheck;
   } catch {
-    // Damaged, or not there: nobody knows.
+    // Damaged or missing, so the key is not known to fit.
     return false;
   }
 }
@@ -74,7 +73,7 @@ function isReadable(table, id, value) {
     if (isSealed && key.length > 0) JSON.parse(unsealed(table, id, found));
     return true;
   } catch {
-    // Damaged within a page, which the file itself does not notice.
+    // Damaged within a page, which LMDB does not notice.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// A running engine, and what it is started with.
+// A running engine, and its start options.
 import type { Resolver } from 'node:dns/promises';
 import type { Clock } from '@tidemark/core';
 import type { LogSink } from './observability/log-hub.ts';
@@ -12,21 +12,21 @@ export type StartEngineOptions = {
   readonly defaultTsdbUrl?: string | undefined;
   /** Start without applying stored overrides; the configuration may say the same. */
   readonly skipConfigOverrides?: boolean | undefined;
-  /** Where secrets `env:NAME` are looked up; default: nowhere. */
+  /** The environment in which secrets `env:NAME` are looked up; default: empty. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Asks the name servers for what scrapers look up; default: those of the machine. */
+  /** Resolves names for scrapers; default: the machine's name servers. */
   readonly resolver?: Resolver | undefined;
   /**
    * Key with which the web server of this process proves that it may state its clients' addresses.
    */
   readonly pageKey?: string | undefined;
-  /** The version and formats that a cluster is told; default: the real ones. */
+  /** The version and formats that are reported to a cluster; default: the real ones. */
   readonly build?: Build | undefined;
 };
 
 /** A running engine. */
 export type EngineService = {
-  /** Where the API answers, without a slash at the end. */
+  /** URL of the API, without a slash at the end. */
   readonly url: string;
   /** Reads the load directory and sideload sources again. */
   reload(): Promise<void>;

@@ -5,9 +5,7 @@ import { ID_BYTES_MAX } from '@tidemark/alerting';
 
 const ID = /^[-._\p{L}0-9]+$/u;
 
-/**
- * The id, a random one when it is empty. Throws `InvalidRequest` naming what `kind` of id it is.
- */
+/** The id, a random one if it is empty. Throws `InvalidRequest` naming the `kind` of id. */
 export function idOrRandom(id: string, kind: 'task' | 'template' | 'recording' | 'replay'): string {
   if (id === '') return randomUUID();
   if (ID.test(id)) {

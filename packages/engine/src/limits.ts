@@ -99,7 +99,7 @@ export const RUNNING_JOBS: SettingLimit = {
 
 export const QUERY_RETRY_DELAY_FIRST_MS = 1_000;
 export const QUERY_RETRY_DELAY_MAX_MS = 60_000;
-/** A query that fails is repeated this often before its tick is given up. */
+/** A failed query is retried this often before its tick is skipped. */
 export const QUERY_RETRY_COUNT = 3;
 
 /** Bytes of a database's answer to one query. */
@@ -111,8 +111,8 @@ export const QUERY_RESPONSE_BYTES: SettingLimit = {
 };
 
 /**
- * Points of one answer of the database, about: reading it is one piece of work of the API's thread,
- * 20 µs each.
+ * Approximate number of points of one answer of the database: reading it is one piece of work of
+ * the API's thread, 20 µs each.
  */
 export const CATCH_UP_PAGE_ROWS: Limit = {
   value: 1_000,
@@ -132,7 +132,7 @@ export const REMEMBERED_POINTS: Limit = {
   reason: 'points that were read and may come from the stream as well, by their times',
 };
 
-/** A task that does not hand out its state by then keeps what was saved before. */
+/** A task that does not return its state within this time keeps the saved one. */
 export const SNAPSHOT_TIMEOUT_MS = 10_000;
 
 export const URL_PARAMETER_CHARS_MAX = 8 * 1024;

@@ -12,7 +12,7 @@ import { alertTables } from './store/alert-tables.ts';
 import { KeptHistory } from './store/kept-history.ts';
 import { Ticker } from './ticker.ts';
 
-/** A crash costs so much of the history of alerts. */
+/** Interval of saving the history of alerts, which a crash may lose. */
 const HISTORY_SAVE_MS = 2000;
 
 export type Alerting = {
@@ -20,7 +20,7 @@ export type Alerting = {
   readonly context: AlertServiceOptions['context'];
 };
 
-/** Opens the topics; events that wait are delivered from then on. Closed with `parts`. */
+/** Opens the topics; waiting events are delivered from then on. Closed with `parts`. */
 export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
   const { config, clock, metadata, logs, redactor } = stores;
   const connections = connectionCache(clock);

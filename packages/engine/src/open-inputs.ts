@@ -5,7 +5,7 @@ import type { Stores } from './open-stores.ts';
 import type { Tasking } from './open-tasks.ts';
 
 /**
- * Opens the listeners of the configuration; `bodies` is their memory, and that of HTTP. Closed with
+ * Opens the configured listeners; `bodies` is the memory that they share with HTTP. Closed with
  * `parts`.
  */
 export async function openInputs(
@@ -28,7 +28,7 @@ export async function openInputs(
       info: (fields, message) => log('info', message, { ...fields }),
       warn: (fields, message) => log('warn', message, { ...fields }),
     },
-    // Tasks need no database to exist.
+    // Tasks do not require that a database exists.
     prepare: () => Promise.resolve(),
     onRejected: (place, rejected) => {
       for (const { text, reason, count = 1 } of rejected) {

@@ -15,7 +15,7 @@ export function recordingsDirectory(config: EngineConfig): string {
   return config.replay.dir || join(config[''].dataDir, 'replay');
 }
 
-/** Opens the stores of both: what was interrupted is marked so. Closed with `parts`. */
+/** Opens the stores of both: interrupted jobs are marked as failed. Closed with `parts`. */
 export async function openJobs(
   { config, clock, metadata, redactor, clusters, shared }: Stores,
   { alerts }: Alerting,

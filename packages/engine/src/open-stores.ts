@@ -28,7 +28,7 @@ export type StoresOptions = {
   readonly clock: Clock;
   readonly log: LogSink;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Start without what clients have changed of the configuration. */
+  /** Start without the configuration changes of clients. */
   readonly skipsOverrides: boolean;
   readonly ownDatabase: OwnDatabase | undefined;
   /** The state that this engine shares with the other instances of its cluster. */
@@ -37,21 +37,21 @@ export type StoresOptions = {
   readonly sender?: HttpSender | undefined;
 };
 
-/** What an engine is given that leads a cluster (docs/adr/0020-engine-cluster.md). */
+/** The parts of an engine that leads a cluster (docs/adr/0020-engine-cluster.md). */
 export type Shared = {
-  /** The instance's copy of what is stored, which this engine may change from now on. */
+  /** The instance's copy of the metadata, which this engine may change from now on. */
   readonly metadata: Metadata;
   /** Where points are kept until saved states contain them. */
   readonly points: PointLog;
-  /** Names the cluster to databases. */
+  /** The cluster's name at databases. */
   readonly clusterId: string;
   /** Lets all instances listen for subscriptions over UDP; `token` is the subscriber's. */
   readonly udp: (token: string | undefined, log: Logger) => UdpPlaces;
   /** Files of recordings of other instances. */
   readonly recordings: RecordingExchange;
-  /** Whether it leads at this moment: asked before anything leaves the engine. */
+  /** Whether it leads now: checked before anything leaves the engine. */
   readonly mayAct: () => boolean;
-  /** Who is there, and who leads. */
+  /** The members and the leader. */
   readonly members: () => readonly Member[];
   /** Number of the last record of the shared log. */
   readonly changesEnd: () => number;
@@ -80,17 +80,17 @@ export type Stores = {
   readonly logs: LogHub;
   readonly http: HttpSender;
   readonly clusters: Clusters;
-  /** What definitions may reach. */
+  /** Permitted programs, files and secrets of definitions. */
   readonly access: AccessPolicy;
-  /** Reads a secret by reference, whoever gave it. */
+  /** Resolves a reference to a secret, for any owner. */
   readonly resolveSecret: (text: string) => string;
   readonly overrides: ConfigOverrides;
   readonly shared: Shared | undefined;
-  /** `undefined` where nobody has to say who they are. */
+  /** `undefined` without authentication. */
   readonly authenticator: Authenticator | undefined;
 };
 
-/** Opens the stores. What is open is closed with `parts`. */
+/** Opens the stores. Open parts are closed with `parts`. */
 export async function openStores(options: StoresOptions, parts: OpenParts): Promise<Stores> {
   const { config, clock, shared, sender = httpSender() } = options;
   const metadata = shared?.metadata ?? (await openMetadata(options, parts));
@@ -103,8 +103,8 @@ export type EntryOptions = Omit<StoresOptions, 'shared' | 'sender'> &
   Pick<Stores, 'metadata' | 'http'>;
 
 /**
- * Opens what it takes to say who may ask for what, over metadata that somebody else may change.
- * What is open is closed with `parts`, the sender too.
+ * Opens the access checks, over metadata that others may change. Open parts are closed with
+ * `parts`, including the sender.
  */
 export async function openEntry(
   options: EntryOptions,
@@ -161,12 +161,12 @@ async function openMetadata(
   return metadata;
 }
 
-/** How long a stop may take; an instance that another one has replaced has nothing to wait for. */
+/** How long a stop may take; an instance that was replaced has nothing to wait for. */
 export function shutdownMs({ config, shared }: Pick<Stores, 'config' | 'shared'>): number {
   return shared?.mayAct() === false ? 0 : config.http.shutdownTimeoutMs;
 }
 
-/** Nothing is sent in the name of a cluster that another instance leads. */
+/** Nothing is sent for a cluster that another instance leads. */
 function whileLeading(sender: HttpSender, { mayAct }: Shared): HttpSender {
   return {
     send: (request, signal) =>

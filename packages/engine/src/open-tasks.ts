@@ -62,7 +62,7 @@ export type Tasking = {
   /** In a cluster: where tasks run. */
   readonly balance: TaskBalance | undefined;
   readonly createTask: CreateTask;
-  /** What all runs of tasks share. */
+  /** Shared by all runs of tasks. */
   readonly setting: TaskSetting;
   readonly environment: () => BuildEnvironment;
   /** Requests by endpoint, and how long writes and queries take. */
@@ -70,7 +70,8 @@ export type Tasking = {
 };
 
 /**
- * Opens what runs tasks; none runs yet. Closed with `parts`, after points that were acknowledged.
+ * Opens the parts that run tasks; none runs yet. Closed with `parts`, after acknowledged points are
+ * processed.
  */
 export async function openTasks(
   stores: Stores,
@@ -169,10 +170,10 @@ async function balanceOf(
 /** An instance answers a moment after it was asked to start a task. */
 const REMOTE_STARTS = 16;
 
-/** A task of a cluster goes on from any state: the log has all that came since. */
+/** A task of a cluster continues from any state: the log has all later points. */
 const FROM_LOG_MS = 100 * 365 * 86_400_000;
 
-/** Where points of stream tasks come from. */
+/** The source of the points of stream tasks. */
 function pointsOf(
   stores: Stores,
   { alerts }: Alerting,
@@ -197,7 +198,7 @@ function pointsOf(
   return { router, writes, subscriptions };
 }
 
-/** How tasks ask databases, be it for their queries or for points they have missed. */
+/** How tasks query databases, for their queries and for missed points. */
 function queriesOf({ config, clock, clusters, logs }: Stores): {
   readonly feed: BatchSchedulerOptions;
   readonly metrics: RequestMetrics;
@@ -218,15 +219,15 @@ function queriesOf({ config, clock, clusters, logs }: Stores): {
 }
 
 /**
- * Whose the subscriptions are. In a cluster they are those of the cluster in either mode: the next
- * leader replaces them, and any instance passes on what still comes to it.
+ * The owner of the subscriptions. In a cluster they are those of the cluster in either mode: the
+ * next leader replaces them, and any instance forwards what still arrives.
  */
 function subscriberOf(stores: Stores): ReturnType<typeof identityOf> {
   const identity = identityOf(stores);
   return stores.shared === undefined ? identity : { ...identity, serverId: identity.clusterId };
 }
 
-/** Where databases reach the instances of a cluster. */
+/** The addresses under which databases reach the instances of a cluster. */
 function instancesOf({ shared }: Stores): readonly Instance[] {
   const instances = (shared?.members() ?? []).map(({ id, pid, isAlive, hostname, url }) => {
     const { port, protocol } = new URL(url);
@@ -241,7 +242,7 @@ function instancesOf({ shared }: Stores): readonly Instance[] {
   );
 }
 
-/** Who listens for subscriptions over UDP: in a cluster all instances, and pass it on. */
+/** Listens for subscriptions over UDP: in a cluster all instances do, and forward the points. */
 function udpPlacesOf(stores: Stores, writes: WritePath): UdpPlaces {
   const { shared, authenticator, logs, config } = stores;
   const log = logs.logger('subscriptions');
@@ -255,7 +256,7 @@ function udpPlacesOf(stores: Stores, writes: WritePath): UdpPlaces {
   };
 }
 
-/** Under which names others know this engine. */
+/** The names of this engine at other services. */
 export function identityOf({
   config,
   metadata,
@@ -270,7 +271,7 @@ export function identityOf({
   return { hostname: config[''].hostname, clusterId, serverId };
 }
 
-/** Resolves when both are; `undefined` when neither has to be waited for. */
+/** Resolves when both are stored; `undefined` when neither has to be awaited. */
 function bothStored(
   some: Promise<void> | undefined,
   others: Promise<void> | undefined,
@@ -279,7 +280,7 @@ function bothStored(
   return Promise.all([some, others]).then(() => undefined);
 }
 
-/** Makes tasks in threads of their own, or in this one, where they share the numbers of series. */
+/** Creates tasks in other threads, or in this one, where they share the numbers of series. */
 function createTaskIn(hosts: HostPool | undefined): CreateTask {
   if (hosts !== undefined) {
     return (pipeline, services, task) => hosts.createTask(pipeline, services, task);

@@ -1,4 +1,4 @@
-// A value that others can wait for, and the way to set it.
+// A value that others can wait for, and the function that sets it.
 
 export type Opening = { readonly promise: Promise<void>; readonly resolve: () => void };
 

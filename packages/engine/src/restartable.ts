@@ -6,17 +6,17 @@ import type { LogSink } from './observability/log-hub.ts';
 import { swapRestored, undoRestored } from './store/restore-upload.ts';
 import type { EngineService } from './engine-service.ts';
 
-/** What became of the last restore since the process began. */
+/** The outcome of the last restore since the process began. */
 export type RestoreState =
   | { readonly state: 'none' }
   | { readonly state: 'restarting' }
   | { readonly state: 'done'; readonly time: string }
   | { readonly state: 'failed'; readonly time: string; readonly error: string };
 
-/** What the API asks of it. */
+/** The restore functions for the API. */
 export type RestoreControl = {
   readonly state: () => RestoreState;
-  /** Begins to restart on what was uploaded. */
+  /** Starts the restart with the uploaded file. */
   readonly restart: () => void;
 };
 
@@ -24,7 +24,7 @@ export type RestartableOptions = {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: LogSink;
-  /** Opens the engine; where it answered before, `url` says. */
+  /** Opens the engine; `url` is its previous address. */
   readonly open: (control: RestoreControl, url: string | undefined) => Promise<EngineService>;
 };
 
@@ -43,7 +43,7 @@ export class RestartableEngine implements EngineService {
       state: () => this.#state,
       restart: () => {
         this.#state = { state: 'restarting' };
-        // When it can be opened neither way the process ends, and with it the service.
+        // If it can be opened with neither file the process ends, and with it the service.
         this.#restarting = this.#restart();
       },
     };

@@ -9,7 +9,7 @@ import type { Stores } from './open-stores.ts';
 import type { Tasking } from './open-tasks.ts';
 import { Ticker } from './ticker.ts';
 
-/** Starts what was enabled; at the end, tasks settle and their state is saved. */
+/** Starts enabled tasks; at the end, tasks settle and their state is saved. */
 export async function resumeTasks(
   stores: Stores,
   { starts, executor, router, snapshots }: Tasking,
@@ -17,7 +17,7 @@ export async function resumeTasks(
   parts: OpenParts,
 ): Promise<void> {
   await starts.resumeEnabled();
-  // Tasks that were never started must not cost the state they left.
+  // Tasks that were never started must keep their saved state.
   parts.add(async () => {
     await executor.settle(service.isListening ? shutdownMs(stores) : 0);
     await router.drained();
@@ -25,7 +25,7 @@ export async function resumeTasks(
   });
 }
 
-/** In a cluster: tasks get new points as they come, and read those since their saved states. */
+/** In a cluster: tasks get new points as they arrive, and read those since their saved states. */
 export function givePoints(
   { shared }: Stores,
   { router, balance }: Tasking,
@@ -40,7 +40,7 @@ export function givePoints(
 
 /**
  * Number of the last record of the log of points that the saved states of all tasks contain; a task
- * without one needs what it has not been given.
+ * without one needs everything that it has not been given.
  */
 function containedThrough(
   points: PointLog,
@@ -52,7 +52,7 @@ function containedThrough(
   return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
 }
 
-/** What has to be looked at from time to time as long as tasks run. */
+/** Starts periodic work while tasks run. */
 export function keepTasks(
   { config, clock, shared }: Stores,
   { executor, hosts, snapshots, balance, subscriptions }: Tasking,
@@ -72,7 +72,7 @@ export function keepTasks(
     const synced = new SyncedStates(clock, config.cluster.syncIntervalMs);
     every(config.cluster.snapshotIntervalMs, async () => {
       await snapshots.saveAll(executor);
-      // One that leads no more does not know which tasks go on with the next leader.
+      // An instance that no longer leads does not know which tasks continue with the next leader.
       if (!shared.mayAct()) return;
       const through = containedThrough(shared.points, { executor, snapshots });
       await shared.points.forget(synced.saved(through));

@@ -35,8 +35,8 @@ import { Ticker } from './ticker.ts';
 const BEHIND_FRONT = { host: '127.0.0.1', port: 0 };
 
 /**
- * Opens the engine's directory, starts its tasks and listens. Rejects when any of it does not work;
- * nothing stays open then.
+ * Opens the engine's directory, starts its tasks and listens. Rejects when any of it fails; nothing
+ * stays open then.
  */
 export async function startEngine(
   config: EngineConfig,
@@ -47,7 +47,7 @@ export async function startEngine(
     async (parts) => {
       await openDirectory(config, options, parts);
       if (!config.cluster.enabled) return openRestartable(config, options, parts);
-      // Loaded by those only that have a cluster.
+      // Only loaded with a cluster.
       const { openClusterMember } = await import('./member/cluster-member.ts');
       return openClusterMember(config, { ...options, openEngine }, parts);
     },
@@ -55,7 +55,7 @@ export async function startEngine(
   );
 }
 
-/** As `openEngine`, of an engine that can be restarted on a backup. */
+/** As `openEngine`, for an engine that can be restarted with a backup. */
 async function openRestartable(
   config: EngineConfig,
   options: StartEngineOptions,
@@ -90,7 +90,7 @@ async function openRestartable(
   };
 }
 
-/** The address of the configuration with the port that it was given. */
+/** The configured address with the actual port. */
 function withPort(bindAddress: string, url: string): string {
   return bindAddress.replace(/:\d+$/, `:${new URL(url).port}`);
 }
@@ -184,7 +184,7 @@ async function openEngine(
   return { url, reload, close: () => parts.close() };
 }
 
-/** Nobody can ask where a port will be that is chosen later. */
+/** Clients cannot know a port that is chosen later. */
 async function openStarting(
   config: EngineConfig,
   {
@@ -229,7 +229,7 @@ async function openDirectory(
   await repairStore({ directory, setting, environment, startsEmpty }, log);
 }
 
-/** Where a backup may come back; not in a cluster, whose instances share what is stored. */
+/** Restores backups; not in a cluster, whose instances share the metadata. */
 function openRestore(
   config: EngineConfig,
   {
@@ -263,7 +263,7 @@ async function openLoadDirectory(
     log: logs.logger('load'),
   });
   if (!enabled) return load;
-  // A file that somebody broke meanwhile is logged; it must not keep everything else from starting.
+  // A file that was broken meanwhile is logged; it must not keep everything else from starting.
   await load.loadIfChanged();
   if (watchIntervalMs > 0) {
     const ticker = new Ticker(clock, watchIntervalMs, () => load.loadIfChanged());

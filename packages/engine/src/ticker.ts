@@ -2,8 +2,8 @@
 import type { Clock } from '@tidemark/core';
 
 /**
- * Calls `work` every `intervalMs` until it is closed. One call at a time; a late one is not made up
- * for. What can fail in the work is its own business: a rejection is a bug, which ends the process.
+ * Calls `work` every `intervalMs` until it is closed. One call at a time; late ones are skipped.
+ * The work handles its own failures: a rejection is a bug, which ends the process.
  */
 export class Ticker {
   readonly #stopped = new AbortController();

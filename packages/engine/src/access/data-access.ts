@@ -4,14 +4,14 @@
 import { Forbidden } from '@tidemark/core';
 import type { RequestUser } from './request.ts';
 
-/** Stands for databases that nobody knows any more: no grant is on it, so that it is for admins. */
+/** Stands for unknown databases: there are no grants on it, so it is for admins. */
 export const UNKNOWN_DATABASE = '';
 
 export class DataAccess {
   readonly #user: RequestUser | undefined;
   #wasAsked = false;
 
-  /** Without a user everybody may see everything. */
+  /** Without a user everything may be read. */
   constructor(user: RequestUser | undefined) {
     this.#user = user;
   }
@@ -20,15 +20,15 @@ export class DataAccess {
     return this.#wasAsked;
   }
 
-  /** For endpoints that ask for each part of an answer, of which there may be none. */
+  /** For endpoints that check each part of an answer, of which there may be none. */
   ofParts(): this {
     this.#wasAsked = true;
     return this;
   }
 
   /**
-   * Asks for rights as they are now: a stream that goes on repeats the question. `databases` is not
-   * called where everybody may see everything.
+   * Checks the present rights: a stream checks again and again. `databases` is not called if
+   * everything may be read.
    */
   async mayRead(databases: () => readonly string[]): Promise<boolean> {
     this.#wasAsked = true;
@@ -38,7 +38,7 @@ export class DataAccess {
     return true;
   }
 
-  /** Throws `Forbidden`, which names the first database that is missing. */
+  /** Throws `Forbidden`, which names the first database without a grant. */
   async requireRead(databases: readonly string[]): Promise<void> {
     this.#wasAsked = true;
     for (const database of databases) {

@@ -1,11 +1,11 @@
-// Who asks for what: what is known of a request when its rights are checked.
+// A request and its client, as far as they are known when rights are checked.
 import type { QueryParams } from '../formats/params.ts';
 
 /**
  * `open`: none. `ping`: any user. `statistics`: as `grant`, or none without
  * `http.pprof-auth-enabled`. `write`: to write to the database of the request. `grant`: any user
- * with a grant on a database. `data`: as `grant`, and READ on the databases of what is shown, which
- * the handler asks for (`DataAccess`). `documents`: as `grant`; what may be changed depends on the
+ * with a grant on a database. `data`: as `grant`, and READ on the databases of the returned data,
+ * which the handler checks (`DataAccess`). `documents`: as `grant`; rights to change depend on the
  * document. `admin`: an admin.
  */
 export type RouteRight =
@@ -18,22 +18,24 @@ export type RouteRight =
   | 'documents'
   | 'admin';
 
-/** Whom the credentials of a request belong to. */
+/** The user whose credentials a request has. */
 export type RequestUser = {
   readonly name: string;
   readonly isAdmin: boolean;
-  /** Whether any database was granted to the user. */
+  /** Whether the user has a grant on any database. */
   readonly hasGrant: boolean;
-  /** Admins may read databases that do not exist too. Rejects when the database does not answer. */
+  /**
+   * Admins may also read databases that do not exist. Rejects when the database does not answer.
+   */
   readonly canRead: (database: string) => Promise<boolean>;
 };
 
-/** What is known of a request before its body has been looked at. */
+/** A request before its body is read. */
 export type AuthRequest = {
   readonly method: string;
   /**
-   * Pattern of the endpoint as it was registered, under the stable base path where it has one: what
-   * a client writes in other ways is the same endpoint.
+   * Pattern of the endpoint as registered, under the stable base path where it has one: other
+   * spellings of a URL have the same pattern.
    */
   readonly route: string;
   /** The right that the endpoint needs. */
@@ -46,10 +48,10 @@ export type AuthRequest = {
 };
 
 /**
- * Decides whether a request is allowed and returns its user where that is known; throws
- * `Unauthorized`, `Forbidden` or `LimitExceeded`.
+ * Decides whether a request is allowed and returns its user if known; throws `Unauthorized`,
+ * `Forbidden` or `LimitExceeded`.
  */
 export type Authorize = (request: AuthRequest) => Promise<RequestUser | undefined> | undefined;
 
-/** User under which the database delivers what the engine subscribed to. */
+/** The user with which the database delivers writes for the engine's subscriptions. */
 export const SUBSCRIBER = '~subscriber';

@@ -8,13 +8,13 @@ const HASHES: Readonly<Record<string, string>> = {
   HS512: 'sha512',
 };
 
-/** Whether a shared secret can have signed it; the database may know tokens of other kinds. */
+/** Whether a shared secret may have signed it; the database may accept other kinds of tokens. */
 export function isSignedWithSecret(token: string): boolean {
   const { alg } = decodePart(token.split('.')[0] ?? '');
   return own(HASHES, String(alg)) !== undefined;
 }
 
-/** The user that a token names which is right now; throws `Unauthorized` otherwise. */
+/** The user of a token that is valid now; throws `Unauthorized` otherwise. */
 export function userOfToken(token: string, sharedSecret: string, nowSeconds: number): string {
   const [header = '', payload = '', signature = '', ...more] = token.split('.');
   if (more.length > 0) throw new Unauthorized('invalid token: wrong number of segments');
@@ -35,7 +35,7 @@ export function userOfToken(token: string, sharedSecret: string, nowSeconds: num
   return username;
 }
 
-/** Compares secrets in a time that tells nothing of them but their length. */
+/** Compares secrets in a time that only depends on their length. */
 export function isSame(a: string, b: string): boolean {
   const [x, y] = [Buffer.from(a), Buffer.from(b)];
   return x.length === y.length && timingSafeEqual(x, y);
@@ -46,7 +46,7 @@ function decodePart(part: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
     if (value !== null && typeof value === 'object') return { ...value };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Unauthorized('invalid token: segment is not JSON');
 }

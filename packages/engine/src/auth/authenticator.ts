@@ -1,7 +1,7 @@
 // Authenticates requests and checks rights when authentication is on. Users are those of the
 // default cluster of the database (with a password, an API token or a signed token), and the
 // database itself as a subscriber. Users with a grant on a database may read, users with WRITE may
-// write to that database, and admins may change something.
+// write to that database, and admins may make changes.
 import { LoginThrottle } from '@tidemark/process';
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, messageOf, Unauthorized } from '@tidemark/core';
@@ -21,7 +21,7 @@ export type AuthenticatorOptions = {
   readonly clusters: Clusters;
   readonly clock: Clock;
   readonly sharedSecret: string;
-  /** Users whom tokens of the shared secret make admins without the database being asked. */
+  /** Users that are admins with a token of the shared secret, without asking the database. */
   readonly tokenAdmins: readonly string[];
   /** `http.pprof-auth-enabled`. */
   readonly pprofAuthEnabled: boolean;
@@ -47,7 +47,7 @@ export class Authenticator {
     this.#subscriberToken = subscriberToken;
   }
 
-  /** The token of the subscriber is made once and kept with the metadata. */
+  /** The token of the subscriber is created once and stored with the metadata. */
   static async open(
     options: AuthenticatorOptions & { readonly metadata: Metadata },
   ): Promise<Authenticator> {
@@ -65,7 +65,7 @@ export class Authenticator {
   }
 
   /**
-   * Lets the request pass and tells whose it is, or throws `Unauthorized`, `Forbidden`, or
+   * Allows the request and returns its user, or throws `Unauthorized`, `Forbidden`, or
    * `LimitExceeded` after too many failures.
    */
   async authorize(request: AuthRequest): Promise<RequestUser | undefined> {
@@ -79,9 +79,9 @@ export class Authenticator {
   }
 
   /**
-   * Rejects with `InvalidRequest` clusters whose database would not let the caller change them
-   * again: it does not answer, or knows others. Nobody but users of tokens could log in to put that
-   * right.
+   * Rejects with `InvalidRequest` clusters whose database would keep the caller from changing them
+   * again: it does not answer, or has other users. Only users of tokens could log in to correct
+   * that.
    */
   async checkClusters(elements: readonly Cluster[], caller: Caller): Promise<void> {
     const credentials = readCredentials(caller);
@@ -95,8 +95,8 @@ export class Authenticator {
     throw wouldLockOut('you are no admin there');
   }
 
-  // Only what can be guessed is braked: signatures and tokens cannot, and a program whose token
-  // has expired guesses nothing.
+  // Only passwords are throttled: signatures and tokens cannot be guessed, and a program whose
+  // token has expired guesses nothing.
   async #identify(credentials: Credentials, address: string): Promise<User> {
     if (credentials.kind === 'web-token') return this.#withWebToken(credentials, address);
     if (credentials.kind === 'api-token' || credentials.name === SUBSCRIBER)
@@ -130,7 +130,7 @@ export class Authenticator {
     return {
       ...user,
       name: user.name || name || 'of the token',
-      // Asked again each time, because streams outlive rights.
+      // Looked up each time, because streams outlive rights.
       canRead: async (database) => (await this.#users.user(claim)).canRead(database),
     };
   }

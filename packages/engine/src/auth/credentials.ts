@@ -3,16 +3,16 @@
 import { Unauthorized } from '@tidemark/core';
 import type { QueryParams } from '../formats/params.ts';
 
-/** How API tokens of the database begin, which tells them from `user:password`. */
+/** Prefix of the database's API tokens, which distinguishes them from `user:password`. */
 const API_TOKEN_PREFIX = 'tmk_';
 
 export type Credentials = {
   readonly kind: 'password' | 'web-token' | 'api-token';
-  /** Name of the user; '' where only the token says it. */
+  /** Name of the user; '' if only the token has it. */
   readonly name: string;
   /** Password or token. */
   readonly secret: string;
-  /** The header that tells the database the same. */
+  /** The same credentials as a header for the database. */
   readonly authorization: string;
 };
 

@@ -10,37 +10,38 @@ import type { Cluster } from '../config/cluster-section.ts';
 import { asObject, parseJson } from '../formats/json.ts';
 import type { Clusters } from '../database/clusters.ts';
 
-/** For so long an answer of the database counts, and a right that was taken away goes on. */
+/** The time for which an answer of the database is cached, and a revoked right stays valid. */
 const CACHE_MS = 60_000;
 const CACHE_ENTRIES_MAX = 10_000;
 
-/** Credentials that belong to nobody. */
+/** Credentials that are not valid. */
 export class WrongCredentials extends Unauthorized {
   constructor(message = 'authorization failed') {
     super(message);
   }
 }
 
-/** Credentials as they came: a header `Authorization`, and from where. */
+/** Credentials as received: a header `Authorization`, and the client's address. */
 type Claim = { readonly authorization: string; readonly address: string };
 
 const NOBODY: Claim = { authorization: '', address: '' };
 
 type DatabaseUser = {
-  /** '' when the database did not tell. */
+  /** '' if the database did not return it. */
   readonly name: string;
   readonly isAdmin: boolean;
-  /** Whether any database was granted to the user. */
+  /** Whether the user has a grant on any database. */
   readonly hasGrant: boolean;
   /**
-   * Admins may write to databases that do not exist too. Rejects when the database does not answer.
+   * Admins may also write to databases that do not exist. Rejects when the database does not
+   * answer.
    */
   readonly canWrite: (database: string) => Promise<boolean>;
-  /** The same of reading. */
+  /** The same for reading. */
   readonly canRead: (database: string) => Promise<boolean>;
 };
 
-/** A request that only those with a right are answered. */
+/** A request that only users with a right may make. */
 type Question = Omit<Parameters<Clusters['askAs']>[1], 'clientAddress'>;
 
 type Identity = {
@@ -54,11 +55,11 @@ export class DatabaseUsers {
   readonly #clusters: Clusters;
   readonly #clock: Clock;
   #cluster: Cluster | undefined;
-  /** By hash of the credentials; those that are being looked up are among them. */
+  /** Keyed by hash of the credentials; includes look-ups in progress. */
   readonly #users = new Map<string, { readonly user: Promise<DatabaseUser>; untilMs: number }>();
-  /** Until when the database is known to ask for credentials itself. */
+  /** Until this time the database is known to require credentials. */
   #isAskingUntilMs = 0;
-  /** Until when the database is known not to tell the engine who somebody is. */
+  /** Until this time the database is known not to have `/api/identity`. */
   #isSilentUntilMs = 0;
 
   constructor(options: { readonly clusters: Clusters; readonly clock: Clock }) {
@@ -83,15 +84,13 @@ export class DatabaseUsers {
     try {
       return await entry.user;
     } catch (error) {
-      // Asked again next time, unless somebody else asks already.
+      // Asked again next time, unless another look-up has begun.
       if (this.#users.get(key) === entry) this.#users.delete(key);
       throw error;
     }
   }
 
-  /**
-   * Forgets answers of another database, or of this one to other credentials.
-   */
+  /** Drops answers of another database, or of this one to other credentials. */
   #followCluster(): void {
     const cluster = this.#clusters.default;
     if (cluster === undefined)
@@ -107,7 +106,7 @@ export class DatabaseUsers {
     return (await this.#identify(claim, nowMs)) ?? (await this.#askAs(claim, nowMs));
   }
 
-  /** `undefined` when the database does not tell. */
+  /** `undefined` if the database does not have this endpoint. */
   async #identify(claim: Claim, nowMs: number): Promise<DatabaseUser | undefined> {
     if (this.#isSilentUntilMs > nowMs || !this.#clusters.hasOwnCredentials()) return undefined;
     const { status, body } = await this.#clusters.identify(claim);
@@ -129,7 +128,7 @@ export class DatabaseUsers {
 
   async #askAs(claim: Claim, nowMs: number): Promise<DatabaseUser> {
     await this.#checkAsks(nowMs);
-    // The first statement needs no right and lists what was granted, the second needs an admin.
+    // The first statement needs no right and lists granted databases, the second needs an admin.
     const databases = await this.#answer(claim, 'SHOW DATABASES');
     if (databases === undefined) throw new WrongCredentials();
     const isAdmin = (await this.#answer(claim, 'SHOW USERS')) !== undefined;
@@ -140,7 +139,7 @@ export class DatabaseUsers {
       name: '',
       isAdmin,
       hasGrant,
-      // Without a line nothing is written, but the database answers as it would with one.
+      // Without a line nothing is written, but the answer is the same as with one.
       canWrite: allowed((db) => ({ method: 'POST', path: '/write', params: { db }, body: '' })),
       canRead: allowed((db) => ({
         method: 'GET',
@@ -150,7 +149,7 @@ export class DatabaseUsers {
     };
   }
 
-  /** Whether the database lets somebody ask something about one of its databases. */
+  /** Whether the database allows a user's request about one of its databases. */
   #allowed(
     { authorization, address: clientAddress }: Claim,
     questionAbout: (database: string) => Question,
@@ -168,7 +167,7 @@ export class DatabaseUsers {
     };
   }
 
-  /** A database whose own authentication is off takes every password, which proves nothing. */
+  /** A database without authentication accepts every password, which proves nothing. */
   async #checkAsks(nowMs: number): Promise<void> {
     if (this.#isAskingUntilMs > nowMs) return;
     if ((await this.#answer(NOBODY, 'SHOW DATABASES')) !== undefined) throw isOpen();
@@ -215,7 +214,7 @@ function listsDatabases(body: string): boolean {
   return (answer.results?.[0]?.series?.[0]?.values?.length ?? 0) > 0;
 }
 
-/** `undefined` when it is no answer to the question: the server is another product. */
+/** `undefined` if it is no answer to the question: the server is another product. */
 function readIdentity(body: string): Identity | undefined {
   let fields: Readonly<Record<string, unknown>>;
   try {

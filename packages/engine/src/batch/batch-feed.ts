@@ -24,7 +24,7 @@ export type BatchFeedOptions = {
   readonly clock: Clock;
   readonly config: CatchUpConfig;
   readonly log: Logger;
-  /** Asks for one range of a node. Rejects with `Unavailable` when asking again may help. */
+  /** Queries one range of a node. Rejects with `Unavailable` if a retry may help. */
   readonly query: (
     node: QueryNode,
     range: { readonly start: Timestamp; readonly stop: Timestamp },
@@ -35,9 +35,7 @@ export type BatchFeedOptions = {
 type Asked = {
   readonly node: QueryNode;
   readonly tick: Timestamp;
-  /**
-   * Whether a failed query is repeated after this many attempts; the next tick asks anyway.
-   */
+  /** Whether a failed query is retried after this many attempts; the next tick queries anyway. */
   readonly canRepeat: (attempts: number) => boolean;
   readonly signal: AbortSignal;
 };
@@ -60,8 +58,7 @@ export class BatchFeed implements TaskSource {
   }
 
   suspend(): void {
-    // Without missed runs the schedule goes on: the next answer is for the task that was started
-    // again.
+    // Without missed runs the schedule continues: the next answer goes to the restarted task.
     if (this.#options.config.missedRuns === 'skip') return;
     this.#stopped.abort();
     this.#stopped = new AbortController();
@@ -75,7 +72,7 @@ export class BatchFeed implements TaskSource {
     return Promise.resolve();
   }
 
-  /** Stops asking and waits for the answer that is on its way. */
+  /** Stops querying and waits for the answer in progress. */
   async close(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
@@ -92,7 +89,8 @@ export class BatchFeed implements TaskSource {
   }
 
   /**
-   * Asks what was due since the state of the task was taken. Returns the last tick of each node.
+   * Makes the queries that were due since the state of the task was saved. Returns the last tick of
+   * each node.
    */
   async #makeUp(
     { position }: Resumption,
@@ -136,14 +134,14 @@ export class BatchFeed implements TaskSource {
     return served;
   }
 
-  /** Asks on the schedule of a node; goes on from the tick that was served last. */
+  /** Queries on the schedule of a node, continuing after the tick that was served last. */
   async #loop(node: QueryNode, served: Timestamp | undefined, signal: AbortSignal): Promise<void> {
     const { clock, clusters } = this.#options;
     const { task } = this.#unit;
     try {
       clusters.cluster(node.options.cluster);
     } catch (error) {
-      // Usable as soon as it is configured; until then the task says what it lacks.
+      // Usable as soon as it is configured; until then the task reports what is missing.
       this.#report(node, messageOf(error));
     }
     let tick =
@@ -158,7 +156,7 @@ export class BatchFeed implements TaskSource {
         return;
       }
       if (signal.aborted) return;
-      // Repeating beyond the next tick would pile up.
+      // Retries beyond the next tick would pile up.
       const next = node.schedule(tick) ?? tick;
       const canRepeat = (attempts: number): boolean =>
         attempts <= QUERY_RETRY_COUNT && next > clock.now();
@@ -200,7 +198,7 @@ export class BatchFeed implements TaskSource {
   }
 }
 
-// Sleeps in pieces: a wall clock that is set must not make a schedule late by more than a minute.
+// Sleeps in pieces: setting the wall clock must not delay a schedule by more than a minute.
 const SLEEP_MS_MAX = 60_000;
 
 async function sleepUntil(clock: Clock, time: Timestamp, signal: AbortSignal): Promise<void> {
@@ -212,8 +210,8 @@ async function sleepUntil(clock: Clock, time: Timestamp, signal: AbortSignal): P
 }
 
 /**
- * The tick after `tick`; ticks that have passed already while the last one was served are left out
- * but for the last.
+ * The tick after `tick`; of those that have passed while the last one was served, only the latest
+ * counts.
  */
 function nextTick(schedule: Schedule, tick: Timestamp, now: Timestamp): Timestamp | undefined {
   let next = schedule(tick);

@@ -33,7 +33,7 @@ export class BatchScheduler {
     return new BatchFeed({ ...this.#options, query }, unit, setup);
   }
 
-  /** Asks for one range of a node; waits until few enough queries run. */
+  /** Queries one range of a node; waits while too many queries run. */
   async query(
     node: QueryNode,
     range: { readonly start: Timestamp; readonly stop: Timestamp },

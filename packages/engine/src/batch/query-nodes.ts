@@ -5,7 +5,7 @@ import { QueryText } from '../database/query-text.ts';
 import { scheduleOf } from '../database/schedule.ts';
 import type { Schedule } from '../database/schedule.ts';
 
-/** A query node of a pipeline, ready to ask. */
+/** A query node of a pipeline, ready to run. */
 export type QueryNode = {
   readonly name: string;
   readonly options: AskedQuery;
@@ -14,8 +14,8 @@ export type QueryNode = {
 };
 
 /**
- * The query nodes of a batch pipeline in creation order. Throws `InvalidRequest` for what a node
- * cannot do.
+ * The query nodes of a batch pipeline in creation order. Throws `InvalidRequest` for options that a
+ * node does not support.
  */
 export function queryNodesOf(pipeline: Pipeline): readonly QueryNode[] {
   return pipeline.nodes.flatMap((node) => {

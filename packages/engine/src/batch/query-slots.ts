@@ -7,7 +7,7 @@ export type QuerySlotsOptions = {
   /** Queries that may run at the same time. */
   readonly concurrency: number;
   readonly timeoutMs: number;
-  /** Told how long each query took, failed ones too. */
+  /** Called with the duration of each query, including failed ones. */
   readonly onEnd?: ((seconds: number) => void) | undefined;
 };
 
@@ -24,7 +24,10 @@ export class QuerySlots {
     return this.#running;
   }
 
-  /** Runs a query when few enough others do. Rejects with `Unavailable` when it takes too long. */
+  /**
+   * Runs a query as soon as fewer than the limit are running. Rejects with `Unavailable` when it
+   * takes too long.
+   */
   async run<T>(query: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, timeoutMs, concurrency, onEnd } = this.#options;
     while (this.#running >= concurrency) {

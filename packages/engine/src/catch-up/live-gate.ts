@@ -10,10 +10,10 @@ import type { ReadPoints } from './read-points.ts';
 type Mode =
   /** Points wait in the router, as for a task that is behind. */
   | 'held'
-  /** The task gets the points that have waited, which advance its time. */
+  /** The task gets the waiting points, which advance its time. */
   | 'draining'
   | 'live'
-  /** The engine stops: what waits is in the database and is read after the next start. */
+  /** The engine stops: waiting points are in the database and are read after the next start. */
   | 'dropping';
 
 export class LiveGate implements PointConsumer {
@@ -24,12 +24,13 @@ export class LiveGate implements PointConsumer {
   #opening: Opening = opening();
   #read: ReadPoints | undefined;
   #readUntil: Timestamp = 0n;
-  /** Batches that were on their way when the gate was closed. */
+  /** Batches that were in progress when the gate was closed. */
   #strays: PointBatch[] = [];
   droppedCount = 0;
 
   /**
-   * Points that were read may come from the stream up to `latenessNanos` after the task is live.
+   * Points that were read may also come from the stream up to `latenessNanos` after the task is
+   * live.
    */
   constructor(task: RunningTask, clock: Clock, latenessNanos: bigint) {
     this.#task = task;
@@ -78,19 +79,19 @@ export class LiveGate implements PointConsumer {
     this.#opening = opening();
   }
 
-  /** The task has been given these points; what has waited follows them. */
+  /** The task has been given these points; the waiting ones follow. */
   drain(read: ReadPoints): void {
     this.#read = read;
     this.#open('draining');
   }
 
-  /** The time of the task is the machine's. */
+  /** The task's time is the machine's from now on. */
   goLive(): void {
     this.#readUntil = this.#clock.now() + this.#latenessNanos;
     this.#open('live');
   }
 
-  /** Drops what has waited and what follows. */
+  /** Drops waiting points and all later ones. */
   drop(): void {
     this.#open('dropping');
   }

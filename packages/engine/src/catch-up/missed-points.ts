@@ -1,5 +1,5 @@
 // Reads missed points of a time range from the database for a task: page by page in time order,
-// with the types that they were written with.
+// with their original types.
 import { InvalidRequest } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import { quoteIdentifier } from '@tidemark/influxql';
@@ -22,13 +22,13 @@ export type MissedPoint = {
   readonly time: Timestamp;
 };
 
-/** What a task reads: its pairs with the measurements it asks for there; none means all. */
+/** The reads of a task: its pairs, and the measurements that it uses there; none means all. */
 export type Wanted = { readonly place: Dbrp; readonly measurements: readonly string[] };
 
 /** Range of times; without `stop` it has no end. */
 export type Range = { readonly start: Timestamp; readonly stop: Timestamp | undefined };
 
-/** What the nodes of a pipeline take of the pairs that its task gets. */
+/** The part of its pairs that the nodes of a pipeline use. */
 export function wantedOf(pipeline: Pipeline, dbrps: readonly Dbrp[]): readonly Wanted[] {
   const reading = pipeline.nodes
     .map((node) => effectsOf(node).readsPoints)
@@ -70,11 +70,11 @@ export class MissedPoints {
         this.#append(points, wanted.place, series);
       }
     }
-    // Stable: at one time the order is that of the database's series.
+    // Stable: points of one time keep the order of the database's series.
     return points.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
   }
 
-  /** A database that does not exist has nothing that could have been missed. */
+  /** A database that does not exist has no missed points. */
   async #ask(statement: string, signal: AbortSignal): Promise<readonly RawSeries[]> {
     try {
       return await this.#clusters.exact('', statement, {
@@ -101,11 +101,11 @@ export class MissedPoints {
       const [name, type] = [columns.indexOf('fieldKey'), columns.indexOf('fieldType')];
       for (const row of values) {
         const key = typeKey(place, series.name, String(row[name]));
-        // A field that has several types is a float where one of them is.
+        // A field with several types is a float if one of them is.
         if (this.#types.get(key) !== 'float') this.#types.set(key, String(row[type]));
       }
     }
-    // One that was deleted meanwhile is read as it looks.
+    // A field that was deleted meanwhile gets its type from its values.
     for (const column of series.columns) {
       const key = typeKey(place, series.name, column);
       if (!this.#types.has(key)) this.#types.set(key, '');

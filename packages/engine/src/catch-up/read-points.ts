@@ -9,13 +9,13 @@ export class ReadPoints {
   readonly #since: Timestamp;
   #rememberedFrom: Timestamp;
   #readTo: Timestamp;
-  /** Times in order, by place and series. */
+  /** Ascending times, by place and series. */
   #times = new Map<string, Timestamp[]>();
   #count = 0;
 
   /**
-   * Points before `since` were not read at all. Times are remembered from `rememberedFrom` on; of
-   * what lies between, a point that comes later than that is taken for one that was read.
+   * Points before `since` were not read. Times are recorded from `rememberedFrom` on; a later point
+   * with a time between the two counts as read.
    */
   constructor(since: Timestamp, rememberedFrom: Timestamp) {
     this.#since = since;
@@ -43,8 +43,8 @@ export class ReadPoints {
   }
 
   /**
-   * The batch without the rows that were read; itself when there are none, `undefined` when nothing
-   * is left.
+   * The batch without the rows that were read; itself if there are none, `undefined` if nothing is
+   * left.
    */
   without(batch: PointBatch): PointBatch | undefined {
     const keys: (string | undefined)[] = [];

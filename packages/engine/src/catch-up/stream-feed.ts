@@ -29,7 +29,7 @@ export type StreamFeedParts = {
   readonly slots: QuerySlots;
   readonly clock: Clock;
   readonly config: CatchUpConfig;
-  /** Resolves when what is written to the database from now on comes to the router. */
+  /** Resolves when later writes to the database reach the router. */
   readonly linked: () => Promise<void>;
   readonly log: Logger;
 };
@@ -38,7 +38,7 @@ const PAGE_NANOS_FIRST = 10_000_000_000n;
 const PAGE_NANOS_MIN = 1_000_000n;
 const PAGE_NANOS_MAX = 3_600_000_000_000n;
 
-/** Why a run through what was missed ends before its end. */
+/** Why catching up ends early. */
 const SUSPENDED = new Error('the task is started again');
 const STOPPING = new Error('the engine stops');
 const CLOSING = new Error('the task is stopped');
@@ -59,7 +59,7 @@ export function startPoints(
   };
 }
 
-/** One run through what a task has missed. */
+/** One pass of catching up. */
 type Run = {
   readonly since: Timestamp;
   readonly missed: MissedPoints;
@@ -114,7 +114,7 @@ class StreamFeed implements TaskSource {
 
   async settle(deadlineMs: number): Promise<void> {
     if (this.#running === undefined) return;
-    // An unreachable database is not waited for.
+    // An unreachable database is not awaited.
     if (this.#unit.problem === undefined) {
       await within(this.#parts.clock, deadlineMs, this.#running);
     }
@@ -173,11 +173,11 @@ class StreamFeed implements TaskSource {
     });
   }
 
-  /** Gives the task all points from then to now. Returns those whose times lie in the future. */
+  /** Gives the task all missed points up to now. Returns those with future times. */
   async #readAll(run: Run): Promise<readonly MissedPoint[]> {
     const { clock, linked } = this.#parts;
     await this.#repeating(run, () => linked());
-    // From here on nothing is missed: what is written now comes from the stream too.
+    // From here on nothing is missed: later writes also come from the stream.
     const end = clock.now();
     const start = run.since > end ? run.since : end;
     const last = await this.#page(run, { start, stop: undefined });
@@ -221,7 +221,7 @@ class StreamFeed implements TaskSource {
     }
   }
 
-  /** Points that the state of the task does not contain. All of them are remembered as read. */
+  /** Points that the state of the task does not contain. All of them are recorded as read. */
   #unknown({ read, contained }: Run, points: readonly MissedPoint[]): readonly MissedPoint[] {
     const unknown = points.filter(({ place, series, time }) => {
       read.add(placeText(place.db, place.rp), series, time);
@@ -278,8 +278,7 @@ class StreamFeed implements TaskSource {
 }
 
 /**
- * Another run or another start begins again; a task that is only stopped is still given what has
- * waited.
+ * Another pass or start begins again; a task that is only stopped still gets the waiting points.
  */
 function isSuperseded(signal: AbortSignal): boolean {
   return signal.aborted && signal.reason !== CLOSING;
@@ -294,7 +293,7 @@ function nextPageNanos(pageNanos: bigint, rows: number): bigint {
   return pageNanos * 4n < PAGE_NANOS_MAX ? pageNanos * 4n : PAGE_NANOS_MAX;
 }
 
-/** Resolves with the work, or with nothing as soon as the signal says so. */
+/** Resolves with the result of the work, or with `undefined` as soon as the signal is aborted. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let stop = (): void => undefined;
   const aborted = new Promise<undefined>((resolve) => {

@@ -1,10 +1,10 @@
 // Assigns tasks to instances by the measured needs of the tasks and the capacity of the instances.
-// A task stays where it is unless its instance accepts no tasks any more or has clearly more load
-// than others.
+// A task stays in place unless its instance accepts no more tasks or has clearly more load than
+// others.
 
 export type TaskNeed = {
   readonly id: string;
-  /** Where it runs; `undefined` when it is to be started. */
+  /** Its present instance; `undefined` when it is to be started. */
   readonly instance: string | undefined;
   readonly pointsPerSecond: number;
   readonly memoryBytes: number;
@@ -12,14 +12,14 @@ export type TaskNeed = {
 
 export type InstanceRoom = {
   readonly id: string;
-  /** What it can take, compared with others; 0 takes nothing. */
+  /** Its relative capacity; 0 accepts no tasks. */
   readonly capacity: number;
 };
 
-/** An instance may have so much more than the least loaded one, as a part of the mean. */
+/** An instance may have this much more load than the least loaded one, as a share of the mean. */
 const TOLERANCE = 0.3;
 
-/** A move has to gain more than sums of such numbers may be wrong by. */
+/** A move has to gain more than the rounding errors of such sums. */
 const LEAST_GAIN = 1e-9;
 
 type Load = { readonly id: string; readonly capacity: number; weight: number };
@@ -30,8 +30,8 @@ type Weighed = {
 };
 
 /**
- * The instance of every task; none when no instance takes any. The same whatever the order of its
- * parameters, and again the same when it is asked about what it has answered.
+ * The instance of every task; none if no instance accepts any. The result does not depend on the
+ * order of the parameters, and does not change when it is applied again.
  */
 export function assignTasks(
   tasks: readonly TaskNeed[],
@@ -58,7 +58,7 @@ export function assignTasks(
   return placed;
 }
 
-/** Where tasks are best started, one after the other, as long as nothing is known of them. */
+/** The best instances to start tasks on one after another, while their needs are unknown. */
 export class NewPlaces {
   readonly #loads: ReadonlyMap<string, Load>;
   readonly #weight: number;
@@ -73,7 +73,7 @@ export class NewPlaces {
   }
 
   /**
-   * The instance for one more task, which counts as its load from now on; `undefined` when no
+   * The instance for one more task, which counts as its load from now on; `undefined` if no
    * instance accepts tasks.
    */
   next(): string | undefined {
@@ -91,7 +91,7 @@ function emptyLoads(instances: readonly InstanceRoom[]): Map<string, Load> {
   return loads;
 }
 
-/** What a task needs is its part of the points, of the memory and of the tasks. */
+/** The need of a task is its share of the points, of the memory and of the tasks. */
 function weigh(tasks: readonly TaskNeed[]): readonly Weighed[] {
   const points = tasks.reduce((sum, task) => sum + task.pointsPerSecond, 0);
   const bytes = tasks.reduce((sum, task) => sum + task.memoryBytes, 0);
@@ -103,7 +103,7 @@ function weigh(tasks: readonly TaskNeed[]): readonly Weighed[] {
   }));
 }
 
-/** Where the load is least with so much more; of several, the first by id. */
+/** The instance with the least load after adding `more`; the first by id among several. */
 function leastLoaded(loads: ReadonlyMap<string, Load>, more: number): Load {
   const [first, ...others] = loads.values();
   let best = first as Load;
@@ -111,7 +111,7 @@ function leastLoaded(loads: ReadonlyMap<string, Load>, more: number): Load {
   return best;
 }
 
-/** Moves tasks one by one, each time the one that makes the difference smallest. */
+/** Moves tasks one by one, each time the one that reduces the difference most. */
 function even(
   loads: ReadonlyMap<string, Load>,
   tasks: readonly Weighed[],
@@ -121,7 +121,7 @@ function even(
   const mean =
     all.reduce((sum, { weight }) => sum + weight, 0) /
     all.reduce((sum, { capacity }) => sum + capacity, 0);
-  // Every move replaces the highest load by two lower ones, so that it comes to an end.
+  // Every move replaces the highest load by two lower ones, so the loop ends.
   for (;;) {
     const most = all.reduce((a, b) => (withMore(b, 0) > withMore(a, 0) ? b : a));
     const least = leastLoaded(loads, 0);

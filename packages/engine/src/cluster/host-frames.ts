@@ -10,7 +10,7 @@ import { HOST_FRAME_BYTES } from '../limits.ts';
 /** Rows of a record of the log of points, which the instance reads itself. */
 export type NamedRows = Pick<RowsEntry, 'tasks' | 'due'> & { readonly sequence: number };
 
-/** What the leader says. Hosts have numbers, which it chooses and does not use again. */
+/** Messages of the leader. Hosts have numbers, which it chooses and does not reuse. */
 export type ToInstance =
   | {
       readonly kind: 'open';
@@ -23,7 +23,7 @@ export type ToInstance =
       readonly kind: 'rows';
       readonly host: number;
       readonly entries: readonly (NamedRows | RowsEntry)[];
-      /** Records before it will not be named. */
+      /** Earlier records will not be named. */
       readonly firstNamed: number;
     }
   | { readonly kind: 'end'; readonly host: number }
@@ -39,15 +39,15 @@ export type FromInstance =
   | { readonly kind: 'message'; readonly host: number; readonly message: FromHost }
   | { readonly kind: 'ended'; readonly host: number; readonly end: HostEnd }
   | { readonly kind: 'alive'; readonly memoryBytes: number }
-  /** It stops soon: its tasks are to go on elsewhere. */
+  /** It stops soon: its tasks have to continue elsewhere. */
   | { readonly kind: 'leaving' };
 
-/** What is asked for, by CONNECT; instances of another version of the program refuse it. */
+/** The target of CONNECT; instances of another version of the program refuse it. */
 export const TASK_HOSTS = 'task-hosts:1';
 export const TERM_HEADER = 'x-tidemark-term';
 export const VERSION_HEADER = 'x-tidemark-version';
 
-/** Signs of life of either end within a lease. */
+/** Heartbeats of either side within a lease. */
 export const SIGNS = 4;
 
 const LENGTH_BYTES = 4;
@@ -74,7 +74,7 @@ export class FrameSocket<In, Out> {
     this.#socket.uncork();
   }
 
-  /** Until the other end closes; throws when the connection breaks. */
+  /** Yields frames until the other side closes; throws when the connection breaks. */
   async *frames(): AsyncIterable<In> {
     let chunks: Buffer[] = [Buffer.from(this.#head)];
     let sizeBytes = this.#head.length;

@@ -22,7 +22,7 @@ export type HostServerOptions = {
   /** Heap of each host in MiB; 0 leaves it to the platform. */
   readonly memoryMiB: number;
   readonly functions: HostData['functions'];
-  /** Known to all instances of the cluster and nobody else. */
+  /** The secret that only instances of the cluster know. */
   readonly secret: string;
   readonly build: Build;
   readonly points: SharedLog;
@@ -61,13 +61,13 @@ export class HostServer {
     void ended.then(() => session.run()); // Neither rejects.
   }
 
-  /** This instance leads from now on in this term: it runs tasks for nobody else. */
+  /** This instance leads in this term from now on: it stops running tasks for others. */
   async lead(term: number): Promise<void> {
     this.#term = term;
     await this.#session?.close('this instance leads');
   }
 
-  /** Asks the leader to take its tasks away; resolves when it has, or at the latest by then. */
+  /** Asks the leader to move its tasks away; resolves when that is done, or at the deadline. */
   async leave(deadlineMs: number): Promise<void> {
     this.#isLeaving = true;
     await this.#session?.leave(deadlineMs);
@@ -90,7 +90,7 @@ export class HostServer {
   }
 }
 
-/** What one connection has started. */
+/** The hosts of one connection. */
 class Session {
   readonly #options: HostServerOptions;
   readonly #frames: FrameSocket<ToInstance, FromInstance>;
@@ -121,7 +121,7 @@ class Session {
     this.#frames.send({ kind: 'leaving' });
     const { clock } = this.#options;
     const waiting = clock.sleep(deadlineMs, this.#ended.signal);
-    // Ends early with the connection, which is what it waits for.
+    // Ends early with the connection, which is intended.
     await waiting.catch(() => undefined);
   }
 

@@ -5,13 +5,13 @@ import type { SharedRegister } from '@tidemark/cluster';
 import type { Metadata } from '../store/metadata.ts';
 
 export type Identity = {
-  /** Names the cluster to databases. */
+  /** The cluster's name at databases. */
   readonly clusterId: string;
-  /** With it instances believe each other who a client is. */
+  /** The secret with which instances trust each other's statements about clients. */
   readonly secret: string;
-  /** Tells the key that definitions are stored with. */
+  /** Identifies the key of stored definitions. */
   readonly keyCheck: string;
-  /** Names the shared log: a coordinator that has lost its disk begins another one. */
+  /** Identifies the shared log: a coordinator that has lost its disk begins another one. */
   readonly log: string;
   /** Id of the instance whose definitions the log begins with; absent when it had none. */
   readonly begins?: string | undefined;
@@ -23,8 +23,8 @@ const checkOf = ({ cipher }: Metadata, cluster: string): string =>
   cipher.check(`cluster ${cluster}`);
 
 /**
- * Takes over what all instances have in common, or says it as the first one, of which `hasOwn`
- * tells whether it has definitions that the cluster begins with.
+ * Reads the identity that all instances share, or writes it as the first one; `hasOwn` tells
+ * whether that instance has definitions for the cluster to begin with.
  */
 export async function shareIdentity(
   register: SharedRegister,
@@ -44,7 +44,10 @@ export async function shareIdentity(
   return identity;
 }
 
-/** As it is there. Throws `InvalidRequest` when definitions are stored with another key. */
+/**
+ * Returns the identity as it is. Throws `InvalidRequest` when definitions are stored with another
+ * key.
+ */
 export async function requireKey(
   register: SharedRegister,
   metadata: Metadata,

@@ -4,7 +4,7 @@ import { messageOf, Unavailable } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
 import { isSame } from '../access/web-token.ts';
 
-/** With it instances show that they are of the cluster. */
+/** Proves that a request is from an instance of the cluster. */
 const SECRET_HEADER = 'x-tidemark-cluster-secret';
 
 export type InstanceRequest = {
@@ -15,7 +15,9 @@ export type InstanceRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Asks an instance. Throws `Unavailable` that names it when it does not answer. */
+/**
+ * Sends a request to an instance. Throws `Unavailable`, which names it, when it does not answer.
+ */
 export async function askInstance(
   { url }: Pick<Member, 'url'>,
   { secret, method, path, body, signal }: InstanceRequest,
@@ -35,7 +37,7 @@ export async function askInstance(
   }
 }
 
-/** Whether a request is of an instance. */
+/** Whether a request is from an instance of the cluster. */
 export function isOfCluster({ headers }: IncomingMessage, secret: string): boolean {
   return isSame(String(headers[SECRET_HEADER] ?? ''), secret);
 }

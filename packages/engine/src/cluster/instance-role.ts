@@ -18,7 +18,7 @@ import type { Identity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { isStuck, OtherHistory, ownDefinitions, Replica } from './replica.ts';
 
-/** What it has to know of the other instances. */
+/** The membership, as the role uses it. */
 export type RoleMembership = Pick<
   MemberThread,
   'id' | 'isLeading' | 'leader' | 'level' | 'members' | 'problem' | 'serve' | 'abdicate'
@@ -28,9 +28,9 @@ export type RoleMembership = Pick<
 export type Term = {
   readonly metadata: Metadata;
   readonly log: LeaderLog;
-  /** Ends with the term; when that ends in peace, after what it stores at its end. */
+  /** Aborted with the term; after an orderly end, once the final changes are stored. */
   readonly signal: AbortSignal;
-  /** Ends when the instance shall lead no more. */
+  /** Aborted when the instance stops leading. */
   readonly role: AbortSignal;
 };
 
@@ -43,11 +43,11 @@ export type InstanceRoleOptions = {
   readonly cluster: string;
   readonly directory: string;
   readonly key: KeyOptions;
-  /** Opens what a leader runs. What is open is closed with `parts`. */
+  /** Opens the leader's parts. They are closed with `parts`. */
   readonly openLeader: (term: Term, parts: OpenParts) => Promise<void>;
   /**
-   * What the leader runs shall serve no more; it is closed when this resolves, or at once when the
-   * term ends otherwise than in peace.
+   * The leader's parts must stop serving; they are closed when this resolves, or at once if the
+   * term did not end in an orderly way.
    */
   readonly ended: () => Promise<void> | void;
 };
@@ -55,10 +55,10 @@ export type InstanceRoleOptions = {
 /** How often the length of the shared log is checked. */
 const COMPACT_CHECK_MS = 10_000;
 
-/** After a failure of the coordinator or of the store; not so often that it fills the log. */
+/** Pause after a failure of the coordinator or of the store; long enough not to fill the log. */
 const RETRY_MS = 500;
 
-/** Until an instance that cannot follow looks whether that has changed. */
+/** Pause before an instance that cannot follow tries again. */
 const STUCK_RETRY_MS = 10_000;
 
 /** Why a role ends. */
@@ -75,7 +75,7 @@ export class InstanceRole {
   #sequence = 0;
   #problem: string | undefined;
   #membership: RoleMembership | undefined;
-  /** Ends with what the instance does at present: following, or leading. */
+  /** Aborted with the present role: following, or leading. */
   #role = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -84,8 +84,8 @@ export class InstanceRole {
   }
 
   /**
-   * Opens the copy. Throws `InvalidRequest` when this directory, or its key, is none of this
-   * cluster; other reasons not to follow are a `problem`.
+   * Opens the copy. Throws `InvalidRequest` when this directory, or its key, does not belong to
+   * this cluster; other reasons not to follow are a `problem`.
    */
   async open(): Promise<{ readonly id: string; readonly identity: Identity }> {
     const { coordinator, cluster } = this.#options;
@@ -97,7 +97,7 @@ export class InstanceRole {
     return { id: metadata.serverId, identity };
   }
 
-  /** From now on it follows, and leads when it is told to. */
+  /** From now on it follows, and leads when it is elected. */
   start(membership: RoleMembership): void {
     this.#membership = membership;
     this.#running = this.#run();
@@ -108,17 +108,17 @@ export class InstanceRole {
     return this.#replica?.sequence ?? this.#sequence;
   }
 
-  /** Whether what is stored here is what the log of the cluster says. */
+  /** Whether the copy has the contents of the cluster's log. */
   get isFilled(): boolean {
     return this.#replica?.isFilled === true;
   }
 
-  /** What is stored here; `undefined` while it is not open. */
+  /** The copy; `undefined` while it is not open. */
   get copy(): Metadata | undefined {
     return this.#replica?.metadata;
   }
 
-  /** Why this instance cannot follow, and so not lead; `undefined` when it can. */
+  /** Why this instance cannot follow, and so cannot lead; `undefined` when it can. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -137,7 +137,7 @@ export class InstanceRole {
     this.#role.abort(new Error(reason));
   }
 
-  /** Ends what it does. */
+  /** Ends the present role. */
   async stop(): Promise<void> {
     this.#closing.abort(CLOSING);
     this.#role.abort(CLOSING);
@@ -170,7 +170,7 @@ export class InstanceRole {
     }
   }
 
-  /** Applies what the leader stores until the signal ends it. */
+  /** Applies the leader's changes until the signal is aborted. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { changes } = this.#options.coordinator;
     const replica = this.#replica ?? (await this.#openReplica());
@@ -262,7 +262,7 @@ export class InstanceRole {
         const options = { log, replica, membership, build, signal, onLost };
         return await LeaderLog.begin(options, last, logger);
       } catch (error) {
-        // The leader before has stored something meanwhile, as its lease has ended later.
+        // The previous leader has stored something meanwhile, because its lease ended later.
         if (!(error instanceof Superseded)) throw error;
         role.signal.throwIfAborted();
       }
@@ -270,8 +270,8 @@ export class InstanceRole {
   }
 
   /**
-   * Says at once what would keep this instance from following. Throws `InvalidRequest` when it may
-   * not be an instance of this cluster at all.
+   * Reports at once what would keep this instance from following. Throws `InvalidRequest` when it
+   * must not be an instance of this cluster at all.
    */
   async #check(replica: Replica, { log, begins }: Identity): Promise<void> {
     const { coordinator, cluster } = this.#options;
@@ -286,7 +286,10 @@ export class InstanceRole {
       throw new InvalidRequest(ownDefinitions(cluster));
   }
 
-  /** Names the log at the coordinator. Throws `OtherHistory` when that knows nothing of one. */
+  /**
+   * Names the log at the coordinator. Throws `OtherHistory` if the coordinator has lost the log of
+   * the copy.
+   */
   async #logId({ metadata }: Replica): Promise<string> {
     const { coordinator, cluster } = this.#options;
     const identity = await requireKey(coordinator.register, metadata, cluster);
@@ -298,7 +301,7 @@ export class InstanceRole {
   }
 
   /**
-   * Throws `OtherHistory` when the log must not go on, or begin, with the copy of this instance.
+   * Throws `OtherHistory` when the log must not continue, or begin, with the copy of this instance.
    */
   #checkBegin(replica: Replica, { members, id }: RoleMembership, last: number): void {
     const { begins } = this.#identity ?? {};
@@ -323,7 +326,7 @@ export class InstanceRole {
     return this.#replica;
   }
 
-  /** Keeps what is stored here and is not of the log. */
+  /** Keeps stored contents that are not in the log. */
   async #setAside(metadata: Metadata): Promise<void> {
     const path = unusedName(join(this.#options.directory, `${METADATA_FILE}.set-aside`));
     writeFileSync(path, await metadata.backup(), { mode: PRIVATE_FILE, flush: true });

@@ -32,7 +32,7 @@ export type JoinOptions = {
   readonly config: EngineConfig;
   /** Data directory of the single engine, which is stopped. */
   readonly from: string;
-  /** Its `secrets-key`, when that was set. */
+  /** Its `secrets-key`, if it was set. */
   readonly fromKey: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -40,23 +40,23 @@ export type JoinOptions = {
 };
 
 export type JoinResult = {
-  /** What has come into the cluster, by kind. */
+  /** The moved entries, by kind. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Names of the subscriptions that the single engine has left at databases end with one. */
+  /** Suffixes of the names of subscriptions that the single engine has left at databases. */
   readonly subscriptions: readonly string[];
 };
 
-/** What a single engine has stored, values with secrets open. */
+/** An entry of a single engine, with secrets decrypted. */
 type StoreEntry = { readonly table: TableName; readonly key: StoreKey; readonly value: Buffer };
 
-/** The file of the single engine as it was before. */
+/** The file of the single engine before the move. */
 const KEPT_FILE = `${METADATA_FILE}.before-join`;
 
 const CONFLICTS_TOLD = 20;
 
 /**
- * Moves it. Throws `Conflict` with the ids when the cluster has some of them; nothing has changed
- * then, here and there. Afterwards the directory is one of an instance of the cluster.
+ * Moves the entries. Throws `Conflict` with the ids that the cluster has too; nothing has changed
+ * then on either side. Afterwards the directory is that of an instance of the cluster.
  */
 export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
   const { config, from, fromKey, environment } = options;
@@ -97,7 +97,7 @@ export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
   }
 }
 
-/** Where the key of the cluster is. */
+/** The place of the cluster's key. */
 function keyOf({ config, environment }: Pick<JoinOptions, 'config' | 'environment'>): KeyOptions {
   const { secretsKey, dataDir } = config[''];
   return { setting: secretsKey === '' ? join(dataDir, KEY_FILE) : secretsKey, environment };
@@ -114,7 +114,7 @@ async function append(
   const directory = await mkdtemp(join(tmpdir(), 'tidemark-join-'));
   makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
   const key = keyOf(options);
-  // It is new, and so has nothing to set aside.
+  // The copy is new, so it has nothing to set aside.
   const setAside = (): Promise<void> => Promise.resolve();
   const replica = await Replica.open({ directory, cluster, key, build: THIS_BUILD, setAside });
   try {
@@ -126,13 +126,13 @@ async function append(
       throw new InvalidRequest(
         `cluster ${JSON.stringify(cluster)} has no instance yet: start the first one on ${options.from}, and the cluster begins with what is there`,
       );
-    // Nobody has to stop for what cannot be.
+    // Checked before an instance stops leading.
     newEntries(entries, replica.metadata);
     onProgress('asking the leader to pause');
     const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
     await betweenLeaders(place, async (held) => {
       const last = await replica.catchUp(changes, log, held);
-      // Tasks get all points from now on, even those that come before an instance leads again.
+      // Tasks get all points from now on, even those that arrive before an instance leads again.
       const { last: point } = await coordinator.points.ends();
       const own = entries.map((entry) =>
         entry.table === 'snapshots' ? { ...entry, value: containing(entry.value, point) } : entry,
@@ -149,7 +149,7 @@ async function append(
   }
 }
 
-/** Entries as changes of the cluster's store. Throws `Conflict` for what it has already. */
+/** Entries as changes of the cluster's store. Throws `Conflict` for those that it has already. */
 function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly StoreChange[] {
   const sequence = lastSequence(cluster);
   const hasHistory = cluster.read('alert-history').count() > 0;
@@ -173,7 +173,7 @@ function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly
   );
 }
 
-/** Numbers of waiting deliveries and dead letters go on behind those that are there. */
+/** Moves numbers of waiting deliveries and dead letters after the existing ones. */
 function shifted(table: string, key: StoreKey, by: number): StoreKey {
   if (table === 'dead-letters' && typeof key === 'number') return key + by;
   if (table === 'outbox' && Array.isArray(key)) return [key[0], Number(key[1]) + by];
@@ -188,7 +188,7 @@ function lastSequence(metadata: Metadata): number {
   return last;
 }
 
-/** Entries of a table that is known only by name. */
+/** Entries of a table whose type is not known here. */
 function entriesOf(metadata: Metadata, table: TableName): Entries {
   return metadata.read(table) as Entries;
 }
@@ -208,7 +208,7 @@ function placed(entry: StoreEntry, instance: string): StoreEntry {
   return { ...entry, value: Buffer.from(JSON.stringify({ ...record, instance })) };
 }
 
-/** The directory becomes one of an instance; what it was stays beside it. */
+/** Turns the directory into that of an instance; the previous file stays beside it. */
 async function leave(single: Metadata, options: JoinOptions): Promise<void> {
   const { from, config } = options;
   await copyFile(join(from, METADATA_FILE), join(from, KEPT_FILE));

@@ -21,9 +21,9 @@ export type LeaderLogOptions = {
   readonly replica: Replica;
   readonly membership: Pick<MemberThread, 'isLeading' | 'problem' | 'level'>;
   readonly build: Build;
-  /** Ends with this leader's term. */
+  /** Aborted with this leader's term. */
   readonly signal: AbortSignal;
-  /** It cannot go on: another instance writes the log, or the copy does not take what is in it. */
+  /** It cannot continue: another instance writes the log, or the copy cannot apply its records. */
   readonly onLost: (reason: Error) => void;
 };
 
@@ -58,8 +58,8 @@ export class LeaderLog implements CommitLog {
   }
 
   /**
-   * Begins a term behind the last record of the copy. Throws `Superseded` when the log has gone on
-   * meanwhile. When the log has not said yet what is stored, the copy says it.
+   * Begins a term after the last record of the copy. Throws `Superseded` when the log has grown
+   * meanwhile. If the log has no contents yet, it is filled from the copy.
    */
   static async begin(options: LeaderLogOptions, last: number, log: Logger): Promise<LeaderLog> {
     const { replica } = options;
@@ -97,7 +97,7 @@ export class LeaderLog implements CommitLog {
       );
   }
 
-  /** Commits that come while a record is being appended go into the next one. */
+  /** Commits that arrive while a record is being appended go into the next one. */
   commit(changes: readonly StoreChange[], write: Write): Promise<void> {
     return new Promise((resolve, reject) => {
       const sizeBytes = sizeOf(changes);
@@ -106,20 +106,20 @@ export class LeaderLog implements CommitLog {
     });
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   async settled(): Promise<void> {
     await this.#appending;
     await this.#applying;
   }
 
-  /** Writes everything when the log has become long. Called now and then. */
+  /** Appends a complete snapshot when the log has become long. Called periodically. */
   async compact(log: Logger): Promise<void> {
     if (this.#bytes < CHANGES_LOG.value) return;
     try {
       await this.#next(() => this.#writeWhole());
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      // The log stays as long as it is until the next time.
+      // The log stays long until the next attempt.
       log('warn', 'failed to shorten the shared log', { err: messageOf(error) });
     }
   }
@@ -150,7 +150,7 @@ export class LeaderLog implements CommitLog {
     return this.#waiting.splice(0, count);
   }
 
-  /** Makes changes that are in the log; never rejects. */
+  /** Applies changes that are in the log; never rejects. */
   async #apply(
     group: readonly Waiting[],
     changes: readonly StoreChange[],

@@ -12,14 +12,14 @@ import { Replica } from './replica.ts';
 export type LeaveOptions = {
   /** Data directory of the instance, which is stopped. */
   readonly from: string;
-  /** Its `secrets-key`, when that was set. */
+  /** Its `secrets-key`, if it was set. */
   readonly fromKey: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 /**
- * Resolves with the number of the last record of the cluster that the copy has. Throws
- * `InvalidRequest` when the directory is none of an instance.
+ * Resolves with the number of the last record of the cluster in the copy. Throws `InvalidRequest`
+ * when the directory is not that of an instance.
  */
 export async function leaveCluster(options: LeaveOptions): Promise<number> {
   const { from, fromKey: setting, environment } = options;

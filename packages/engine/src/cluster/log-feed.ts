@@ -1,7 +1,7 @@
 // Feeds a stream task of a cluster with the points of the log of points, each once. A task that
-// continues from a saved state first receives the points that came since, in virtual time, as after
-// any restart (docs/adr/0011-catch-up.md). It reads them from the log, which has all of them in
-// order with their arrival times.
+// continues from a saved state first receives the points that were appended since, in virtual time,
+// as after any restart (docs/adr/0011-catch-up.md). It reads them from the log, which has all of
+// them in order with their arrival times.
 import { assert, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';
@@ -38,10 +38,10 @@ export class LogFeed implements TaskSource, PointConsumer {
   #suspendedAt: number | undefined;
   #stopped = new AbortController();
   #run = new AbortController();
-  /** Records that came after the state of the task and are gone. */
+  /** Records after the state of the task that are gone. */
   readonly missing: number;
   /**
-   * The task gets new records as they come. Otherwise it reads earlier ones, or cannot any more.
+   * The task gets new records as they arrive. Otherwise it reads earlier ones, or no longer can.
    */
   #isUpToDate = true;
   #reading: Promise<void> = Promise.resolve();
@@ -65,7 +65,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     if (this.#isRerun || this.#sequence < parts.points.dispatched) this.#read();
   }
 
-  /** Number of the last record that the task has, or has not wanted. */
+  /** Number of the last record that the task has, or does not need. */
   get sequence(): number {
     const isUpToDate = !this.isReading && this.#route.isIdle();
     return isUpToDate ? Math.max(this.#sequence, this.#parts.points.dispatched) : this.#sequence;
@@ -110,7 +110,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#held = opening();
   }
 
-  /** Unless the task is being started again, which ends the hold. */
+  /** Has no effect if the task is being restarted, which ends the hold. */
   release(): void {
     if (!this.#isSuspended) this.#open();
   }
@@ -148,7 +148,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     await this.#route.close();
   }
 
-  /** Ends what is being read; what is read next begins with a signal of its own. */
+  /** Ends the read in progress; the next one begins with its own signal. */
   #end(): void {
     this.#stopped.abort();
     this.#stopped = new AbortController();
@@ -161,7 +161,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     if (this.#isUpToDate && this.#sequence < this.#parts.points.dispatched) this.#read();
   }
 
-  /** Reads what the task misses, behind what was being read before. */
+  /** Reads what the task has missed, after the read in progress. */
   #read(): void {
     const { signal } = this.#stopped;
     this.#isUpToDate = false;
@@ -182,7 +182,7 @@ export class LogFeed implements TaskSource, PointConsumer {
         give: (batch) => this.#giveMissed(batch),
       });
       if (!isGiven) return;
-      // Records that are purged are contained in the state.
+      // The state contains the records that are purged.
       this.#sequence = Math.max(this.#sequence, through);
     }
     // At this moment nothing is missing, and the next records are pushed.
@@ -206,13 +206,13 @@ export class LogFeed implements TaskSource, PointConsumer {
     else task.push(batch);
   }
 
-  /** A log that was lost with its coordinator begins again, below what was saved. */
+  /** A log that was lost with its coordinator begins again, below the saved position. */
   #within(saved: number | undefined): number {
     const { last } = this.#parts.points;
     return saved === undefined ? last : Math.min(saved, last);
   }
 
-  /** From now on the task gets new records as they come, and its time is the machine's. */
+  /** From now on the task gets new records as they arrive, and its time is the machine's. */
   #goLive(): void {
     this.#isUpToDate = true;
     if (!this.#isRerun) return;
@@ -237,7 +237,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   }
 }
 
-/** When it was there, so that timers fire between the records that they fired between then. */
+/** The arrival time, so that timers fire between the same records as the first time. */
 function dueOf({ arrived }: PointBatch): Due {
   return { at: arrived ?? 0n };
 }

@@ -12,12 +12,12 @@ import { PRIVATE_FILE } from '@tidemark/process';
 import type { Member } from '@tidemark/cluster';
 import { askInstance, isOfCluster } from './instance-request.ts';
 
-/** Where an instance gives files to others, whatever `http` it listens with. */
+/** The path under which an instance serves files to others, independent of the `http` settings. */
 const PLACE = '/cluster/recording-files/';
 
 const NAME = /^[0-9a-f]{64}\.recording$/;
 
-/** File of a recording: ids may be longer than names of files and differ in case only. */
+/** File of a recording: ids may be longer than file names and differ only in case. */
 export function recordingFile(directory: string, id: string): string {
   return join(directory, `${createHash('sha256').update(id).digest('hex')}.recording`);
 }
@@ -29,7 +29,7 @@ export type RecordingExchangeOptions = {
   readonly members: () => readonly Member[];
 };
 
-/** Asks other instances for their files. */
+/** Requests files from other instances. */
 export class RecordingExchange {
   readonly #options: RecordingExchangeOptions;
 
@@ -42,8 +42,8 @@ export class RecordingExchange {
   }
 
   /**
-   * Copies the file of another instance's recording to a path. Throws `Unavailable` that names the
-   * instance when it is gone, and `NotFound` when it has no such file.
+   * Copies the file of another instance's recording to a path. Throws `Unavailable`, which names
+   * the instance, when it is gone, and `NotFound` when it has no such file.
    */
   async fetch(
     recording: { readonly id: string; readonly instance: string },
@@ -75,10 +75,10 @@ export class RecordingExchange {
     }
   }
 
-  /** Removes the file at all instances that are there: each may have a copy. */
+  /** Removes the file at all live instances: each may have a copy. */
   async remove(path: string): Promise<void> {
     const others = this.#options.members().filter(({ id, isAlive }) => isAlive && id !== this.self);
-    // One that goes away meanwhile keeps a file that nothing leads to.
+    // An instance that leaves meanwhile keeps a file without a recording.
     await Promise.allSettled(others.map((member) => this.#ask(member, 'DELETE', path)));
   }
 
@@ -116,7 +116,7 @@ export async function answerRecordingFile(
   return true;
 }
 
-/** Bytes of a file; `undefined` when there is none. */
+/** Size of a file; `undefined` when there is none. */
 export async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;

@@ -23,14 +23,14 @@ export type RemoteHostsOptions = Pick<
   readonly logger: Logger;
 };
 
-/** So often within a lease it is looked who is there. */
+/** Checks of the members within a lease. */
 const LOOKS = 4;
 
 export class RemoteHosts {
   readonly #options: RemoteHostsOptions;
   readonly #instances = new Map<string, RemoteInstance>();
   readonly #connecting = new Map<string, Promise<void>>();
-  /** Why an instance could not be had the last time: said once. */
+  /** Why connecting to an instance failed the last time: logged once. */
   readonly #refused = new Map<string, string>();
   readonly #ticker: Ticker;
   #leaving = '';
@@ -43,7 +43,7 @@ export class RemoteHosts {
     this.#ticker = new Ticker(options.clock, options.leaseMs / LOOKS, () => this.#look());
   }
 
-  /** Connects to those that are there, but does not wait long for those that do not answer. */
+  /** Connects to the live instances, but does not wait long for those that do not answer. */
   static async open(options: RemoteHostsOptions): Promise<RemoteHosts> {
     const hosts = new RemoteHosts(options);
     hosts.#look();
@@ -53,12 +53,12 @@ export class RemoteHosts {
     return hosts;
   }
 
-  /** Instances that run tasks, or could, besides this one. */
+  /** Instances besides this one that run tasks, or could. */
   get instances(): readonly RemoteInstance[] {
     return [...this.#instances.values()];
   }
 
-  /** Whether an instance, this one too, is to run tasks: not one that leaves. */
+  /** Whether an instance, possibly this one, may run tasks: not if it is leaving. */
   isStaying(id: string): boolean {
     const member = this.#options.members().find((one) => one.id === id);
     return member?.isDraining !== true && this.#instances.get(id)?.isLeaving !== true;
@@ -92,7 +92,7 @@ export class RemoteHosts {
   /** Never rejects. */
   async #connect({ id, url }: Member): Promise<void> {
     const { pool, logger } = this.#options;
-    // Absent when the connection ends before the instance has said that it is ready.
+    // Absent if the connection ends before the instance has reported that it is ready.
     let connected: RemoteInstance | undefined;
     try {
       const instance = await RemoteInstance.connect({

@@ -24,7 +24,7 @@ import type { PointLog } from '../shared-log/point-log.ts';
 
 export type RemoteInstanceOptions = {
   readonly id: string;
-  /** Where its API is. */
+  /** URL of its API. */
   readonly url: string;
   readonly secret: string;
   /** Term of the leader. */
@@ -34,11 +34,11 @@ export type RemoteInstanceOptions = {
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly points: Pick<PointLog, 'firstNamed'>;
-  /** Whose name the tasks there bear. */
+  /** The server name that the tasks there use. */
   readonly server: HostData['server'];
   /** The connection has ended: nothing runs there any more. */
   readonly lost: () => void;
-  /** It stops soon, or is asked to: its tasks are to be moved. */
+  /** It stops soon, or is asked to: its tasks have to be moved. */
   readonly leaving: () => void;
   /** Default: by HTTP. */
   readonly dial?: Dial | undefined;
@@ -49,7 +49,7 @@ export type DialOptions = Pick<
   'url' | 'secret' | 'term' | 'version' | 'leaseMs'
 >;
 
-/** Connects to the hosts of an instance; throws when that cannot be had. */
+/** Connects to the hosts of an instance; throws when that fails. */
 export type Dial = (
   options: DialOptions,
 ) => Promise<{ readonly socket: Duplex; readonly head: Uint8Array }>;
@@ -66,7 +66,7 @@ export class RemoteInstance implements HostPlace {
   #nextHost = 1;
   #silentTicks = 0;
   #end: string | undefined;
-  /** What its process uses. */
+  /** Memory of its process. */
   memoryBytes = 0;
   isLeaving = false;
 
@@ -78,7 +78,7 @@ export class RemoteInstance implements HostPlace {
     void this.#listen(); // Keeps its failures as the reason of the end.
   }
 
-  /** Throws `Unavailable` when the instance cannot be reached, or does not want to run tasks. */
+  /** Throws `Unavailable` when the instance cannot be reached, or refuses to run tasks. */
   static async connect(options: RemoteInstanceOptions): Promise<RemoteInstance> {
     const { socket, head } = await (options.dial ?? connection)(options);
     const instance = new RemoteInstance(options, socket, head);
@@ -110,7 +110,7 @@ export class RemoteInstance implements HostPlace {
     return link;
   }
 
-  /** Ends the connection, and with it what runs there. */
+  /** Ends the connection, and with it the hosts. */
   async close(reason: string): Promise<void> {
     this.#ended(reason);
     await this.#ticker.close();
@@ -165,7 +165,7 @@ export class RemoteInstance implements HostPlace {
     }
   }
 
-  /** Counted in ticks: after a pause of this process nobody is silent. */
+  /** Counted in ticks: a pause of this process must not count as silence of the other. */
   #tick(): void {
     this.#frames.send({ kind: 'alive', firstNamed: this.#options.points.firstNamed });
     this.#silentTicks++;
@@ -193,9 +193,9 @@ type Wire = {
 };
 
 class RemoteLink implements HostLink {
-  /** What it works for is told at its end only. */
+  /** The other side reports its task only at its end. */
   readonly currentTask = 0;
-  /** Not known from here, and so never the same. */
+  /** Unknown here, and so never the same. */
   readonly work = Number.NaN;
   readonly #events: HostLinkEvents;
   readonly #wire: Wire;

@@ -17,13 +17,16 @@ import { RecordLabel } from '../shared-log/change-record.ts';
 /** The one entry of the table `replica`. */
 type Position = {
   readonly cluster: string;
-  /** Id of the log; absent in copies of before logs had one. */
+  /** Id of the log; absent in copies from before logs had one. */
   readonly log?: string | undefined;
   /** Number of the last record that is in the tables. */
   readonly sequence: number;
   /** Digest of that record, which differs in another history. */
   readonly digest?: string | undefined;
-  /** By a version that wrote the tables of a leader first: they may hold what the log has not. */
+  /**
+   * Set by a version that wrote the tables of a leader first: they may have contents that the log
+   * lacks.
+   */
   readonly isLeading?: boolean | undefined;
 };
 
@@ -35,16 +38,16 @@ export type ReplicaOptions = {
   readonly cluster: string;
   readonly key: KeyOptions;
   readonly build: Build;
-  /** Keeps what the log has not, before the tables are filled by it. */
+  /** Keeps contents that the log lacks, before the tables are filled from it. */
   readonly setAside: (metadata: Metadata) => Promise<void>;
-  /** Id of the instance whose definitions the log begins with, when it begins with some. */
+  /** Id of the instance whose definitions the log begins with, if there are any. */
   readonly begins?: (() => string | undefined) | undefined;
 };
 
-/** The log and the copy have different histories: somebody has to say which one is right. */
+/** The log and the copy have different histories: an operator has to decide which one is right. */
 export class OtherHistory extends Conflict {}
 
-/** Nobody but the leader changes the copy. */
+/** Only the leader changes the copy. */
 const FOLLOWING: CommitLog = {
   check: () => {
     throw new Unavailable('this instance does not lead the cluster');
@@ -59,9 +62,9 @@ export class Replica {
   #log = '';
   /** The last record that was read. */
   #sequence = 0;
-  /** The tables are what the log said at `#sequence`. */
+  /** The tables have the contents of the log at `#sequence`. */
   #isFilled = false;
-  /** Parts of everything, until its end is there. */
+  /** Parts of a snapshot, until its end. */
   #whole: StoreChange[] | undefined;
 
   private constructor(metadata: Metadata, options: Omit<ReplicaOptions, 'directory' | 'key'>) {
@@ -76,8 +79,8 @@ export class Replica {
   }
 
   /**
-   * Makes the metadata of a single engine an empty copy of a cluster, which is filled when it is
-   * opened. It keeps the name of its instance.
+   * Turns the metadata of a single engine into an empty copy of a cluster, which is filled when it
+   * is opened. It keeps the name of its instance.
    */
   static async adopt(
     metadata: Metadata,
@@ -95,8 +98,8 @@ export class Replica {
   }
 
   /**
-   * Makes a copy of a cluster the metadata of a single engine, which a cluster can begin with;
-   * resolves with the number of the last record that is in it.
+   * Turns a copy of a cluster into the metadata of a single engine, with which a cluster can begin;
+   * resolves with the number of its last record.
    */
   static async release(metadata: Metadata): Promise<number> {
     const position = readPosition(metadata);
@@ -113,7 +116,7 @@ export class Replica {
     this.metadata.commitThrough(log);
   }
 
-  /** From now on nobody but the log does. */
+  /** From now on only the log changes the copy. */
   follow(): void {
     this.metadata.commitThrough(FOLLOWING);
   }
@@ -123,12 +126,12 @@ export class Replica {
     return this.#sequence;
   }
 
-  /** Whether the tables are what the log says; if not, it has not said it yet. */
+  /** Whether the tables have the contents of the log; if not, the log has not had them yet. */
   get isFilled(): boolean {
     return this.#isFilled;
   }
 
-  /** Whether the tables hold what a single engine has stored in them. */
+  /** Whether the tables have the contents of a single engine. */
   get isOwn(): boolean {
     return this.#position === undefined && this.hasEntries;
   }
@@ -139,8 +142,8 @@ export class Replica {
   }
 
   /**
-   * Finds where to read on in a log of this id. Throws `OtherHistory` when the copy is of another
-   * one.
+   * Finds the position to continue from in a log of this id. Throws `OtherHistory` when the copy is
+   * of another one.
    */
   async prepare(log: SharedLog, id: string): Promise<void> {
     const { first, last } = await log.ends();
@@ -164,7 +167,7 @@ export class Replica {
       throw new OtherHistory(
         `this copy has come to record ${position.sequence}, and the log ends with ${last}: the coordinator has lost records`,
       );
-    // Further back than the log goes: filled by what it begins with.
+    // Before the beginning of the log: filled from its snapshot.
     if (position.sequence + 1 < first) return;
     if (position.digest !== undefined && position.sequence >= first)
       await this.#compare(log, position.digest, position.sequence);
@@ -175,7 +178,7 @@ export class Replica {
   /** Throws `OtherHistory` when a record is not the one that was applied. */
   async #compare(log: SharedLog, digest: string, sequence: number): Promise<void> {
     const range = { first: sequence, through: sequence, signal: new AbortController().signal };
-    // One that is several messages does not begin here, and is not read.
+    // A record of several messages does not begin here, and is not read.
     for await (const record of log.read(range))
       if (digestOf(record) !== digest)
         throw new OtherHistory(
@@ -183,7 +186,7 @@ export class Replica {
         );
   }
 
-  /** Applies the log to its present end; resolves with the number of the last record there. */
+  /** Applies the log up to its present end; resolves with the number of the last record. */
   async catchUp(log: SharedLog, id: string, signal: AbortSignal): Promise<number> {
     await this.prepare(log, id);
     const { last } = await log.ends();
@@ -195,8 +198,8 @@ export class Replica {
   }
 
   /**
-   * Applies the next record; those that are in already are left out. Throws `TooOld` for one that
-   * this version does not know, and `InvalidRequest` rather than dropping what a single engine has
+   * Applies the next record; skips those that have been applied. Throws `TooOld` for one that this
+   * version does not support, and `InvalidRequest` rather than dropping what a single engine has
    * stored.
    */
   async apply(record: LogRecord): Promise<void> {
@@ -215,9 +218,9 @@ export class Replica {
         this.#whole = undefined;
         return;
       case RecordLabel.Changes:
-        // A leader that was fenced while it wrote everything has not ended it.
+        // A leader that lost its term while it wrote a snapshot has not completed it.
         this.#whole = undefined;
-        // A log that begins with changes, as versions before wrote it, began with nothing.
+        // A log that begins with changes, as in earlier versions, began empty.
         if (this.#isFilled) await this.#write(decode(bytes), record);
         else await this.#fill(decode(bytes), record);
         return;
@@ -268,7 +271,8 @@ export class Replica {
   /** Replaces all tables by these entries. */
   async #fill(entries: readonly StoreChange[], record: LogRecord): Promise<void> {
     const { cluster, setAside, begins } = this.#options;
-    // Its process may have ended when the log had its definitions and the copy did not know that.
+    // The process may have ended after the log had its definitions and before the copy recorded
+    // that.
     const hasBegun = begins?.() === this.metadata.serverId;
     if (this.isOwn && !hasBegun) throw new InvalidRequest(ownDefinitions(cluster));
     const isOfLog = this.#position?.isLeading !== true && (this.#position?.sequence ?? 0) > 0;
@@ -294,7 +298,7 @@ function digestOf({ label, bytes }: Pick<LogRecord, 'label' | 'bytes'>): string 
   return createHash('sha256').update(`${label}\n`).update(bytes).digest('hex');
 }
 
-/** Whether somebody has to do something before an instance can follow the log. */
+/** Whether an operator has to act before an instance can follow the log. */
 export function isStuck(error: unknown): error is AppError {
   return error instanceof TooOld || error instanceof OtherHistory;
 }

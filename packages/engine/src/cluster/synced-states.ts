@@ -9,19 +9,19 @@ type Saved = { readonly through: number; readonly atMs: number };
 export class SyncedStates {
   readonly #clock: Clock;
   readonly #intervalMs: number;
-  /** In the order of time; the first may be synced. */
+  /** Ascending in time; the first may be synced. */
   #saved: Saved[] = [];
   #synced = 0;
 
-  /** `intervalMs` is how long the coordinator may take to sync what it has acknowledged. */
+  /** `intervalMs` is the time within which the coordinator syncs what it has acknowledged. */
   constructor(clock: Clock, intervalMs: number) {
     this.#clock = clock;
     this.#intervalMs = intervalMs;
   }
 
   /**
-   * The states that were saved just now, of all tasks, contain the log up to a record. Answers up
-   * to which record states do that are synced: no later one.
+   * The states of all tasks that were saved just now contain the log up to this record. Returns the
+   * record up to which synced states do, which may be an earlier one.
    */
   saved(through: number): number {
     const nowMs = this.#clock.monotonicMs();

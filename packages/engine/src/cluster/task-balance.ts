@@ -1,4 +1,4 @@
-// Balances the tasks of a cluster: measures what they need, and moves some when an instance joins,
+// Balances the tasks of a cluster: measures their needs, and moves some when an instance joins,
 // leaves or has much more load than another.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -26,37 +26,37 @@ export type TaskBalanceOptions = {
   readonly logger: Logger;
 };
 
-/** What runs on one instance. */
+/** The load of one instance. */
 export type InstanceLoad = {
   readonly pointsPerSecond: number;
-  /** What its tasks hold. */
+  /** Memory of its tasks. */
   readonly heldBytes: number;
-  /** What its process uses. */
+  /** Memory of its process. */
   readonly memoryBytes: number;
 };
 
-/** How often it is looked whether one instance has more to do than others. */
+/** Interval of comparing the loads of instances. */
 const BALANCE_MS = 10_000;
 
 /**
- * Share of its threads that the leader has for tasks; it also reads points and stores the output of
- * other instances.
+ * Share of the leader's threads for tasks; it also reads points and stores the output of other
+ * instances.
  */
 const LEADER_SHARE = 0.5;
 
-/** Each waits for its state to be stored and for an answer of the other instance. */
+/** Each waits until its state is stored and the other instance has answered. */
 const MOVED_AT_ONCE = 8;
 
-/** How fast the measured points follow those of the last second. */
+/** Weight of the last second in the measured points. */
 const POINTS_WEIGHT = 0.2;
 
 export class TaskBalance {
   readonly #options: TaskBalanceOptions;
   readonly #points = new WeakMap<Unit, number>();
-  /** What could not be started elsewhere. */
+  /** Units that could not be started elsewhere. */
   readonly #kept = new WeakSet<Unit>();
   readonly #ticker: Ticker;
-  /** For what is started until tasks are measured again, on these instances. */
+  /** Places for tasks that start before the next measurement, on these instances. */
   #newPlaces: { readonly of: string; readonly places: NewPlaces } | undefined;
   #working: Promise<void> | undefined;
   #isAgain = false;
@@ -90,7 +90,7 @@ export class TaskBalance {
     return new Map(this.#needs().map(({ id, instance }) => [id, instance ?? '']));
   }
 
-  /** What the instances do, by id. */
+  /** The loads of the instances, by id. */
   loads(): ReadonlyMap<string, InstanceLoad> {
     const { self, remote } = this.#options;
     const memory = new Map([
@@ -120,7 +120,7 @@ export class TaskBalance {
     await this.#working;
   }
 
-  /** Never rejects. One round at a time; what changes meanwhile is seen by another one. */
+  /** Never rejects. One round at a time; changes during a round cause another one. */
   #request(): void {
     if (!this.#isOpen || this.#isClosed) return;
     if (this.#working !== undefined) {
@@ -152,7 +152,7 @@ export class TaskBalance {
       return this.#kept.has(unit) && to !== self ? [] : [{ unit, to }];
     });
     for (let at = 0; at < moves.length; at += MOVED_AT_ONCE) {
-      // Meanwhile it may be another world.
+      // The state may have changed meanwhile.
       if (this.#isClosed || this.#isAgain) return;
       const some = moves.slice(at, at + MOVED_AT_ONCE);
       await Promise.all(some.map(({ unit, to }) => this.#move(unit, to)));
@@ -162,7 +162,10 @@ export class TaskBalance {
       if (instance.isLeaving && !left.has(instance.id)) await instance.close('it has no tasks');
   }
 
-  /** It goes on elsewhere from a state that was saved for that, with what it was given since. */
+  /**
+   * Continues a unit elsewhere from a state that is saved for this, with the points that it was
+   * given since.
+   */
   async #move(unit: Unit, to: string): Promise<void> {
     const { pool, snapshots, executor, self, logger } = this.#options;
     const { task, source } = unit;
@@ -180,7 +183,7 @@ export class TaskBalance {
   }
 
   /**
-   * Where a task, or a part of one, is started. Many are, one after the other, when an instance
+   * Where a task, or a part of one, is started. Many are, one after another, when an instance
    * begins to lead.
    */
   #placeForNew(): string {

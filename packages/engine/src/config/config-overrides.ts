@@ -30,14 +30,14 @@ import type { ConfigTarget, ConfigUpdate, OverrideRecord, Overrides } from './ov
 import { requireSection, viewOf } from './section-views.ts';
 import type { ElementView } from './section-views.ts';
 
-/** What of an element does not come from the file. */
+/** The parts of an element that do not come from the file. */
 export type ElementOrigin = {
   /** The element itself was added. */
   readonly isAdded: boolean;
   readonly overridden: readonly string[];
 };
 
-/** Who changes the configuration. */
+/** The client that changes the configuration. */
 export type Caller = Pick<AuthRequest, 'query' | 'headers' | 'address'>;
 
 /** Rejects a change that would keep the caller from changing the section again. */
@@ -54,7 +54,7 @@ export type ConfigOverridesOptions = {
   readonly isEnabled: boolean;
   readonly file: ReadonlyMap<string, readonly Options[]>;
   readonly store: Table<OverrideRecord>;
-  /** Start without what is stored. */
+  /** Start without stored overrides. */
   readonly isSkipped: boolean;
   readonly check: CheckSection;
   /** Reads a secret by reference: `env:NAME`, `file:/path`. Throws when there is none. */
@@ -63,7 +63,7 @@ export type ConfigOverridesOptions = {
   readonly refuseSecret: (reference: string) => string | undefined;
   /** Why clients may not have the content of a file sent. */
   readonly refuseFile: (path: string) => string | undefined;
-  /** Learns every secret that is in use. */
+  /** Gets every secret that is in use. */
   readonly redactor: Redactor;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
@@ -83,8 +83,8 @@ export class ConfigOverrides implements Sections {
   }
 
   /**
-   * Merges file and stored overrides. What is stored and cannot be used, for example because a
-   * newer version refuses it, is set aside with a warning: it stays stored until its element is
+   * Merges file and stored overrides. Overrides that cannot be used, for example because a newer
+   * version refuses them, are set aside with a warning: they stay stored until their element is
    * changed.
    */
   open(): void {
@@ -104,7 +104,7 @@ export class ConfigOverrides implements Sections {
     }
   }
 
-  /** A stored override without the options that cannot be used. */
+  /** A stored override without its unusable options. */
   #usable(section: SectionSpec, record: OverrideRecord): OverrideRecord {
     const options: Record<string, JsonValue> = {};
     for (const [name, value] of Object.entries(record.options)) {
@@ -116,7 +116,7 @@ export class ConfigOverrides implements Sections {
     return { ...record, options };
   }
 
-  /** Uses overrides unless the section cannot be used with them. */
+  /** Uses overrides unless the section is invalid with them. */
   #openOverrides(
     section: SectionSpec,
     records: readonly OverrideRecord[],
@@ -165,12 +165,12 @@ export class ConfigOverrides implements Sections {
     }
   }
 
-  /** Throws `Forbidden` where clients may neither see nor change the configuration. */
+  /** Throws `Forbidden` if clients may neither see nor change the configuration. */
   requireEnabled(): void {
     if (!this.#options.isEnabled) throw new Forbidden('config override service is not enabled');
   }
 
-  /** Effective options of an element with its secrets, for those who use them. */
+  /** Effective options of an element with its secrets, for internal use. */
   section<Table extends OptionTable>(
     section: SectionSpec<Table>,
     element?: string,
@@ -206,7 +206,7 @@ export class ConfigOverrides implements Sections {
     return (this.#effective.get(section.name) ?? []).map((options) => viewOf(section, options));
   }
 
-  /** Of an element that there is. */
+  /** The origin of an existing element. */
   origin(name: string, element: string): ElementOrigin {
     const section = requireSection(name);
     const found = this.#overrides.get(keyOf(section.name, element));
@@ -258,7 +258,7 @@ export class ConfigOverrides implements Sections {
     const { store } = this.#options;
     const before = this.#effective.get(section.name) ?? [];
     const ids = [...new Set([...this.#overrides.keys(), ...next.overrides.keys()])].filter(
-      // What was set aside stays stored.
+      // Overrides that were set aside stay stored.
       (id) => this.#overrides.get(id) !== next.overrides.get(id),
     );
     try {
@@ -266,7 +266,7 @@ export class ConfigOverrides implements Sections {
       await this.#apply(section);
       await store.change(ids.map((id) => ({ id, value: next.overrides.get(id) })));
     } catch (error) {
-      // Back to what worked and is stored.
+      // Restores the options that worked and are stored.
       this.#effective.set(section.name, before);
       await this.#apply(section);
       if (error instanceof Unavailable) throw error;

@@ -15,8 +15,8 @@ import { FIXED_SECTIONS } from './config-sections.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 
 /**
- * Everything that a file may say, for `resolveConfig`, `environmentLayer`, `printDefaultConfig` and
- * the rest.
+ * Everything that a file may set, for `resolveConfig`, `environmentLayer`, `printDefaultConfig` and
+ * others.
  */
 export const ENGINE_CONFIG_SCHEMA: ConfigSchema = {
   ...FIXED_SECTIONS,
@@ -25,7 +25,7 @@ export const ENGINE_CONFIG_SCHEMA: ConfigSchema = {
   ),
 };
 
-/** What the environment may say: older names of sections, too. */
+/** Everything that the environment may set, including older names of sections. */
 export const ENGINE_ENVIRONMENT_SCHEMA: ConfigSchema = {
   ...ENGINE_CONFIG_SCHEMA,
   ...Object.fromEntries(
@@ -44,8 +44,8 @@ export type EngineConfig = ConfigOf<typeof FIXED_SECTIONS> & {
 };
 
 /**
- * Resolves sources in order (file, environment, flags) over the defaults. Older names of sections
- * are understood.
+ * Resolves sources in order (file, environment, flags) over the defaults. Accepts older names of
+ * sections.
  */
 export function resolveEngineConfig(layers: readonly ConfigLayer[]): {
   readonly config: EngineConfig;
@@ -85,7 +85,7 @@ export function hostCountOf(config: EngineConfig): number {
   return hosts === 'auto' ? Math.max(1, availableParallelism() - 1) : Number(hosts);
 }
 
-/** Why the elements of a section cannot be used together. */
+/** Returns why the elements of a section cannot be used together. */
 export function checkElements(
   section: SectionSpec,
   elements: readonly Options[],
@@ -105,7 +105,7 @@ export function checkElements(
   return section.validateAll?.(elements);
 }
 
-/** Moves sections that a file names as the older system did to their present names. */
+/** Renames sections that a file names as Kapacitor did. */
 function renameOldSections(
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
@@ -120,7 +120,7 @@ function renameOldSections(
   return renamed;
 }
 
-// Tables of lists, `subscriptions = { telegraf = ["autogen"] }`, travel as tables of texts.
+// Tables of lists, `subscriptions = { telegraf = ["autogen"] }`, are passed as tables of texts.
 function joinLists(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const joined: Record<string, unknown> = { ...values };
   for (const section of OVERRIDABLE_SECTIONS) {

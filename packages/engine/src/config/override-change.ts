@@ -1,5 +1,5 @@
-// What one request makes of the overrides of a section. Nothing is applied here: what it throws
-// leaves everything as it was.
+// Applies one request to the overrides of a section. Nothing takes effect here: if it throws,
+// everything is as before.
 import { InvalidRequest, NotFound, own } from '@tidemark/core';
 import {
   convertOption,
@@ -23,7 +23,7 @@ export type OverrideRecord = {
 /** A section, or one of its elements. */
 export type ConfigTarget = { readonly section: string; readonly element?: string | undefined };
 
-/** What one request changes. */
+/** The changes of one request. */
 export type ConfigUpdate = {
   readonly set?: Readonly<Record<string, unknown>> | undefined;
   readonly delete?: readonly string[] | undefined;
@@ -49,7 +49,7 @@ export type OverrideChangeOptions = {
 
 export class OverrideChange {
   readonly #options: OverrideChangeOptions;
-  /** As they will be. */
+  /** The overrides after the change. */
   readonly overrides: Map<string, OverrideRecord>;
 
   constructor(options: OverrideChangeOptions) {
@@ -148,10 +148,7 @@ export class OverrideChange {
     else this.overrides.set(id, { ...before, options });
   }
 
-  /**
-   * Options that a client sent. Converted once to refuse what does not fit, stored as they were
-   * sent.
-   */
+  /** Options that a client sent. Converted to refuse invalid ones, but stored as sent. */
   #read(given: Readonly<Record<string, unknown>>, place: string): Record<string, JsonValue> {
     const { section } = this.#options;
     const options: Record<string, JsonValue> = {};
@@ -163,7 +160,7 @@ export class OverrideChange {
           `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
         );
       }
-      // Integers beyond 2^53 are no JSON of the store; those that fit are nanoseconds.
+      // JSON of the store has no integers beyond 2^53; those that fit are nanoseconds.
       options[name] = typeof value === 'bigint' ? printOption(converted) : (value as JsonValue);
     }
     return options;
@@ -175,10 +172,7 @@ export class OverrideChange {
     return this.#options.refuseFile(value);
   }
 
-  /**
-   * What must not come from a client: the marker of a secret, and references to what it may not
-   * read.
-   */
+  /** Texts that must not come from a client: the marker of a secret, and forbidden references. */
   #refuseTexts(value: OptionValue): string | undefined {
     if (typeof value === 'string') {
       if (value.includes(HIDDEN)) return `${HIDDEN} stands for a secret that is not shown`;
@@ -191,7 +185,7 @@ export class OverrideChange {
   }
 }
 
-/** File, then overrides of its elements, then added elements in order of their names. */
+/** Elements of the file, then overrides of them, then added elements in order of their names. */
 export function mergedElements(
   section: SectionSpec,
   file: FileElements,

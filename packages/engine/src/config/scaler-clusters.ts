@@ -19,7 +19,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf, Sections, SectionSpec } from '@tidemark/settings';
 
-/** Where a pod finds its own cluster, and what proves who it is. */
+/** URL of a pod's own cluster, and the folder with its credentials. */
 const IN_CLUSTER_URL = 'https://kubernetes.default.svc';
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -177,7 +177,7 @@ export type AwsCredentials = {
   readonly service: string;
   readonly accessKey: string;
   readonly secretKey: string;
-  /** '' for lasting credentials. */
+  /** '' for permanent credentials. */
   readonly sessionToken: string;
 };
 

@@ -17,7 +17,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf, SectionSpec } from '@tidemark/settings';
 
-/** What all discoverers have. */
+/** Options of all discoverers. */
 export const IDENTITY = {
   ...enabled(),
   id: str('Name under which scrapers refer to it.', 'default'),

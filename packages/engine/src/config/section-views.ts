@@ -10,10 +10,10 @@ export type ElementView = {
   readonly redacted: readonly string[];
 };
 
-/** What somebody has to know who changes a section. */
+/** The description of a section for those who change it. */
 export type SectionDescription = {
   readonly doc: string;
-  /** The option that names the elements of a list; '' for a section that is none. */
+  /** The option that names the elements of a list; '' for a section that is no list. */
   readonly elementKey: string;
   readonly options: Readonly<Record<string, OptionDescription>>;
 };

@@ -16,7 +16,7 @@ import { QUERY_RESPONSE_BYTES } from '../limits.ts';
 
 const gzipAsync = promisify(gzip);
 
-/** Bodies below this are sent as they are. */
+/** Smaller bodies are sent uncompressed. */
 const GZIP_BYTES_MIN = 1024;
 
 type ClusterRequest = {
@@ -31,7 +31,7 @@ type ClusterRequest = {
   readonly clientAddress?: string | undefined;
 };
 
-/** A database in this process, which believes the engine where a client is. */
+/** A database in this process, which trusts the engine's statement of a client's address. */
 export type OwnDatabase = { readonly url: string; readonly pageKey: string };
 
 type ClustersOptions = {
@@ -53,7 +53,7 @@ export class Clusters implements DatabaseClient {
     this.#ownDatabase = options.ownDatabase;
   }
 
-  /** The same with other settings, to try them. */
+  /** A copy with other settings, to try them. */
   withElements(elements: readonly Cluster[]): Clusters {
     const clusters = new Clusters(this.#http, {
       queryResponseBytesMax: this.#queryResponseBytesMax,
@@ -63,7 +63,7 @@ export class Clusters implements DatabaseClient {
     return clusters;
   }
 
-  /** Takes over changed settings; requests that run finish with the old ones. */
+  /** Applies changed settings; running requests finish with the old ones. */
   update(elements: readonly Cluster[]): void {
     this.#elements = elements.filter((options) => options.enabled);
   }
@@ -84,7 +84,7 @@ export class Clusters implements DatabaseClient {
     );
   }
 
-  /** The default cluster, which an only one is too. */
+  /** The default cluster; the only one if there is one. */
   get default(): Cluster | undefined {
     const only = this.#elements.length === 1 ? this.#elements[0] : undefined;
     return this.#elements.find((options) => options.default) ?? only;
@@ -104,7 +104,7 @@ export class Clusters implements DatabaseClient {
       params: {
         ...(consistency === '' ? {} : { consistency }),
         db: database,
-        // Times of a unit that nobody knows are printed in nanoseconds.
+        // Times of an unknown unit are printed in nanoseconds.
         precision: precision === '' || parsePrecision(precision) === undefined ? 'ns' : precision,
         ...(retentionPolicy === '' ? {} : { rp: retentionPolicy }),
       },
@@ -117,7 +117,9 @@ export class Clusters implements DatabaseClient {
     await this.#results(cluster, statement, 'POST');
   }
 
-  /** Result series of one statement. All numbers are floats, as JSON does not tell them apart. */
+  /**
+   * Result series of one statement. All numbers are floats, because JSON does not distinguish them.
+   */
   async query(
     cluster: string,
     statement: string,
@@ -127,8 +129,8 @@ export class Clusters implements DatabaseClient {
   }
 
   /**
-   * Result series of one statement with integers of all their digits; times are nanoseconds. Throws
-   * `AnswerTooLarge` when the answer has more than so many bytes.
+   * Result series of one statement with exact integers; times are nanoseconds. Throws
+   * `AnswerTooLarge` when the answer exceeds `bytesMax`.
    */
   async exact(
     cluster: string,
@@ -176,8 +178,8 @@ export class Clusters implements DatabaseClient {
   }
 
   /**
-   * Status that the default cluster answers to whoever has these credentials; a failure of its own
-   * is thrown.
+   * Status with which the default cluster answers a request with these credentials; failures of its
+   * own are thrown.
    */
   async askAs(
     authorization: string,
@@ -188,12 +190,14 @@ export class Clusters implements DatabaseClient {
     return response;
   }
 
-  /** Whether the engine says who it is when it asks the default cluster. */
+  /** Whether the engine has credentials of its own for the default cluster. */
   hasOwnCredentials(): boolean {
     return Object.keys(credentials(this.cluster(''))).length > 0;
   }
 
-  /** Asks the default cluster whom credentials belong to; the answer is that of `/api/identity`. */
+  /**
+   * Asks the default cluster for the user of credentials; the answer is that of `/api/identity`.
+   */
   async identify(claim: {
     readonly authorization: string;
     readonly address: string;
@@ -208,7 +212,7 @@ export class Clusters implements DatabaseClient {
     return response;
   }
 
-  /** Version that the cluster's first answering server tells. */
+  /** Version of the first server of the cluster that answers. */
   async ping(name: string): Promise<string> {
     const response = await this.#send(this.cluster(name), {
       method: 'GET',
@@ -324,10 +328,10 @@ function credentials(cluster: Cluster, authorization?: string): Record<string, s
   return { Authorization: `Basic ${pair}` };
 }
 
-/** An answer of the database with more bytes than were asked for. */
+/** The database's answer is larger than the limit. */
 export class AnswerTooLarge extends InvalidRequest {}
 
-/** A series of an answer as JSON had it. */
+/** A series of an answer as parsed from JSON. */
 export type RawSeries = {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;

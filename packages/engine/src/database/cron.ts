@@ -4,19 +4,17 @@
 import { InvalidRequest } from '@tidemark/core';
 import { Cron } from 'croner';
 
-/** The first match after a wall time; `undefined` when there is none any more. */
+/** The first match after a wall time; `undefined` when there are no more. */
 export type CronCalendar = {
   readonly next: (wallMs: number) => number | undefined;
-  /**
-   * The hour is given as `*` or `*` by steps, so that hours which clocks show twice are run twice.
-   */
+  /** The hour is given as `*` or `*` by steps, so that hours which occur twice are run twice. */
   readonly isEveryHour: boolean;
 };
 
-/** Also written in full, which croner does not take in ranges and lists. */
+/** Names may also be written in full, which croner does not accept in ranges and lists. */
 const NAMES =
   /\b(january|february|march|april|june|july|august|september|october|november|december|sunday|monday|tuesday|wednesday|thursday|friday|saturday)(?=L?\b)/gi;
-/** What is said of every expression that is refused. */
+/** Part of the error of every invalid expression. */
 const FORM = 'fields are [second] minute hour day-of-month month day-of-week [year]';
 const YEARS = { min: 1970, max: 2099 };
 
@@ -43,7 +41,7 @@ export function parseCron(expression: string): CronCalendar {
   }
 }
 
-/** Croner takes later years, too; a task that waits for one of them would never run. */
+/** Croner accepts later years, too; a task that waits for one of them would never run. */
 function checkYears(field: string): void {
   const wrong = field
     .match(/(?<![/\d])\d+/g)

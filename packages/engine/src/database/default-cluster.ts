@@ -4,7 +4,7 @@ import type { EngineConfig } from '../config/config.ts';
 import { TSDB_SECTION } from '../config/cluster-section.ts';
 import type { OwnDatabase } from './clusters.ts';
 
-/** It believes the page's server. `undefined` where there is none. */
+/** It trusts the page's server. `undefined` if there is none. */
 export function ownDatabaseOf({
   defaultTsdbUrl,
   pageKey,
@@ -16,7 +16,7 @@ export function ownDatabaseOf({
   return { url: defaultTsdbUrl, pageKey };
 }
 
-/** A configuration that names no cluster of databases has this one. */
+/** The cluster of a configuration that has none. */
 export function withDefaultCluster(config: EngineConfig, url: string | undefined): EngineConfig {
   if (url === undefined || (config.overridable.get('tsdb') ?? []).length > 0) return config;
   const cluster = {

@@ -8,7 +8,9 @@ import { UNKNOWN_DATABASE } from '../access/data-access.ts';
 
 const NOWHERE = { start: 0, end: 0 };
 
-/** Makes the texts of one query node. The node's options were checked when the task was defined. */
+/**
+ * Builds the queries of one query node. The node's options were checked when the task was defined.
+ */
 export class QueryText {
   readonly #select: SelectStatement;
   readonly #options: AskedQuery;
@@ -31,7 +33,7 @@ export class QueryText {
     return printStatement(statement);
   }
 
-  /** Whether results are windows, whose last point tells the batch's time. */
+  /** Whether results are windows, whose last point determines the batch's time. */
   get isGroupedByTime(): boolean {
     return this.#options.dimensions.some((dimension) => dimension.kind === 'time');
   }
@@ -87,7 +89,7 @@ function withRange(
   const from = timeCondition('>=', start);
   const until = timeCondition('<', stop);
   if (condition === undefined) return and(from, until);
-  // Without parentheses the range would bind to the last operand of an OR only.
+  // Without parentheses the range would only apply to the last operand of an OR.
   const isOr = condition.kind === 'binary' && condition.operator === 'OR';
   const wrapped: Expression = isOr
     ? { kind: 'paren', expression: condition, span: NOWHERE }
@@ -133,7 +135,8 @@ export function sourceOf(text: string): {
 }
 
 /**
- * Databases that a query names. What is no SELECT is of none that is known, and fails when it runs.
+ * Databases that a query names. A text that is no SELECT has no known database, and fails when it
+ * runs.
  */
 export function databasesOfQuery(text: string): readonly string[] {
   const { query } = parseQuery(text);

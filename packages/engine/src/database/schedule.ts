@@ -1,4 +1,5 @@
-// When a query node runs its query: `every`, optionally aligned, or a cron expression.
+// The times at which a query node runs its query: `every`, optionally aligned, or a cron
+// expression.
 import { assert, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { AskedQuery } from '@tidemark/pipeline';
@@ -8,10 +9,10 @@ import type { CronCalendar } from './cron.ts';
 
 const NANOS_PER_MS = 1_000_000n;
 
-/** The tick after `time`; `undefined` when there is none any more. */
+/** The tick after `time`; `undefined` when there are no more. */
 export type Schedule = (time: Timestamp) => Timestamp | undefined;
 
-/** The schedule of a query node. Throws `InvalidRequest` for a cron expression that is none. */
+/** The schedule of a query node. Throws `InvalidRequest` for an invalid cron expression. */
 export function scheduleOf(options: AskedQuery): Schedule {
   if (options.cron !== '') return cronSchedule(options.cron);
   const { everyNanos, isAligned } = options;
@@ -48,8 +49,8 @@ function cronSchedule(expression: string): Schedule {
 type NextRun = (afterMs: number) => number | undefined;
 
 /**
- * Runs at hours of the day, once each: an hour that clocks show twice counts the first time, one
- * that they leave out is run when they have gone forward.
+ * Runs at hours of the day, once each: in an hour that occurs twice they run the first time, those
+ * of a skipped hour run when clocks have gone forward.
  */
 function localRuns(calendar: CronCalendar): NextRun {
   return (afterMs) => {
@@ -64,9 +65,8 @@ function localRuns(calendar: CronCalendar): NextRun {
 }
 
 /**
- * Runs of a pattern that names no hour. An hour that clocks show twice has its runs twice, as real
- * time passes. So each offset from UTC is a calendar of its own, of which the part counts in which
- * the offset holds.
+ * Runs of a pattern without an hour. In an hour that occurs twice they run twice, as real time
+ * passes. So each offset from UTC has a calendar of its own, which counts while the offset applies.
  */
 function everyHour(calendar: CronCalendar): NextRun {
   const nextAt = (offset: number, afterMs: number): number | undefined => {
@@ -102,7 +102,7 @@ function offsetAt(timeMs: number): number {
   return -new Date(timeMs).getTimezoneOffset() * 60_000;
 }
 
-/** Range of time that the tick at `tick` asks for. */
+/** The range of time that the query of a tick covers. */
 export function rangeOf(
   options: AskedQuery,
   tick: Timestamp,
@@ -112,8 +112,8 @@ export function rangeOf(
 }
 
 /**
- * The last `countMax` ticks of a range, and how many there are in all. Throws `InvalidRequest` for
- * too many.
+ * The last `countMax` ticks of a range, and their total number. Throws `InvalidRequest` for too
+ * many.
  */
 export function missedTicks(
   schedule: Schedule,

@@ -15,7 +15,7 @@ import { LEFT_INSTANCE } from '../limits.ts';
 import type { UdpPlaces } from '../ingest/udp-inputs.ts';
 import type { Clusters, ShowSeries } from './clusters.ts';
 
-/** First part of the names of own subscriptions. */
+/** Prefix of the names of own subscriptions. */
 const PRODUCT = 'tidemark';
 
 const RETRY_DELAY_FIRST_MS = 500;
@@ -23,17 +23,17 @@ const RETRY_DELAY_MAX_MS = 30_000;
 
 export type SubscriptionsOptions = {
   readonly clusters: Clusters;
-  /** Who listens for what databases send over UDP. */
+  /** Listens for databases that send over UDP. */
   readonly udp: UdpPlaces;
   readonly clock: Clock;
   readonly log: Logger;
   readonly clusterId: string;
   readonly serverId: string;
-  /** Under which the database reaches this engine. */
+  /** Host name under which the database reaches this engine. */
   readonly hostname: string;
-  /** Whether the engine speaks TLS there. */
+  /** Whether the engine uses TLS there. */
   readonly isSecure: boolean;
-  /** Of the subscriber, when the engine asks for credentials. */
+  /** Token of the subscriber, if the engine requires credentials. */
   readonly token?: string | undefined;
   /**
    * In a cluster: the addresses of all instances, as databases reach them. The database sends a
@@ -42,11 +42,11 @@ export type SubscriptionsOptions = {
   readonly instances?: (() => readonly Instance[]) | undefined;
 };
 
-/** Where an engine listens. */
+/** The address of an engine. */
 export type Instance = {
   readonly hostname: string;
   readonly port: number;
-  /** Of this life of it; other ones listen again. */
+  /** Identifies a run of the instance; after a restart it listens again. */
   readonly life: string;
 };
 
@@ -63,11 +63,11 @@ export class Subscriptions {
   #loop: Promise<void> = Promise.resolve();
   #pass: Promise<void> = Promise.resolve();
   #count = 0;
-  /** Under which the database reaches this engine; known when the API listens. */
+  /** Port under which the database reaches this engine; known when the API listens. */
   #port = 0;
   readonly #listening = opening();
   #linking: Promise<void> | undefined;
-  /** Since when subscriptions have led to instances that have left, too. */
+  /** The time since when subscriptions have also had destinations of instances that have left. */
   readonly #surplusSinceMs = new Map<string, number>();
   #lives = '';
 
@@ -75,19 +75,22 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Own subscriptions that are in place. */
+  /** Number of own subscriptions in place. */
   get count(): number {
     return this.#count;
   }
 
-  /** Begins to compare at regular times: the API listens on this port. */
+  /** Starts comparing periodically: the API listens on this port. */
   start(port: number): void {
     this.#port = port;
     this.#listening.resolve();
     this.#loop = this.#run();
   }
 
-  /** Resolves when the API listens and the subscriptions at all clusters lead to it. */
+  /**
+   * Resolves when the API listens and the subscriptions at all clusters have it as their
+   * destination.
+   */
   linked(): Promise<void> {
     this.#linking ??= this.#listening.promise
       .then(() => this.sync())
@@ -103,7 +106,7 @@ export class Subscriptions {
     this.#wake.abort();
   }
 
-  /** Compares soon when instances have come or gone. Called now and then. */
+  /** Compares soon when instances have joined or left. Called periodically. */
   checkInstances(): void {
     const lives = (this.#options.instances?.() ?? []).map(({ life }) => life).join();
     if (lives !== this.#lives) this.requestSync();
@@ -117,7 +120,7 @@ export class Subscriptions {
     await pass;
   }
 
-  /** Stops comparing; subscriptions stay in place, as the engine comes back. */
+  /** Stops comparing; subscriptions stay in place, because the engine comes back. */
   async close(): Promise<void> {
     this.#stopped.abort();
     this.#wake.abort();
@@ -236,8 +239,7 @@ export class Subscriptions {
     const { hostname, token, isSecure, instances } = this.#options;
     const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
     const path = cluster['subscription-path'].replace(/^\/*|\/*$/g, '');
-    // Another port is that of a proxy, which may speak plainly; at its own port the engine would
-    // not be reached so.
+    // Another port is that of a proxy, which may not use TLS; the engine's own port does.
     const isOwnPort = cluster['http-port'] === 0;
     const protocol = isSecure && isOwnPort ? 'https' : cluster['subscription-protocol'];
     const isProxy = !isOwnPort || cluster.hostname !== '';
@@ -252,7 +254,7 @@ export class Subscriptions {
     });
   }
 
-  /** For each policy where it is listened for; `undefined` when that is not over UDP. */
+  /** The UDP destinations for each policy; `undefined` if the cluster does not send over UDP. */
   async #udpPlaces(
     cluster: Cluster,
     policies: readonly Policy[],
@@ -272,7 +274,7 @@ export class Subscriptions {
     }));
     const places = await udp.listen(name, inputs);
     return places.map((each) =>
-      // A name of its own is that of this process.
+      // A configured host name is that of this process.
       (hostname === '' ? each : each.slice(0, 1)).map(
         (place) => `udp://${hostname || place.hostname}:${place.port}`,
       ),
@@ -280,11 +282,10 @@ export class Subscriptions {
   }
 
   /**
-   * Whether a subscription leads where it should. Replacing one loses what is written meanwhile, so
-   * an instance that has left for a while, as for a restart, may stay in it: over HTTP the database
-   * goes to another one. The database may show destinations without passwords; the token of the
-   * subscriber is as old as the id in the name of its subscriptions, so that it never differs
-   * alone.
+   * Whether a subscription has the right destinations. Replacing one loses concurrent writes, so an
+   * instance that has left for a while, for example to restart, may stay in it: over HTTP the
+   * database uses another one. The database may show destinations without passwords; the token of
+   * the subscriber is as old as the id in the name of its subscriptions, so it never differs alone.
    */
   #leadsThere(cluster: Cluster, subscription: Subscription, wanted: readonly string[]): boolean {
     const present = subscription.destinations.split(',');

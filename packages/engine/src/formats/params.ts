@@ -49,7 +49,7 @@ export function decode(text: string): string {
   try {
     return decodeURIComponent(spaced);
   } catch {
-    // A broken escape means itself, as clients' own parsers have it.
+    // A broken escape stays as it is, as clients' own parsers treat it.
     return spaced;
   }
 }
@@ -68,7 +68,7 @@ export function readPattern(query: QueryParams): Glob {
 export function readPage(params: QueryParams): { readonly offset: number; readonly limit: number } {
   const offset = Math.max(0, readInteger(params, 'offset', 0));
   const limit = readInteger(params, 'limit', LIST_LIMIT_DEFAULT);
-  // Recorded so: a negative limit means all.
+  // A negative limit means all, as recorded.
   return { offset, limit: limit < 0 ? Number.POSITIVE_INFINITY : limit };
 }
 
@@ -84,8 +84,8 @@ function readInteger(params: QueryParams, name: string, fallback: number): numbe
 }
 
 /**
- * The fields that a list shows: all, or `link`, the `key` that names an item and the asked ones.
- * Throws for a name that is not known.
+ * The fields that a list shows: all, or `link`, the `key` that names an item and the requested
+ * ones. Throws for an unknown name.
  */
 export function readFields(
   params: QueryParams,

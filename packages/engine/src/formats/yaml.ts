@@ -1,6 +1,6 @@
-// Reads the YAML of handler, task, target and sideload files with the library `yaml`. It accepts
-// less than the language: anchors, aliases, tags, several documents and keys that are not scalars
-// are refused, never guessed.
+// Reads the YAML of handler, task, target and sideload files with the library `yaml`. It accepts a
+// subset of the language: anchors, aliases, tags, several documents and keys that are not scalars
+// are refused.
 import { InvalidRequest } from '@tidemark/core';
 import { isAlias, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import type { Document, ParsedNode, Range } from 'yaml';
@@ -29,7 +29,7 @@ export function parseYaml(source: string): YamlValue {
 
 /**
  * The scalars of a document's outermost mapping by key, all integers as `bigint`; nested values and
- * nulls are passed over, as sideload cannot use them. Throws `InvalidRequest` naming the line that
+ * nulls are skipped, because sideload cannot use them. Throws `InvalidRequest` naming the line that
  * cannot be read, or when the document is no mapping.
  */
 export function parseYamlScalars(source: string): ReadonlyMap<string, YamlScalar> {

@@ -61,7 +61,7 @@ function changeView({ topic, id, level, previous, time, durationNanos }: LevelCh
   };
 }
 
-/** An event as a test gives it; what is left out is that of an example. */
+/** The event of a test; omitted properties are those of an example. */
 function readEvent(
   value: unknown,
   { topic, clock }: { readonly topic: string; readonly clock: Clock },

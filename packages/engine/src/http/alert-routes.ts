@@ -31,8 +31,9 @@ export function addAlertRoutes(api: Api, alerts: AlertService): void {
   addDeadLetterRoutes(api, alerts);
 }
 
-// Answers wait until the shown state is on disk, so a crash does not undo it. If the disk fails, it
-// is shown nevertheless, as handlers get it too; writes fail, and the log says so.
+// Answers wait until the shown state is on disk, so that a crash does not undo it. If the disk
+// fails, the state is still shown, because handlers got it too; writes fail, and the failure is
+// logged.
 async function settled(alerts: AlertService): Promise<void> {
   await alerts.stored()?.catch(() => undefined);
 }
@@ -93,12 +94,12 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     await settled(alerts);
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
-    // A topic that does not exist hides nothing: its events are unknown to everybody.
+    // A topic that does not exist has no events to protect.
     if (alerts.hasTopic(topic)) await requireTopic(request, alerts);
     const state = alerts.event(topic, id);
     return { status: 200, json: eventView({ topic, id, state }, request) };
   });
-  // For imports: what another engine knew of an event. Nobody is told.
+  // For imports: the state of an event in another engine. No handler is called.
   api.onPreview('PUT', `${TOPICS}/:topic/events/*`, async (request) => {
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
@@ -112,7 +113,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
 function addHandlerRoutes(api: Api, alerts: AlertService): void {
   const list = `${TOPICS}/:topic/handlers`;
   const one = `${list}/:handler`;
-  // As the service has it, which is without its secrets.
+  // The service returns handlers without their secrets.
   const show = (request: ApiRequest, id: string): ApiResponse => {
     const topic = topicOf(request);
     const view = handlerView(topic, alerts.handler(topic, id), request);
@@ -132,7 +133,8 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
       json: {
         link: { rel: 'self', href: request.url },
         topic,
-        // Null tells a topic whose handlers are those of a script from one without handlers.
+        // Null distinguishes a topic whose handlers are those of a script from one without
+        // handlers.
         handlers:
           specs
             ?.filter((spec) => matches(spec.id))
@@ -151,7 +153,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
   api.onPreview('GET', one, (request) => show(request, handlerOf(request)));
   api.onPreview('GET', `${one}/state`, async (request) => {
     const [topic, id] = [topicOf(request), handlerOf(request)];
-    // Throws where there is none. A topic that was deleted keeps its handlers and what they did.
+    // Throws if there is none. A deleted topic keeps its handlers and their states.
     const state = alerts.handlerState(topic, id);
     await requireTopic(request, alerts);
     const recent = alerts
@@ -192,7 +194,9 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
   });
 }
 
-/** Throws `Forbidden` unless the request may read where the events of its topic come from. */
+/**
+ * Throws `Forbidden` unless the request may read the databases that the topic's events come from.
+ */
 async function requireTopic(request: ApiRequest, alerts: AlertService): Promise<void> {
   await request.data.requireRead(alerts.databasesOf(topicOf(request)));
 }

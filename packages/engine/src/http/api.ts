@@ -1,4 +1,4 @@
-// What modules with endpoints get, and what they answer.
+// The interface for modules with endpoints, and their responses.
 import type { DataAccess } from '../access/data-access.ts';
 import type { RequestUser } from '../access/request.ts';
 import type { QueryParams } from '../formats/params.ts';
@@ -15,19 +15,19 @@ export type ApiRequest = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Path and query as the client sent them, for links to the request itself. */
   readonly url: string;
-  /** What links to stable and to preview endpoints begin with. */
+  /** The start of links to stable and to preview endpoints. */
   readonly base: string;
   readonly preview: string;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
   readonly address: string;
-  /** Who asks; `undefined` where nobody has to say who they are. */
+  /** The client's user; `undefined` without authentication. */
   readonly user?: RequestUser | undefined;
-  /** Which data the client of the request may see. */
+  /** The data that the client of the request may see. */
   readonly data: DataAccess;
 };
 
-/** What an endpoint answers: JSON unless it says otherwise. */
+/** The response of an endpoint: JSON by default. */
 export type ApiResponse =
   | { readonly status: number; readonly json: unknown }
   | { readonly status: number; readonly text: string; readonly contentType: string }
@@ -41,7 +41,7 @@ export type ApiResponse =
 
 export type ApiHandler = (request: ApiRequest) => Promise<ApiResponse> | ApiResponse;
 
-/** What modules with endpoints get. Paths are relative to the base path. */
+/** The interface for modules with endpoints. Paths are relative to the base path. */
 export interface Api {
   on(method: ApiMethod, path: string, handler: ApiHandler): void;
   /** The same under the preview base path only. */

@@ -13,11 +13,11 @@ import type { ServerLog } from './server.ts';
 /** A request that was answered. */
 export type AnsweredRequest = {
   readonly method: string;
-  /** Pattern of its endpoint; empty where there is none. */
+  /** Pattern of its endpoint; empty if there is none. */
   readonly route: string;
   readonly path: string;
   readonly status: number;
-  /** Empty where nobody is asked who it is, and where nobody knows. */
+  /** Empty without authentication, and if the user is unknown. */
   readonly user: string;
   readonly address: string;
   readonly requestId: string;
@@ -25,7 +25,7 @@ export type AnsweredRequest = {
 };
 
 export type AuditOptions = {
-  /** Of the engine. */
+  /** The engine's directory. */
   readonly directory: string;
   /** 0 keeps nothing on disk. */
   readonly keepBytes: number;
@@ -33,16 +33,16 @@ export type AuditOptions = {
   readonly log: ServerLog;
 };
 
-/** Their requests are data. */
+/** Requests to these are data, not changes. */
 const DATA_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** Bodies beyond are definitions of nobody's; their names are not looked for. */
+/** Larger bodies are not definitions; their names are not recorded. */
 const BODY_BYTES_MAX = 1 << 20;
 const FIELDS_MAX = 50;
 
-/** Whether a request is kept when it is answered well: it may change something. */
+/** Whether a successful request is recorded: it may change something. */
 export function changesSomething(method: string, route: string): boolean {
   return !READING.has(method) && !DATA_ROUTES.has(route);
 }
@@ -60,7 +60,7 @@ export class Audit {
     });
   }
 
-  /** Told about every request; keeps those that have changed something or were refused. */
+  /** Called for every request; records those that have changed something or were refused. */
   note(request: AnsweredRequest): void {
     const { method, route, path, status, user, address, requestId } = request;
     const isRefused = REFUSED.has(status);
@@ -89,7 +89,7 @@ export class Audit {
   }
 }
 
-/** What a definition is about: its id, and the names of what it sets. */
+/** The subject of a definition: its id, and the names of what it sets. */
 function describeBody(body: Uint8Array): object {
   if (body.length === 0 || body.length > BODY_BYTES_MAX) return {};
   try {

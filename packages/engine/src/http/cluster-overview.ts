@@ -7,15 +7,15 @@ import type { InstanceLoad, TaskBalance } from '../cluster/task-balance.ts';
 
 export type InstanceView = {
   readonly member: Member;
-  /** Tasks that it runs; of those that are split, the parts. */
+  /** Tasks that it runs; each part of a split task counts. */
   readonly tasks: number;
-  /** How many of these are parts. */
+  /** Number of parts among these. */
   readonly parts: number;
-  /** Records of the shared log that its copy had not applied when it last gave a sign of life. */
+  /** Records of the shared log that its copy had not applied at its last heartbeat. */
   readonly copyLag: number;
   /** Writes that the slowest of its tasks has not been given. */
   readonly taskLag: number;
-  /** `undefined` of one that runs no tasks for others, and where all run on the leader. */
+  /** `undefined` for an instance that runs no tasks for others, and if all run on the leader. */
   readonly load: InstanceLoad | undefined;
 };
 
@@ -29,7 +29,7 @@ export type AssignedTask = {
   readonly instance: string;
   /** Writes that it has not been given. */
   readonly lag: number;
-  /** Writes that it was not given before they were gone; absent as a rule. */
+  /** Writes that were purged before it was given them; usually absent. */
   readonly missing?: number | undefined;
 };
 

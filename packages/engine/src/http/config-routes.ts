@@ -10,7 +10,7 @@ import { isKapacitorPath, pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './api.ts';
 
 export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
-  // Where overrides are turned off nothing else about the request is looked at.
+  // If overrides are disabled, nothing else about the request is checked.
   const on: Api['on'] = (method, path, handler) =>
     api.on(method, path, (request) => {
       config.requireEnabled();
@@ -36,8 +36,8 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
     const section = request.params['section'] ?? '';
     return { status: 200, json: described(request, config, section) };
   });
-  // An element's name may hold a slash; the empty name is the one element of a section that is no
-  // list.
+  // An element's name may contain a slash; the empty name is the one element of a section that is
+  // no list.
   on('GET', '/config/:section/*', (request) => {
     const section = request.params['section'] ?? '';
     const element = request.params['*'] ?? '';
@@ -67,7 +67,7 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
   });
 }
 
-/** Kapacitor's Go client takes nothing but 204 for a change. */
+/** Kapacitor's Go client accepts only 204 for a change. */
 function changed(request: ApiRequest, section: string, config: ConfigOverrides): ApiResponse {
   if (isKapacitorPath(request)) return { status: 204 };
   return { status: 200, json: sectionView(request, section, config.view(section)) };
@@ -105,7 +105,7 @@ function readNames(value: unknown): readonly string[] {
   throw new InvalidRequest('delete and remove must be lists of names');
 }
 
-/** A section; with `describe`, also what its options mean and where their values come from. */
+/** A section; with `describe`, also the meaning of its options and the origin of their values. */
 function described(request: ApiRequest, config: ConfigOverrides, section: string): object {
   const views = config.view(section);
   const plain = sectionView(request, section, views);

@@ -16,14 +16,14 @@ import { METRIC_PREFIX, METRIC_TABLE } from '../observability/metric-table.ts';
 import type { Reporter, Statistic } from '../statistics/reporter.ts';
 import { integers } from '../statistics/reporter.ts';
 
-/** What is counted of tasks and of what feeds them. */
+/** The counters of tasks and of their sources. */
 type Counted = {
   readonly tasks: Pick<TaskService, 'count'>;
   readonly executor: Pick<Executor, 'count'>;
   readonly subscriptions: Pick<Subscriptions, 'count'>;
 };
 
-/** Instances of the cluster and how far they are behind; none without one. */
+/** Instances of the cluster and how far they are behind; empty without a cluster. */
 export function clusterStatistics(
   shared: Shared | undefined,
   executor: Executor,
@@ -140,7 +140,7 @@ function processRegistry(): Registry {
   if (processMetrics === undefined) {
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
-    // They count from now on.
+    // CPU time counts from now on.
     const before = process.cpuUsage();
     countCpuFromStart(before, (name) => {
       const metric = registry.getSingleMetric(name);
@@ -161,7 +161,7 @@ export async function metricsText(reporter: Reporter, requests: RequestMetrics):
   return `${await processRegistry().metrics()}\n${printMetrics(families)}`;
 }
 
-/** What all statistics have in common, told once. */
+/** The tags that all statistics share, in one metric. */
 function infoOf({ common }: Reporter): MetricFamily {
   return {
     name: `${METRIC_PREFIX}_info`,

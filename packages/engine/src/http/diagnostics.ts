@@ -2,12 +2,12 @@
 import type { Diagnostic } from '@tidemark/core';
 import type { QueryParams } from '../formats/params.ts';
 
-/** Whether a request wants to know where in its text a fault lies. */
+/** Whether a request asks for the places of faults in its text. */
 export function wantsDiagnostics(query: QueryParams): boolean {
   return query.get('diagnostics') === 'true';
 }
 
-/** `position` and `length` in place of the span; what else is known of a diagnostic goes along. */
+/** `position` and `length` replace the span; other properties of a diagnostic are kept. */
 export function printDiagnostics(
   diagnostics: readonly Diagnostic[],
   redact: (text: string) => string,

@@ -7,7 +7,7 @@ import type { Api, ApiHandler } from './api.ts';
 
 export const DOCUMENTS_PATH = '/documents';
 
-/** Without authentication everybody may do everything. */
+/** Without authentication all clients may do everything. */
 const EVERYBODY = { name: '', isAdmin: true, hasGrant: true };
 
 export function addDocumentRoutes(

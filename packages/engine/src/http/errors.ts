@@ -24,7 +24,7 @@ function statusOf(error: unknown): number {
   if (error instanceof Unauthorized) return 401;
   if (error instanceof Forbidden) return 403;
   if (error instanceof NotFound) return 404;
-  // A body that is too large stays so; where others take all there is, there is room later.
+  // A body that is too large stays so; if others use all the memory, there will be room later.
   if (error instanceof LimitExceeded) return error.setting === 'http.max-body-size' ? 413 : 429;
   if (error instanceof Unavailable) return 503;
   if (error instanceof Corruption) return 500;

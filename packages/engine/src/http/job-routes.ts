@@ -83,7 +83,7 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
     json: {
       recordings: await listView(request, recordings.list(), {
         known: RECORDING_FIELDS,
-        // Where its file is, in a cluster.
+        // The instance that has its file, in a cluster.
         onRequest: ['instance'],
         view: (record) => ({
           ...recordingView(request, record),
@@ -148,12 +148,12 @@ function statusOf(record: { readonly status: string }): 200 | 202 {
 
 type JobRecord = { readonly id: string; readonly databases?: readonly string[] | undefined };
 
-/** Older versions did not say. */
+/** Records of older versions have no databases. */
 function databasesOf({ databases }: JobRecord): readonly string[] {
   return databases ?? [UNKNOWN_DATABASE];
 }
 
-// Recorded so: unknown fields are only noticed when there is something to show.
+// As recorded, unknown fields are only noticed if there is something to show.
 async function listView<R extends JobRecord>(
   request: ApiRequest,
   all: readonly R[],
@@ -163,7 +163,7 @@ async function listView<R extends JobRecord>(
     view,
   }: {
     readonly known: readonly string[];
-    /** Fields that are left out unless they are asked for. */
+    /** Fields that are left out unless requested. */
     readonly onRequest?: readonly string[];
     readonly view: (record: R) => Readonly<Record<string, unknown>>;
   },
@@ -222,7 +222,7 @@ function text(body: Document, name: string): string {
   return optionalText(body, name) ?? '';
 }
 
-/** When a recording of the stream ends: at a time, or after so long by this engine's clock. */
+/** The end of a recording of the stream: at a time, or after a duration by this engine's clock. */
 function endOfStream(body: Document): StreamEnd {
   const stop = time(body, 'stop');
   const duration = text(body, 'duration');

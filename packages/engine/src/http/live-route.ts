@@ -1,4 +1,4 @@
-// Liveness: the process responds, whatever else does not work yet or any more.
+// Liveness: the process responds, whatever else does not work.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { printJson } from '../formats/json.ts';

@@ -50,7 +50,7 @@ function followLogs(request: ApiRequest, options: LogRoutesOptions): ApiResponse
   };
 }
 
-/** Lines of a task are about its data; what others are about nobody knows. */
+/** Lines of a task are about its data; the subject of others is unknown. */
 function sourcesOf({ fields }: LogLine, { executor, tasks }: LogRoutesOptions): readonly string[] {
   const id = String(fields['task'] ?? '');
   const record = tasks.get(id);

@@ -6,7 +6,7 @@ export type Document = Readonly<Record<string, unknown>>;
 
 const SHOWN_CHARS = 100;
 
-/** Refuses a member; `expected` says what it may be. */
+/** Refuses a member; `expected` describes the allowed values. */
 export function refuseMember(name: string, expected: string, value: unknown): never {
   const shown = Array.isArray(value)
     ? 'a list'
@@ -32,7 +32,7 @@ export function optionalFlag(document: Document, name: string): boolean | undefi
   return refuseMember(name, 'true or false', value);
 }
 
-/** One of a few texts; `undefined` where there is none, or an empty one. */
+/** One of a few texts; `undefined` if it is absent or empty. */
 export function optionalChoice<const Choice extends string>(
   document: Document,
   name: string,

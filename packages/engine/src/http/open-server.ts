@@ -37,9 +37,9 @@ import { addTryOutRoutes } from './try-out-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
 import { BorderGuard, Documents, LocalDocuments } from '@tidemark/process';
 
-/** What endpoints act on. */
+/** The parts that endpoints use. */
 export type Served = {
-  /** Memory of all bodies of the process together. */
+  /** Memory for all bodies of the process. */
   readonly bodies: Budget;
   readonly stores: Stores;
   readonly alerting: Alerting;
@@ -55,14 +55,14 @@ export type ServerChoice = {
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly pageKey: string | undefined;
-  /** Requests come from the front of this process, which has done what a border does. */
+  /** Requests come from the front of this process, which has done the border checks. */
   readonly isBehindFront: boolean;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
   readonly restore: Restore | undefined;
 };
 
-/** Makes the server with its endpoints; it does not listen yet. Closed with `parts`. */
+/** Creates the server with its endpoints; it does not listen yet. Closed with `parts`. */
 export function openServer(
   served: Served,
   choice: ServerChoice,
@@ -206,7 +206,7 @@ export function borderOf(
     section: 'http',
     boundHost: boundHost ?? listenAddress(config.http.bindAddress).host,
     isOpen: !config.http.authEnabled,
-    // The database delivers under this name.
+    // The name under which the database delivers.
     ownNames: [config[''].hostname],
     allowedHosts: config.http.allowedHosts,
     allowedOrigins: config.http.allowedOrigins,

@@ -286,8 +286,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Endpoints whose bodies follow from no collection: what is sent and what is answered, by method
- * and path.
+ * Endpoints whose bodies do not follow from a collection: request and response, by method and path.
  */
 const ACTIONS: readonly {
   readonly pattern: RegExp;
@@ -332,7 +331,7 @@ function actionOf(method: string, path: string): (typeof ACTIONS)[number] | unde
   return ACTIONS.find(({ pattern }) => pattern.test(`${method} ${path}`));
 }
 
-/** Schema of what is sent to a path (with `{parameters}`), where it is known. */
+/** Schema of the request to a path (with `{parameters}`), if it is known. */
 export function requestSchema(method: string, path: string): Schema | undefined {
   const action = actionOf(method, path);
   if (action !== undefined) return action.sent === undefined ? undefined : reference(action.sent);
@@ -344,7 +343,7 @@ export function requestSchema(method: string, path: string): Schema | undefined 
   return input in RESOURCE_SCHEMAS ? reference(input) : undefined;
 }
 
-/** Schema of what a path answers, where it is known. */
+/** Schema of the response of a path, if it is known. */
 export function responseSchema(method: string, path: string): Schema | undefined {
   const action = actionOf(method, path);
   if (action !== undefined) {

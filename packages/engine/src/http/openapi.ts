@@ -8,7 +8,7 @@ import { BASE, PREVIEW } from './routes.ts';
 
 type Operation = Readonly<Record<string, unknown>>;
 
-/** Paths with their methods, as `RouteTable.list` gives them, as a document. */
+/** Paths with their methods, from `RouteTable.list`, as a document. */
 export function openApiDocument(
   routes: Readonly<Record<string, readonly string[]>>,
 ): Readonly<Record<string, unknown>> {
@@ -42,10 +42,7 @@ export function openApiDocument(
   };
 }
 
-/**
- * `/tasks/:id/*` → `/tasks/{id}/{rest}`. In patterns of the router `::` is a colon that is meant as
- * itself.
- */
+/** `/tasks/:id/*` → `/tasks/{id}/{rest}`. In patterns of the router `::` is a literal colon. */
 function templateOf(pattern: string): {
   readonly path: string;
   readonly parameters: readonly string[];

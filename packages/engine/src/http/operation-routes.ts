@@ -11,8 +11,8 @@ import { pathTo } from './routes.ts';
 import type { Api, ApiRequest } from './api.ts';
 
 /**
- * Names of stores that clients know. Their indexes are part of the file's trees, hence always
- * whole.
+ * Names of stores that clients know. Their indexes are part of the file's trees, and therefore
+ * always complete.
  */
 const STORES: readonly TableName[] = [
   'tasks',
@@ -24,7 +24,7 @@ const STORES: readonly TableName[] = [
   'load',
   'documents',
 ];
-/** What older clients call the store of overrides. */
+/** The name of the store of overrides in older clients. */
 const STORE_ALIASES: Readonly<Record<string, TableName>> = { config: 'overrides' };
 
 export function addOperationRoutes(

@@ -13,7 +13,7 @@ goroutine (what the process waits for)
 heap (statistics of the heap)
 profile?seconds=30 (a .cpuprofile)`;
 
-/** `redact` hides secrets of the engine in what the command line says. */
+/** `redact` hides secrets of the engine in the command line. */
 export function addPprofRoutes(api: Api, clock: Clock, redact: (text: string) => string): void {
   const text = (body: string): ApiResponse => ({
     status: 200,
@@ -27,8 +27,7 @@ export function addPprofRoutes(api: Api, clock: Clock, redact: (text: string) =>
     status: 200,
     json: { ...getHeapStatistics(), ...process.memoryUsage() },
   }));
-  // What would run where other runtimes have goroutines: what keeps the process busy or waiting,
-  // with counts.
+  // The equivalent of goroutines: what keeps the process busy or waiting, with counts.
   api.on('GET', '/debug/pprof/goroutine', () => text(countsOf(process.getActiveResourcesInfo())));
   api.on('GET', '/debug/pprof/profile', async (request) => {
     if (isProfiling) throw new InvalidRequest('a profile is being taken already');
@@ -41,7 +40,7 @@ export function addPprofRoutes(api: Api, clock: Clock, redact: (text: string) =>
   });
 }
 
-/** The command line may be that of the database too, whose secrets the engine does not know. */
+/** The command line may also be that of the database, whose secrets the engine does not know. */
 function hideFlags(args: readonly string[]): readonly string[] {
   const isSecret = (flag: string): boolean => /^--.*(?:secret|password|token)/.test(flag);
   return args.map((argument, i) => {
@@ -70,7 +69,7 @@ async function profile(request: ApiRequest, clock: Clock): Promise<unknown> {
   try {
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
-    // A client that goes away ends the measurement; what was measured is thrown away with it.
+    // A client that goes away ends the measurement, whose result is dropped.
     await clock.sleep(seconds * 1000, request.signal).catch(() => undefined);
     return (await session.post('Profiler.stop')).profile;
   } finally {

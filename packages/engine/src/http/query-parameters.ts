@@ -5,7 +5,7 @@ import { LIST_LIMIT_DEFAULT } from '../limits.ts';
 import type { QueryParams } from '../formats/params.ts';
 import { BASE, PREVIEW } from './routes.ts';
 
-/** What can be said in the query of a request. */
+/** A parameter in the query of a request. */
 export type QueryParameter = {
   readonly name: string;
   readonly description: string;
@@ -13,7 +13,7 @@ export type QueryParameter = {
   readonly default?: boolean | number | string;
   /** For a parameter that may be repeated. */
   readonly items?: { readonly type: 'string' };
-  /** Methods that take it; only those that read where nothing is said. */
+  /** Methods that accept it; by default only those that read. */
   readonly methods?: readonly string[];
 };
 
@@ -74,7 +74,7 @@ const DIAGNOSTICS: QueryParameter = {
     'Whether answers carry `diagnostics`: what is wrong with the script, and what keeps the task from starting; those that show a task also `warnings`: what lets it start but fails for every point or is not reached now. Lists have `warnings` only.',
   methods: ['GET', 'HEAD', 'POST', 'PATCH'],
 };
-/** Of what is defined. */
+/** For new definitions. */
 const DIAGNOSTICS_OF_NEW: QueryParameter = { ...DIAGNOSTICS, methods: ['POST'] };
 const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATCH'] };
 
@@ -210,14 +210,17 @@ export function queryParametersOf(method: string, pattern: string): readonly Que
   return found.filter(({ methods = READING }) => methods.includes(method));
 }
 
-/** Credentials, which every request may carry, and what clients of InfluxDB and Kapacitor add. */
+/**
+ * Credentials, which every request may have, and parameters that clients of InfluxDB and Kapacitor
+ * add.
+ */
 const EVERYWHERE = ['u', 'p', 'pretty'];
 /** Parameters of writes to a database, accepted and ignored. */
 const OF_WRITES = ['consistency'];
 /** Any name is a filter there. */
 const FREE = `${PREVIEW}/logs`;
 
-/** What a client is told of parameters that mean nothing; `undefined` when there are none. */
+/** The warning about parameters without a meaning; `undefined` when there are none. */
 export function unknownParameters(
   method: string,
   pattern: string,

@@ -55,7 +55,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, RouteRight>> = {
   [`GET ${BASE}/documents`]: 'documents',
   [`PUT ${BASE}/documents`]: 'documents',
   [`DELETE ${BASE}/documents`]: 'documents',
-  // Every secret that is stored, all others, and who did what.
+  // Backups contain every stored secret; the audit record shows who did what.
   [`GET ${BASE}/storage/backup`]: 'admin',
   [`GET ${BASE}/storage/restore`]: 'grant',
   [`GET ${BASE}/audit`]: 'admin',

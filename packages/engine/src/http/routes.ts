@@ -13,7 +13,7 @@ const COMPATIBLE_BASE = '/kapacitor/v1';
 export type RewrittenUrl = {
   /** The URL that routes match. */
   readonly url: string;
-  /** What links of the answer begin with: `/engine`, or `/kapacitor` under the compatible base. */
+  /** The start of links in the answer: `/engine`, or `/kapacitor` under the compatible base. */
   readonly product: string;
 };
 
@@ -27,7 +27,7 @@ export function rewriteUrl(url: string, hasCompatiblePaths: boolean): RewrittenU
   if (hasCompatiblePaths && url.startsWith(COMPATIBLE_BASE)) {
     target = `${BASE}${url.slice(COMPATIBLE_BASE.length)}`;
     product = '/kapacitor';
-    // The older service serves alerts under both of its base paths.
+    // Kapacitor serves alerts under both of its base paths.
     if (target.startsWith(`${BASE}/alerts`)) target = `${PREVIEW}${target.slice(BASE.length)}`;
   }
   const isStable =
@@ -36,36 +36,36 @@ export function rewriteUrl(url: string, hasCompatiblePaths: boolean): RewrittenU
   return { url: target, product };
 }
 
-/** Whether a URL is where points are written to. */
+/** Whether a URL is an endpoint for writes. */
 export function isWritePath(url: string, hasCompatiblePaths: boolean): boolean {
   const [path] = rewriteUrl(url, hasCompatiblePaths).url.split('?');
   return path === '/write' || path === `${BASE}/write`;
 }
 
-/** Whether a URL asks whether the engine is ready. */
+/** Whether a URL is a ping. */
 export function isPingPath(url: string, hasCompatiblePaths: boolean): boolean {
   const [path] = rewriteUrl(url, hasCompatiblePaths).url.split('?');
   return path === '/ping' || path === `${BASE}/ping`;
 }
 
-/** Whether a request came by the base path of Kapacitor, whose clients expect what it does. */
+/** Whether a request used the base path of Kapacitor, whose clients expect its behaviour. */
 export function isKapacitorPath({ base }: { readonly base: string }): boolean {
   return base.startsWith('/kapacitor/');
 }
 
 const PREVIEW_ONLY = [`${PREVIEW}/alerts`, `${PREVIEW}/logs`];
 
-/**
- * A path that can be followed as it is: what ids and names hold is escaped, other segments are left
- * as they are.
- */
+/** An escaped path: ids and names are escaped, other segments are left as they are. */
 export function pathTo(base: string, ...segments: readonly string[]): string {
-  // A colon means itself in a path, and ids of topics have many.
+  // A colon is literal in a path, and ids of topics have many.
   const escaped = segments.map((segment) => encodeURIComponent(segment).replaceAll('%3A', ':'));
   return [base, ...escaped].join('/');
 }
 
-/** Remembers which routes exist, to tell an unknown path from a wrong method and to list them. */
+/**
+ * Remembers the existing routes, to distinguish an unknown path from a wrong method and to list
+ * them.
+ */
 export class RouteTable {
   readonly #methods = new Map<string, Set<string>>();
 
@@ -84,7 +84,7 @@ export class RouteTable {
     return [...found].sort();
   }
 
-  /** All paths with their methods, as the router writes them. */
+  /** All paths with their methods, in the router's syntax. */
   list(): Readonly<Record<string, readonly string[]>> {
     const sorted = [...this.#methods].sort((a, b) => (a[0] < b[0] ? -1 : 1));
     return Object.fromEntries(sorted.map(([path, methods]) => [path, [...methods].sort()]));
@@ -98,7 +98,7 @@ function matchesPattern(pattern: string, path: string): boolean {
     const segment = want[i] ?? '';
     if (segment === '*') return have.length > i;
     if (i >= have.length) return false;
-    // The router's patterns write a colon that is meant as itself twice.
+    // The router's patterns escape a literal colon by doubling it.
     const isParameter = segment.startsWith(':') && !segment.startsWith('::');
     if (isParameter ? have[i] === '' : segment.replace('::', ':') !== have[i]) return false;
   }

@@ -44,10 +44,10 @@ import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadabl
 const gunzipAsync = promisify(gunzip);
 const gzipAsync = promisify(gzip);
 
-/** Answers below this are not worth compressing. */
+/** Smaller answers are not worth compressing. */
 const GZIP_BYTES_MIN = 1024;
 
-// The older service's enterprise edition has `users`; here the database does
+// Kapacitor's enterprise edition has `users`; here the database does
 // (docs/compat/differences-engine.md).
 const NO_USERS =
   'the engine has no users of its own; make them in the default tsdb cluster with CREATE USER and GRANT';
@@ -60,18 +60,18 @@ export type ServerLog = (
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;
-  /** Memory for all bodies together. */
+  /** Memory for all bodies. */
   readonly bodies: Budget;
-  /** Within which a request has to arrive completely; 0 is no limit. */
+  /** Time within which a request has to arrive completely; 0 is no limit. */
   readonly requestTimeoutMs: number;
   readonly hasCompatiblePaths: boolean;
   readonly isLogging: boolean;
   readonly metrics: RequestMetrics;
   readonly log: ServerLog;
-  /** Hides secrets in errors that are answered. */
+  /** Hides secrets in error responses. */
   readonly redact: (text: string) => string;
   readonly authorize: Authorize;
-  /** Told about every request that was answered. */
+  /** Called for every request that was answered. */
   readonly audit: Audit;
   readonly border: BorderGuard;
   /** Realm of the challenge for credentials. */
@@ -140,7 +140,7 @@ export class HttpServer implements Api {
     this.#register(method, path, handler);
   }
 
-  /** What bodies of requests take of their budget. */
+  /** The use of the budget for bodies. */
   bodyCounters(): Readonly<Record<string, number>> {
     const { bodies } = this.#options;
     return {
@@ -167,7 +167,7 @@ export class HttpServer implements Api {
     }
   }
 
-  /** Answers a request that came to another listener, and whose body was not read. */
+  /** Answers a request that another listener received, and whose body was not read. */
   readonly answer: RequestListener = (request, response) => this.#app.routing(request, response);
 
   async close(): Promise<void> {
@@ -178,8 +178,8 @@ export class HttpServer implements Api {
     const app = this.#app;
     app.server.on('checkExpectation', (_request, response) => refuseExpectation(response));
     const { border } = this.#options;
-    // Clients send JSON and line protocol under any content type, and none. The path says what a
-    // body is.
+    // Clients send JSON and line protocol with any content type, or none. The path determines the
+    // kind of body.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (request: FastifyRequest) => this.#receive(request.raw));
     app.addHook('onRequest', (request, reply, done) => {
@@ -261,11 +261,11 @@ export class HttpServer implements Api {
     });
   }
 
-  /** Counts a request and gives its answer the headers that all have. */
+  /** Counts a request and adds the headers that all answers have. */
   #begin(request: FastifyRequest, reply: FastifyReply): void {
     this.counters.req++;
     // InfluxDB 1.6 sends an empty one to its subscribers, which would be refused before a parser is
-    // asked.
+    // chosen.
     delete request.raw.headers['content-type'];
     void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
     void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
@@ -277,14 +277,14 @@ export class HttpServer implements Api {
 
   #register(method: ApiMethod, path: string, handler: ApiHandler): void {
     const right = rightOf(method, path);
-    // In patterns of the router a colon is written twice.
+    // Patterns of the router escape a colon by doubling it.
     const pattern = path.replace('/:routes', '/::routes');
     this.#routes.add(method, path.replace('/:routes', '/::routes'));
     if (method === 'GET') this.#routes.add('HEAD', pattern);
     this.#app.route({
       method,
       url: pattern,
-      // Before the body: who may not ask for anything does not get memory for it.
+      // Before the body: clients without rights do not get memory for it.
       onRequest: async (request) => {
         const user = await this.#options.authorize({
           method: request.method,
@@ -344,7 +344,7 @@ export class HttpServer implements Api {
 
   async #bodyOf(request: FastifyRequest): Promise<Uint8Array> {
     const body = request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
-    // As it came, and as one piece.
+    // As received, and joined.
     this.#bodies.note(body.length * 2);
     const encoding = headerText(request.headers['content-encoding']) ?? '';
     if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
@@ -368,7 +368,7 @@ export class HttpServer implements Api {
   ): Promise<unknown> {
     void reply.code(response.status);
     if ('stream' in response) {
-      // Headers go out at once: a reader that follows something may wait long for the first line.
+      // Headers are sent at once: a client that follows a stream may wait long for the first line.
       reply.hijack();
       const headers = { ...reply.getHeaders(), ...response.headers };
       for (const [name, value] of Object.entries(headers)) {
@@ -376,7 +376,7 @@ export class HttpServer implements Api {
       }
       reply.raw.writeHead(200, { 'Content-Type': response.contentType });
       reply.raw.flushHeaders();
-      // A client that goes away ends the stream; there is nobody left to tell.
+      // A client that goes away ends the stream; its error has no receiver.
       await pipeline(response.stream, reply.raw).catch(() => undefined);
       return reply;
     }
@@ -418,7 +418,7 @@ function warningHeader(text: string): string {
 export function connectionOptions({ requestTimeoutMs }: Pick<ServerOptions, 'requestTimeoutMs'>) {
   const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
   return {
-    // Looked at here, so that the refusal has the headers of all answers.
+    // Checked here, so that the refusal has the headers of all answers.
     requireHostHeader: false,
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(HEADERS_MS.value, requestMs),
@@ -426,15 +426,15 @@ export function connectionOptions({ requestTimeoutMs }: Pick<ServerOptions, 'req
   };
 }
 
-// HTTP/1.1 demands it of every request.
+// HTTP/1.1 requires it for every request.
 function isHostMissing({ raw }: FastifyRequest): boolean {
   return raw.httpVersion === '1.1' && raw.headers.host === undefined;
 }
 
-/** A queue moves: who asks again after a second is not late. */
+/** A queue moves, so a retry after a second is soon enough. */
 const RETRY_AFTER_SECONDS = '1';
 
-/** What requests hold of the budget for bodies, until they are answered. */
+/** Parts of the budget for bodies that requests hold until they are answered. */
 const parts = new WeakMap<IncomingMessage, Part[]>();
 
 function partsOf(request: IncomingMessage): Part[] {
@@ -450,9 +450,9 @@ function partsOf(request: IncomingMessage): Part[] {
 const bodies = new WeakMap<IncomingMessage, Uint8Array>();
 const NO_BODY = new Uint8Array(0);
 
-/** Which base path a request came by; the request object itself belongs to Node. */
+/** The base path that a request used; the request object itself belongs to Node. */
 const products = new WeakMap<IncomingMessage, string>();
-/** Whose requests are, where that is known. */
+/** The users of requests, if known. */
 const users = new WeakMap<IncomingMessage, RequestUser>();
 
 function pathOf(url: string): string {
@@ -465,7 +465,7 @@ function headerText(value: string | string[] | undefined): string | undefined {
 }
 
 /**
- * A URL for the log, without the password that some clients put there, however they write its name.
+ * A URL for the log, without the password that some clients put there, in any spelling of its name.
  */
 function hideSecrets(url: string): string {
   return url.replace(/([?&])([^&=]*)=[^&]*/g, (pair, before: string, name: string) =>

@@ -22,7 +22,7 @@ export function addServiceRoutes(server: HttpServer, options: ServiceRoutesOptio
   });
   server.onRoot('GET', '/ping', () => DONE);
   server.on('GET', '/:routes', () => {
-    // The router writes a colon that is meant as itself twice; clients write it once.
+    // The router escapes a literal colon by doubling it; clients do not.
     const paths = Object.entries(server.routes()).map(([path, methods]) => [
       path.replace('::', ':'),
       methods,

@@ -57,10 +57,7 @@ export class ServiceTests {
     return this.#view(this.#require(name));
   }
 
-  /**
-   * Runs a test; options that are not given have their defaults. Only options that cannot be read
-   * are an error.
-   */
+  /** Runs a test; omitted options have their defaults. Only invalid options are an error. */
   async run(name: string, given: Readonly<Record<string, unknown>>): Promise<ServiceTestResult> {
     const test = this.#require(name);
     const options: Record<string, Options[string]> = { ...this.#defaults(test) };
@@ -117,7 +114,7 @@ export class ServiceTests {
     };
   }
 
-  // What the service's section holds is what a test starts with, where the test says so.
+  // The options of the service's section are the test's defaults, if the test uses them.
   #defaults(test: Test): Options {
     const defaults: Record<string, Options[string]> = { ...defaultOptions(test.options) };
     const kind = HANDLER_KINDS.find((each) => each.tests?.some(({ name }) => name === test.name));
@@ -131,7 +128,7 @@ export class ServiceTests {
   }
 }
 
-/** Services of the older system that this engine does not have: their tests say so. */
+/** Services of Kapacitor that this engine does not have: their tests report that. */
 const ABSENT_SERVICES: readonly (readonly [name: string, option: string])[] = [
   ['azure', 'id'],
   ['consul', 'id'],
@@ -181,7 +178,7 @@ function absentTests(): readonly Test[] {
   }));
 }
 
-/** Asks each provider of autoscale nodes for something that changes nothing. */
+/** A request without effects for each provider of autoscale nodes. */
 const SCALER_QUESTIONS = [
   { name: 'kubernetes', kind: 'k8s', method: 'GET', path: '/version', body: '' },
   { name: 'swarm', kind: 'swarm', method: 'GET', path: '/version', body: '' },

@@ -69,18 +69,18 @@ export class StartingListener {
     });
   }
 
-  /** Frees the address. Pings that wait go on waiting, for `answerWith` or `close`. */
+  /** Frees the address. Waiting pings keep waiting, for `answerWith` or `close`. */
   stopListening(): void {
     this.#closing ??= new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** Pings that wait are answered by the engine from now on. */
+  /** The engine answers waiting pings from now on. */
   answerWith(engine: RequestListener): void {
     this.#engine = engine;
     this.#ended.abort();
   }
 
-  /** Resolves when the last answer is out. Idempotent. */
+  /** Resolves when the last answer is sent. Idempotent. */
   async close(): Promise<void> {
     this.stopListening();
     this.#ended.abort();
@@ -108,7 +108,7 @@ export class StartingListener {
     send(response, 503, healthOf('fail', 'starting'));
   }
 
-  /** Waits for the engine and lets it answer; whether it did. */
+  /** Waits for the engine and lets it answer; returns whether it did. */
   async #isTakenOver(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());

@@ -16,7 +16,7 @@ export type TapRoutesOptions = {
   readonly clock: Clock;
 };
 
-/** How often it is looked whether the task still runs. */
+/** Interval of checking whether the task still runs. */
 const END_CHECK_MS = 500;
 
 export function addTapRoutes(api: Api, options: TapRoutesOptions): void {
@@ -99,7 +99,7 @@ function watch(
   );
 }
 
-/** Resolves when the task has ended or nobody reads any more, or nobody may. */
+/** Resolves when the task has ended, the client has gone, or it may no longer read. */
 async function endWithTask(
   executing: Executing,
   {

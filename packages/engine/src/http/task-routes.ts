@@ -42,10 +42,10 @@ export type TaskRoutesOptions = {
   readonly replayOf: (replayId: string, taskId: string) => Executing;
 };
 
-/** Shown where it is asked for only: older clients do not know it. */
+/** Only shown on request: older clients do not know it. */
 const LAG = 'lag';
 
-/** Shown of tasks that run as they were defined before. */
+/** Shown for tasks that run with an earlier definition. */
 const NEEDS_RESTART = 'needs-restart';
 
 const TASK_FIELDS = [
@@ -127,7 +127,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     return { status: 200, json: { tasks: await Promise.all(shown) } };
   });
   api.on('GET', '/tasks/:id/*', (request) => httpOutput(request, options));
-  // Below a task are the endpoints of its script.
+  // Endpoints below a task are those of its script.
   api.on('GET', '/task-versions/:id', (request) => {
     const id = request.params['id'] ?? '';
     const versions = tasks.versions(id).map(versionView);
@@ -175,7 +175,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   });
 }
 
-/** What `pattern`, `offset` and `limit` leave of a list. */
+/** The part of a list that `pattern`, `offset` and `limit` select. */
 export function takePage<T extends { readonly id: string }>(
   all: Iterable<T>,
   request: ApiRequest,
@@ -214,8 +214,8 @@ function readView(query: QueryParams): View {
 }
 
 /**
- * Members of an answer that are made only when they are shown: scripts and graphs cost more than
- * all the rest.
+ * Members of an answer that are only computed when they are shown: scripts and graphs cost more
+ * than everything else.
  */
 type LazyView = Readonly<Record<string, () => unknown>>;
 
@@ -227,7 +227,7 @@ async function taskView(
   const executing = executingOf(record.id, view.replayId, options);
   const { redact } = options;
   const diedOf = view.replayId === '' ? options.executor.entry(record.id) : undefined;
-  // Errors quote values, and counters say what comes in.
+  // Errors quote values, and counters show the rate of data.
   const isReadable = await options.data.mayRead(() => [
     ...databasesOf(record),
     ...(executing?.databases ?? []),
@@ -242,7 +242,7 @@ async function taskView(
     dot: () => dotOf(record, isReadable ? executing : undefined, view, options),
     status: () => record.status,
     executing: () => executing !== undefined && executing.task.error === undefined,
-    // One that has just died: its record says so a moment later.
+    // The record of a task that has just ended has the error a moment later.
     error: () =>
       isReadable
         ? redact(executing?.task.error ?? executing?.problem ?? diedOf?.task.error ?? record.error)
@@ -251,14 +251,14 @@ async function taskView(
     created: () => record.created,
     modified: () => record.modified,
     'last-enabled': () => record.lastEnabled,
-    // Tools that do not know it see it where somebody has asked for it.
+    // Only shown if it was set, for tools that do not know it.
     ...(record.split === undefined ? {} : { split: () => record.split }),
     ...(options.tasks.needsRestart(record) ? { [NEEDS_RESTART]: () => true } : {}),
     [LAG]: () => lagOf(isReadable ? executing : undefined),
   };
 }
 
-/** How far a task is behind: rows that wait, and the time of what it was given last. */
+/** How far a task is behind: waiting rows, and the time of its latest data. */
 function lagOf(executing: Executing | undefined): Readonly<Record<string, unknown>> {
   if (executing === undefined) return {};
   const { newest, waitingRows } = executing.task.reached;
@@ -292,8 +292,8 @@ function dotOf(
   );
 }
 
-// Texts that follow from a stored definition, by id and time of the last change: formatting a
-// script or drawing its graph costs more than all the rest of a list.
+// Cached texts derived from a stored definition, by id and time of the last change: formatting a
+// script or drawing its graph costs more than the rest of a list.
 const texts = new Map<string, string>();
 const TEXTS_MAX = 20_000;
 
@@ -309,7 +309,7 @@ function remembered(key: string, make: () => string): string {
 
 function scriptOf(record: TaskRecord | TemplateRecord, view: View): string {
   if (view.scriptFormat === 'raw') return record.script;
-  // The length tells apart two changes of one instant, which only a broken clock makes.
+  // The length distinguishes two changes of one instant, which only a broken clock makes.
   const key = `script ${record.id} ${record.modified} ${record.script.length}`;
   return remembered(key, () => showScript(record.script, view.scriptFormat));
 }
@@ -318,7 +318,7 @@ function staticDot(build: () => Pipeline, id: string): string {
   try {
     return formatDot(id, build());
   } catch {
-    // The script was accepted once and is no longer, for example because a function it uses is
+    // The script was accepted once and is now invalid, for example because a function it uses is
     // gone.
     return '';
   }
@@ -358,7 +358,7 @@ function templateVars(
       error: record.error,
     };
   } catch (problem) {
-    // Shown where clients look for it.
+    // Shown where clients expect it.
     return { vars: {}, error: messageOf(problem) };
   }
 }
@@ -372,7 +372,7 @@ function executingOf(
   return replayId === '' ? options.executor.running(id) : options.replayOf(replayId, id);
 }
 
-/** Rows that an `httpOut` node keeps. */
+/** Rows of an `httpOut` node. */
 async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Promise<ApiResponse> {
   const id = request.params['id'] ?? '';
   const executing = executingOf(id, request.query.get('replay-id'), options);
@@ -384,7 +384,7 @@ async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Prom
     const state = executing === undefined ? ' while it does not run' : '';
     throw new NotFound(`task ${id} has no endpoint ${JSON.stringify(endpoint)}${state}`);
   }
-  // Nothing yet is null, nothing any more an empty list, as recorded.
+  // Null before the first rows, an empty list if there are none any more, as recorded.
   const text = rows?.length === 0 ? '{"series":[]}' : printDataJson(rows ?? []);
   return { status: 200, text: `${text}\n`, contentType: 'application/json' };
 }
@@ -393,7 +393,7 @@ function readTaskInput(body: Uint8Array): TaskInput {
   return readTaskDocument(readBody(body));
 }
 
-/** What a document says of a task. Throws `InvalidRequest`, which names the member. */
+/** Reads the definition of a task. Throws `InvalidRequest`, which names the member. */
 export function readTaskDocument(document: Document): TaskInput {
   return {
     id: optionalText(document, 'id'),

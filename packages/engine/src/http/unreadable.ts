@@ -8,7 +8,7 @@ import { TIDEMARK_VERSION } from '@tidemark/core';
 /** Names the version of the engine on every answer. */
 export const VERSION_HEADER = 'X-Engine-Version';
 
-/** Answers to what could not be read as a request, and ends the connection. */
+/** Answers input that is no valid request, and ends the connection. */
 export function refuseUnreadable(
   error: Error & { readonly code?: string | undefined },
   socket: Socket,

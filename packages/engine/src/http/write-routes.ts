@@ -15,7 +15,7 @@ export type WriteRoutesOptions = {
   readonly isTracingWrites: boolean;
 };
 
-// Tasks are for databases with a policy: without one no task would see the points.
+// Tasks are for databases with a policy: without one no task would get the points.
 const RETENTION_POLICY_REQUIRED =
   'retention policy is required: add rp=NAME, or set default-retention-policy in the configuration';
 
@@ -36,7 +36,7 @@ async function acceptWrite(
   if (database === '') throw new InvalidRequest('database is required');
   if (options.isTracingWrites) traceWrite(request, options.logs);
   const retentionPolicy = request.query.get('rp') || options.defaultRetentionPolicy;
-  // Kapacitor's own clients leave it out, and their tasks name the policy with the empty name.
+  // Kapacitor's own clients leave it out, and their tasks use a policy with the empty name.
   const isRequired = !isKapacitorPath(request);
   if (isRequired && retentionPolicy === '') throw new InvalidRequest(RETENTION_POLICY_REQUIRED);
   const unit = request.query.get('precision');

@@ -3,8 +3,8 @@ import { HIDDEN } from '@tidemark/settings';
 import type { Json } from './server.ts';
 
 /**
- * Names of the properties of `wanted` that `existing` has otherwise, sorted. What only `existing`
- * has does not count: engines add links, times and counters. Secrets are not shown by either side,
+ * Names of the properties of `wanted` that differ in `existing`, sorted. Properties that only
+ * `existing` has do not count: engines add links, times and counters. Neither side shows secrets,
  * so they count as equal.
  */
 export function differences(wanted: Json, existing: Json): readonly string[] {
@@ -39,10 +39,7 @@ function isSame(wanted: unknown, existing: unknown): boolean {
   return wanted === existing;
 }
 
-/**
- * Nothing, however it is written: servers leave it out, or write null, an empty text, list or
- * object.
- */
+/** Absent in any form: servers leave it out, or write null, an empty text, list or object. */
 function isAbsent(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   return typeof value === 'object' && Object.keys(value).length === 0;

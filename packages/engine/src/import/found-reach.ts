@@ -21,13 +21,15 @@ export type FoundReach = {
   readonly files: ReadonlyMap<string, readonly string[]>;
   /** References to secrets, `env:NAME` and `file:/path`, with the files that name them. */
   readonly secrets: ReadonlyMap<string, readonly string[]>;
-  /** Sentences about what could not be read, or is known only when a task runs. */
+  /**
+   * Sentences about definitions that could not be read, or that are only known when a task runs.
+   */
   readonly unclear: readonly string[];
 };
 
 type Kind = 'programs' | 'files' | 'secrets';
 
-/** Handlers and properties of scripts whose first argument names what they reach. */
+/** Handlers and properties of scripts whose first argument names a program, file or secret. */
 const REACHING: ReadonlyMap<string, Reached> = new Map(
   [...HANDLERS, ...NODES.flatMap(({ properties }) => properties)].flatMap((row) => {
     const reached = row.parameters[0]?.reaches;
@@ -138,7 +140,7 @@ function* textsIn(value: unknown): Generator<string> {
   for (const item of Object.values(value)) yield* textsIn(item);
 }
 
-/** Calls behind a dot, wherever they stand. */
+/** Calls after a dot, wherever they are. */
 function* propertiesIn(node: object): Generator<FunctionNode> {
   const { kind, operator, right }: Partial<ChainNode> = node;
   if (kind === 'chain' && operator === '.' && right?.kind === 'function') yield right;

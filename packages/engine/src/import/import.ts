@@ -10,51 +10,51 @@ import { Refused, Server } from './server.ts';
 import type { Json } from './server.ts';
 
 export type ImportOptions = {
-  /** Where to copy from, with user and password if it wants them. */
+  /** Address of the source, with user and password if it requires them. */
   readonly from: string;
-  /** The running engine. */
+  /** Address of the running engine. */
   readonly to: string;
   /** Token for it, instead of user and password. */
   readonly toToken?: string | undefined;
   /** Sent with every request to it. */
   readonly toHeaders?: Readonly<Record<string, string>> | undefined;
-  /** Tasks arrive disabled, for example because the old system still runs. */
+  /** Tasks are copied disabled, for example because the old system still runs. */
   readonly isDisabled?: boolean | undefined;
   /** Only tasks and templates whose id matches this glob. */
   readonly pattern?: string | undefined;
-  /** Replaces what is there and differs. */
+  /** Replaces existing definitions that differ. */
   readonly isOverwriting?: boolean | undefined;
-  /** Looks and reports what would be done, changes nothing. */
+  /** Reports what would be done, and changes nothing. */
   readonly isDryRun?: boolean | undefined;
   /** Called after each step. */
   readonly onStep?: ((step: ImportStep) => void) | undefined;
-  /** Ends it. */
+  /** Ends the import. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `kept`: there already and different, and left as it is. */
+/** `kept`: exists already with differences, and is left as it is. */
 type Outcome = 'created' | 'replaced' | 'unchanged' | 'kept' | 'failed';
 
 export type ImportStep = {
   readonly kind: 'template' | 'task' | 'topic' | 'handler' | 'event';
   readonly id: string;
   readonly outcome: Outcome;
-  /** Why it failed, or what differs. */
+  /** Why it failed, or the differences. */
   readonly note: string;
 };
 
-/** Something to copy, and how. */
+/** A definition to copy, and how. */
 type Item = {
   readonly wanted: Json;
-  /** What is there, in the form of `wanted`. */
+  /** The existing definition, in the form of `wanted`. */
   readonly existing: Json | undefined;
   readonly create: () => Promise<unknown>;
   readonly replace: () => Promise<unknown>;
 };
 
 /**
- * Copies everything that can be copied; what cannot is a step `failed`. Rejects with `Unavailable`
- * when a server does not answer; `onStep` has told by then what was done.
+ * Copies everything possible; failures are steps `failed`. Rejects with `Unavailable` when a server
+ * does not answer; `onStep` has been called for everything done before.
  */
 export async function importDefinitions(options: ImportOptions): Promise<readonly ImportStep[]> {
   const { signal } = options;
@@ -101,8 +101,8 @@ class Import {
     }
   }
 
-  // Topics of scripts come along with their events only; their handlers are part of the scripts.
-  // Servers list all topics at once, whatever page is asked for.
+  // Topics of scripts are copied with their events only; their handlers are part of the scripts.
+  // Servers list all topics at once, whatever page is requested.
   async #topics(): Promise<void> {
     const { topics } = await this.#from.get('preview/alerts/topics?limit=-1');
     for (const topic of (topics ?? []) as readonly Json[]) {
@@ -118,8 +118,7 @@ class Import {
   }
 
   /**
-   * The handlers or events of a topic; none, and a failed step, when the server refuses to tell
-   * them.
+   * The handlers or events of a topic; none, and a failed step, if the server refuses to list them.
    */
   async #partsOf(id: string, path: string, name: 'handlers' | 'events'): Promise<readonly Json[]> {
     try {
@@ -163,7 +162,7 @@ class Import {
       const id = textOf(listed, 'id');
       if (!this.#wants(id)) continue;
       await this.#step('task', id, async () => {
-        // Lists do not tell from which template a task was made.
+        // Lists do not contain the template of a task.
         const path = `tasks/${encodeURIComponent(id)}`;
         return this.#task(path, await this.#from.get(`${path}?script-format=raw`));
       });
@@ -183,7 +182,7 @@ class Import {
       ...(hasOwnDbrps ? {} : { dbrps: task['dbrps'] }),
       vars: task['vars'] ?? {},
     };
-    // Started only when everything of it is there.
+    // Enabled only when everything else is copied.
     const enable = async (): Promise<void> => {
       if (isEnabled) await this.#to.send('PATCH', path, { status });
     };
@@ -206,8 +205,7 @@ class Import {
     try {
       this.#tell({ kind, id, ...(await this.#copy(await prepare())) });
     } catch (error) {
-      // One thing that is refused is reported and does not keep the others back; a server that is
-      // gone does.
+      // A refusal is reported and does not stop the import; an unavailable server does.
       if (!(error instanceof AppError) || error instanceof Unavailable) throw error;
       this.#tell({ kind, id, outcome: 'failed', note: error.message });
     }

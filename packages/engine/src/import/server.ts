@@ -25,7 +25,7 @@ export type ServerAccess = {
   readonly token?: string | undefined;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Ends requests, and with them the copy. */
+  /** Ends requests, and with them the import. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -50,7 +50,7 @@ export class Server {
     };
   }
 
-  /** Finds out under which path the API answers. Rejects with `Unavailable` when none does. */
+  /** Finds the path of the API. Rejects with `Unavailable` when none answers. */
   static async open(text: string, access: ServerAccess = {}): Promise<Server> {
     const url = new URL(text);
     for (const base of [NEW_BASE, OLD_BASE]) {
@@ -67,10 +67,7 @@ export class Server {
     return this.send('GET', path);
   }
 
-  /**
-   * `preview/…` is below the preview path. Rejects with `Refused` when it is not answered with
-   * success.
-   */
+  /** `preview/…` is below the preview path. Rejects with `Refused` if the answer is no success. */
   async send(method: string, path: string, body?: unknown): Promise<Json> {
     const url = path.startsWith('preview/')
       ? `${this.#base}preview/${path.slice('preview/'.length)}`
@@ -137,7 +134,7 @@ function reasonOf(bytes: Uint8Array, status: number): string {
   }
 }
 
-/** Why a request had no answer: `fetch` keeps that in the cause of its error. */
+/** Why a request had no answer: `fetch` has that in the cause of its error. */
 function reasonFor(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

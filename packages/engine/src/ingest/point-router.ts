@@ -5,27 +5,27 @@ import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from '../limits.ts';
 import type { Dbrp } from '../store/records.ts';
 
-/** Who gets points: a running task, a recording. */
+/** A consumer of points: a running task, a recording. */
 export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error' | 'processed'> & {
-  /** Where the consumer lives when that is another thread. */
+  /** The thread of the consumer, if it is another one. */
   readonly taker?: BatchTaker | undefined;
-  /** It is given nothing at present: it reads for itself what it misses. */
+  /** It gets no points at present, because it is reading those that it has missed. */
   readonly isReading?: boolean | undefined;
   /**
-   * Too much waits for the consumer and is dropped: it reads for itself what it has not been given.
-   * Without this, who writes waits.
+   * Too many points wait for the consumer and are dropped: it reads them itself later. Without
+   * this, writes wait.
    */
   fallBehind?(): void;
 };
 
 export type Route = {
-  /** Gives the consumer what was written before and takes it off the router. */
+  /** Gives the consumer all earlier points and removes it from the router. */
   close(): Promise<void>;
   /** Resolves when nothing waits for the consumer. */
   drained(): Promise<void>;
   /** Whether nothing waits for the consumer: it was given everything that was dispatched. */
   isIdle(): boolean;
-  /** Gives up what waits for the consumer. */
+  /** Drops the points that wait for the consumer. */
   drop(): void;
 };
 
@@ -75,8 +75,8 @@ export class PointRouter {
   }
 
   /**
-   * Hands a batch to everybody who wants it. Resolves when the points have been accepted and the
-   * alerts that they raise at once are published; a task that is behind is not waited for.
+   * Passes a batch to all consumers of its pair. Resolves when the points have been accepted and
+   * the alerts that they raise at once are published; a task that is behind is not awaited.
    */
   async dispatch(batch: PointBatch): Promise<void> {
     this.#count(batch);
@@ -96,7 +96,7 @@ export class PointRouter {
     if (waits !== undefined) await Promise.all(waits);
   }
 
-  /** Whether anybody wants points of the pair. */
+  /** Whether there are consumers of the pair. */
   isWanted(database: string, retentionPolicy: string): boolean {
     return this.#routes.has(keyOf(database, retentionPolicy));
   }
@@ -145,13 +145,13 @@ function keyOf(database: string, retentionPolicy: string): string {
 }
 
 /**
- * A batch on its way to its consumers. When all of them live in one other thread, and each of them
- * has got it, it is given to that thread instead of being copied.
+ * A batch on its way to its consumers. If all of them are in one other thread, and each has
+ * received it, it is transferred to that thread instead of being copied.
  */
 class Write {
   readonly batch: PointBatch;
   readonly #taker: BatchTaker | undefined;
-  /** Consumers that wait for it, and one for the round through all of them. */
+  /** Number of consumers that wait for it, plus one during the round through all of them. */
   #holderCount = 1;
 
   constructor(batch: PointBatch, queues: Iterable<Queue>) {
@@ -227,8 +227,8 @@ class Queue {
   }
 
   /**
-   * What the consumer has been given is on its way through it; `undefined` when nobody needs to
-   * wait for that.
+   * A promise of the consumer's processing of its points; `undefined` when nobody needs to wait for
+   * that.
    */
   processed(): Promise<void> | undefined {
     return this.#pump === undefined ? this.#consumer.processed() : undefined;

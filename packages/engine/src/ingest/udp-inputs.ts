@@ -11,11 +11,11 @@ export type UdpInput = Pick<UdpListenerOptions, 'host' | 'readBufferBytes' | 'pa
 
 const ANY_ADDRESS = '0.0.0.0';
 
-/** Who listens for databases: this process, or all instances of a cluster. */
+/** Listens for databases: this process, or all instances of a cluster. */
 export type UdpPlaces = {
   /**
-   * Makes these the inputs of a section of the configuration, and no others. For each of them:
-   * where it listens, first in this process.
+   * Sets the inputs of a section of the configuration. Returns the addresses of each, that of this
+   * process first.
    */
   listen(
     section: string,
@@ -28,7 +28,7 @@ export type UdpInputsOptions = Pick<UdpListenerOptions, 'write'> & { readonly lo
 
 export class UdpInputs {
   readonly #options: UdpInputsOptions;
-  /** By section, then by database and policy. */
+  /** Keyed by section, then by database and policy. */
   readonly #sections = new Map<string, Map<string, UdpListener>>();
   #working: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -37,14 +37,14 @@ export class UdpInputs {
     this.#options = options;
   }
 
-  /** Makes these the inputs of a section, and no others; their ports. Those that are there stay. */
+  /** Sets the inputs of a section and returns their ports. Existing ones stay. */
   listen(section: string, inputs: readonly UdpInput[]): Promise<readonly number[]> {
     const listening = this.#working.then(() => this.#listen(section, inputs));
     this.#working = listening.catch(() => undefined);
     return listening;
   }
 
-  /** Stops listening. What was received is written first. */
+  /** Stops listening. Received points are written first. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#working;

@@ -41,7 +41,7 @@ export class UdpListener {
     );
   }
 
-  /** Binds and listens. Rejects with `Unavailable` when the address cannot be had. */
+  /** Binds and listens. Rejects with `Unavailable` when the address is not available. */
   static open(options: UdpListenerOptions): Promise<UdpListener> {
     return new Promise((resolve, reject) => {
       const socket = createSocket(options.host.includes(':') ? 'udp6' : 'udp4');
@@ -80,14 +80,14 @@ export class UdpListener {
     while (this.#waiting.length > 0) {
       const packets = this.#nextPackets();
       const isWritten = await this.#write(packets);
-      // A wrong line is the fault of one of them.
+      // A wrong line is the fault of one packet.
       if (!isWritten) for (const packet of packets) await this.#write([packet]);
     }
     this.#writing = undefined;
     this.#tellDropped();
   }
 
-  /** When all of those that waited are written: not for each one. */
+  /** Logged when all waiting packets are written: not for each one. */
   #tellDropped(): void {
     const { packetsMax, target, log } = this.#options;
     const { database, retentionPolicy } = target;
@@ -117,7 +117,7 @@ export class UdpListener {
     try {
       await write(Buffer.concat(packets.flatMap((packet) => [packet, NEWLINE])), target);
     } catch (error) {
-      // Nobody waits for an answer over UDP.
+      // UDP has no answer.
       if (!(error instanceof AppError)) throw error;
       if (error instanceof BadLine && packets.length > 1) return false;
       this.counters.failed += packets.length;

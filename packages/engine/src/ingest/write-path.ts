@@ -32,8 +32,8 @@ export class WritePath {
   readonly counters = { bytes: 0, pointsOk: 0, pointsFailed: 0 };
 
   /**
-   * `settled` resolves when the alerts that were raised so far are on disk; `undefined` when they
-   * are. In a cluster tasks are given points through the log that they are kept in.
+   * `settled` resolves when all alerts raised so far are on disk; `undefined` when they are. In a
+   * cluster tasks get points through the log that stores them.
    */
   constructor(
     router: PointRouter,
@@ -54,8 +54,8 @@ export class WritePath {
   }
 
   /**
-   * Parses a body and hands its points to the tasks. All lines or none. Resolves when the alerts
-   * that they raised at once are on disk: these are delivered, if need be after a crash.
+   * Parses a body and passes its points to the tasks. All lines or none. Resolves when the alerts
+   * that they raised at once are on disk: these are delivered, even after a crash.
    */
   async write(body: Uint8Array, target: WriteTarget): Promise<void> {
     this.counters.bytes += body.length;
@@ -68,7 +68,7 @@ export class WritePath {
     await this.#settled();
   }
 
-  /** Hands points of a listener or a scraper to the tasks. */
+  /** Passes points of a listener or a scraper to the tasks. */
   async writePoints(
     target: Pick<WriteTarget, 'database' | 'retentionPolicy'>,
     points: readonly ListenerPoint[],
@@ -114,7 +114,7 @@ export class WritePath {
   }
 }
 
-// Tasks know signed integers only; what is larger has become negative, as it does in Kapacitor.
+// Tasks have signed integers only; larger values become negative, as in Kapacitor.
 function signed([name, value]: readonly [string, LineFieldValue]): readonly [string, FieldValue] {
   return [name, signedValue(value)];
 }

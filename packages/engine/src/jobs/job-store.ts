@@ -1,5 +1,5 @@
-// What recordings and replays share: records on disk, live progress in memory, one run at a time
-// per id.
+// Shared by recordings and replays: records on disk, live progress in memory, one run at a time per
+// id.
 import {
   Cancelled,
   Conflict,
@@ -22,25 +22,25 @@ type JobRecord = {
   readonly progress: number;
 };
 
-/** What a running job reports and obeys. */
+/** The control of a running job. */
 export type JobControl = {
   readonly signal: AbortSignal;
-  /** Between 0 and 1; only ever shown. */
+  /** Between 0 and 1; for display only. */
   progress(done: number): void;
 };
 
 type Running = {
   readonly abort: AbortController;
   progress: number;
-  /** Why its end cannot be stored yet; empty while it can. */
+  /** Why its end cannot be stored yet; empty if it can. */
   storeError: string;
   done: Promise<void>;
 };
 
-/** How long it takes until the end of a job is stored again, when it could not be. */
+/** Pause before the end of a job is stored again after a failure. */
 const RETRY_MS = 1000;
 
-/** Recordings or replays, so many of which may run at a time. `kind` appears in error texts. */
+/** Recordings or replays, with a limit on how many run at a time. `kind` appears in error texts. */
 export class JobStore<R extends JobRecord> {
   readonly #table: Table<R>;
   readonly #clock: Clock;
@@ -59,7 +59,7 @@ export class JobStore<R extends JobRecord> {
     }: {
       readonly kind: string;
       readonly runningMax: number;
-      /** Hides secrets in what is stored of errors. */
+      /** Hides secrets in stored errors. */
       readonly redact: (text: string) => string;
     },
   ) {
@@ -101,8 +101,8 @@ export class JobStore<R extends JobRecord> {
   }
 
   /**
-   * Stores a record that runs and starts its work. What the work returns becomes part of the record
-   * when it ends; what it throws becomes its error.
+   * Stores a running record and starts its work. The result of the work becomes part of the record
+   * when it ends; an exception becomes its error.
    */
   async start(record: R, work: (control: JobControl) => Promise<Partial<R>>): Promise<void> {
     const isTaken = this.#running.has(record.id) || this.#table.has(record.id);
@@ -145,7 +145,7 @@ export class JobStore<R extends JobRecord> {
         },
       });
     } catch (cause) {
-      // The record shows the reason.
+      // The record has the reason.
       end = {};
       error = this.#redact(messageOf(cause));
     }
@@ -157,9 +157,9 @@ export class JobStore<R extends JobRecord> {
     this.#running.delete(record.id);
   }
 
-  // Nobody sees an end that is not on disk: a kill would take it back. On a full disk the job goes
-  // on running, with the reason as its error, until there is room. Whoever stops the job or the
-  // engine does not wait for that: the next start finds the record as that of an interrupted one.
+  // An end is not shown before it is on disk, because a kill would undo it. On a full disk the job
+  // keeps running, with the reason as its error, until there is room. Stopping the job or the
+  // engine does not wait for that: the next start finds the record as that of an interrupted job.
   async #storeEnd(end: R, running: Running): Promise<void> {
     for (;;) {
       try {
@@ -178,7 +178,7 @@ export class JobStore<R extends JobRecord> {
     }
   }
 
-  /** Stops a job and forgets it. */
+  /** Stops a job and deletes its record. */
   async delete(id: string): Promise<void> {
     const running = this.#running.get(id);
     running?.abort.abort(DELETED);
@@ -186,7 +186,7 @@ export class JobStore<R extends JobRecord> {
     await this.#table.remove(id);
   }
 
-  /** Stops all jobs; they have failed then. */
+  /** Stops all jobs, which fail. */
   async close(): Promise<void> {
     const all = [...this.#running.values()];
     for (const running of all) running.abort.abort(new Cancelled('unexpected tidemark shutdown'));

@@ -6,7 +6,7 @@ import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch, QueryResultSeries } from '@tidemark/runtime';
 import type { RecordedPoint } from './recording-file.ts';
 
-/** The points of a batch as lines, those of the wanted measurements; no measurements means all. */
+/** The points of a batch as lines, filtered by measurement; no measurements means all. */
 export function* recordedPoints(
   batch: PointBatch,
   measurements: ReadonlySet<string>,

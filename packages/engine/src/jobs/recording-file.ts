@@ -41,7 +41,7 @@ export class RecordingWriter {
   // Settles when the file is written and closed; rejects when it cannot be.
   readonly #written: Promise<void>;
   readonly #failed = new AbortController();
-  // Everybody who waits for room waits for the same.
+  // All who wait for room wait for the same promise.
   #room: Promise<unknown> | undefined;
   #count = 0;
 
@@ -53,7 +53,7 @@ export class RecordingWriter {
     this.#gzip.write(`${JSON.stringify({ format: FORMAT, version: VERSION, type })}\n`);
   }
 
-  /** Aborted when the disk refuses, with its reason. */
+  /** Aborted when the disk fails, with its error. */
   get failed(): AbortSignal {
     return this.#failed.signal;
   }
@@ -65,7 +65,7 @@ export class RecordingWriter {
 
   /**
    * `undefined` when there is room for more, otherwise resolves when there is. Rejects when the
-   * disk refuses.
+   * disk fails.
    */
   point({ database, retentionPolicy, line }: RecordedPoint): Promise<unknown> | undefined {
     return this.#line(JSON.stringify([database, retentionPolicy, line]));
@@ -78,7 +78,7 @@ export class RecordingWriter {
     return this.#line(json);
   }
 
-  /** Completes the file; it has its name only now. Returns its size. */
+  /** Completes the file, which gets its name now. Returns its size. */
   async finish(): Promise<number> {
     this.#gzip.end();
     await this.#written;
@@ -88,7 +88,7 @@ export class RecordingWriter {
     return (await stat(this.#path)).size;
   }
 
-  /** Throws away what was written. */
+  /** Removes what was written. */
   async abandon(): Promise<void> {
     this.#gzip.destroy();
     await this.#written.catch(() => undefined);
@@ -116,9 +116,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/**
- * Reads a recording as it was written. Throws `Corruption` where the file is damaged or is none.
- */
+/** Reads a recording. Throws `Corruption` if the file is damaged or is no recording. */
 export async function* readRecording(
   path: string,
   onProgress: (bytesRead: number) => void,
@@ -135,7 +133,7 @@ export async function* readRecording(
     }
     if (number === 0) throw new Error('file is empty');
   } catch (cause) {
-    // Whatever is wrong with the bytes, the file is not what was written.
+    // Any error of the bytes means that the file is not what was written.
     const reason = messageOf(cause);
     throw new Corruption(`damaged recording: ${reason}`, { file: path, offset: file.bytesRead });
   } finally {

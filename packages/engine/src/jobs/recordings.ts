@@ -42,8 +42,8 @@ export type RecordingsOptions = {
 };
 
 /**
- * When the recording of a stream ends. A time that lies behind the engine's clock is one of the
- * points: the first newer one ends it. A duration always counts by the engine's clock.
+ * The end of the recording of a stream. A time before the engine's clock refers to the points: the
+ * first later one ends the recording. A duration always counts by the engine's clock.
  */
 export type StreamEnd =
   | { readonly kind: 'time'; readonly stop: Timestamp }
@@ -79,8 +79,8 @@ export class Recordings {
   }
 
   /**
-   * File of a recording that has finished; `undefined` when there is none. Another instance's is
-   * copied here before.
+   * File of a finished recording; `undefined` when there is none. If another instance has it, it is
+   * copied here first.
    */
   async file(id: string, signal?: AbortSignal): Promise<string | undefined> {
     const { exchange } = this.#options;
@@ -108,7 +108,7 @@ export class Recordings {
     return this.#store.close();
   }
 
-  /** Records what a stream task gets from now on. */
+  /** Records what a stream task receives from now on. */
   async recordStream(input: {
     readonly id: string;
     readonly task: string;
@@ -213,7 +213,7 @@ export class Recordings {
     const started = clock.now();
     const stop =
       end.kind === 'time' ? end.stop : started + BigInt(Math.round(end.durationMs * 1e6));
-    // A stop that has passed already can only mean the times of the points.
+    // A stop in the past can only refer to the times of the points.
     const isDataTime = end.kind === 'time' && stop <= started;
     const measurements = measurementsOf(checks.definitionOf(task).pipeline);
     return this.#write(id, 'stream', async (writer) => {
@@ -270,8 +270,8 @@ class StreamTap implements PointConsumer {
     const settled = (): void => {
       this.#pressure = undefined;
     };
-    // A disk that fails ends the recording, which reports the reason; writers of points do not
-    // notice.
+    // A failing disk ends the recording, which reports the reason; writers of points are not
+    // affected.
     return pressure.then(settled, () => {
       this.#isStopped = true;
       settled();

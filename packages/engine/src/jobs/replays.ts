@@ -59,7 +59,7 @@ export type ReplaysOptions = {
   readonly servicesOf: (taskId: string) => EngineServices;
 };
 
-/** Input that all kinds of replays have. */
+/** Input of all kinds of replays. */
 export type ReplayInput = {
   readonly id: string;
   readonly task: string;
@@ -69,10 +69,10 @@ export type ReplayInput = {
 
 type Entry = RecordedPoint | RecordedResult;
 
-/** Replays whose task can still be looked at after their end; older ones only have their record. */
+/** Number of ended replays whose task can still be inspected; older ones only have their record. */
 const KEPT_TASKS_MAX = 32;
 
-/** Points that are pushed together when no timer of the task lies between them. */
+/** Points that are pushed together if no timer of the task is due between them. */
 const POINTS_PER_PUSH = 1000;
 
 export class Replays {
@@ -104,7 +104,7 @@ export class Replays {
     return record;
   }
 
-  /** The task of a replay, running or ended. Throws as clients know it. */
+  /** The task of a replay, running or ended. Throws the errors that clients know. */
   executing(replayId: string, taskId: string): Executing {
     const executing = this.#executing.get(replayId);
     if (executing === undefined) {
@@ -321,9 +321,7 @@ type ReplayTask = Omit<Executing, 'hasEnded'> & {
   hasEnded: boolean;
 };
 
-/**
- * When recorded data is due: at once, or as long after the start as it lay after the first of it.
- */
+/** When recorded data is due: at once, or with the same delay as in the recording. */
 class Pace {
   readonly #options: {
     readonly record: ReplayRecord;
@@ -346,19 +344,13 @@ class Pace {
     this.#options = options;
   }
 
-  /**
-   * What is added to the times of data. The first time that is seen lies at the start of the
-   * replay.
-   */
+  /** The offset added to the times of data. The first time becomes the start of the replay. */
   shift(first: Timestamp | undefined): bigint {
     if (first !== undefined) this.#offset ??= this.#options.zero - first;
     return this.#options.record.isRecordingTime ? 0n : (this.#offset ?? 0n);
   }
 
-  /**
-   * Whether data of this recorded time may wait for more: in virtual time it is due when the task
-   * comes to it.
-   */
+  /** Whether data may be collected: in virtual time it is due when the task reaches its time. */
   get isVirtual(): boolean {
     return this.#options.timers !== undefined;
   }
@@ -379,10 +371,7 @@ class Pace {
     }
   }
 
-  /**
-   * Pushes points whose times have been shifted. Those of virtual time are due there, the others
-   * now.
-   */
+  /** Pushes points whose times have been shifted: at their virtual times, or now. */
   async push(batch: PointBatch, shift: bigint): Promise<void> {
     const { timers, signal, task } = this.#options;
     signal.throwIfAborted();
@@ -446,7 +435,7 @@ async function pushResult(
   task.pushQueryResult(nodeName, series, { stop });
 }
 
-/** Collects points of one database and policy, in virtual time until they are many. */
+/** Collects points of one database and policy, up to a limit in virtual time. */
 class PointFeeder {
   readonly #pace: Pace;
   #waiting: RecordedPoint[] = [];
@@ -476,7 +465,7 @@ class PointFeeder {
   }
 }
 
-// Recorded texts tell in which part a replay failed.
+// The recorded texts name the part in which a replay failed.
 async function framed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -39,9 +39,9 @@ import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
   readonly shared?: Shared | undefined;
-  /** Who passes requests on. */
+  /** The front that forwards requests. */
   readonly front?: { readonly url: string; readonly secret: string } | undefined;
-  /** Absent where it cannot go on with the metadata of a backup. */
+  /** Absent if it cannot continue with the metadata of a backup. */
   readonly restoring?: RestoreControl | undefined;
 };
 
@@ -56,10 +56,10 @@ export type ClusterMemberOptions = StartEngineOptions & { readonly openEngine: O
 /** How long requests wait for the next leader, in leases. */
 const WAIT_LEASES = 3;
 
-/** How long a write waits for the word of a leader before this instance takes it: of a lease. */
+/** How long a write waits for a silent leader before this instance accepts it: share of a lease. */
 const SILENCE_LEASES = 1 / 3;
 
-/** Joins the cluster. What is open is closed with `parts`. */
+/** Joins the cluster. Open parts are closed with `parts`. */
 export async function openClusterMember(
   config: EngineConfig,
   options: ClusterMemberOptions,
@@ -103,14 +103,14 @@ class ClusterMember {
   readonly #role: InstanceRole;
   #identity: Identity = { clusterId: '', secret: '', keyCheck: '', log: '' };
   #front: Front | undefined;
-  /** What it runs for the leader, when that is another one. */
+  /** The hosts that it runs for another leader. */
   #hosts: HostServer | undefined;
-  /** Where it listens for databases, whoever leads. */
+  /** Listens for databases, whichever instance leads. */
   readonly #udp: UdpInputs;
   readonly #relay: UdpRelay;
   readonly #unreadable: UnreadablePoints;
   #url = '';
-  /** Where this instance takes writes while none leads. */
+  /** URL where this instance accepts writes while no instance leads. */
   #standIn = '';
   readonly #standInParts = new OpenParts();
   readonly #closed = new AbortController();
@@ -140,7 +140,7 @@ class ClusterMember {
     this.#role = this.#makeRole();
   }
 
-  /** Resolves with the URL when a leader serves, or none can be had for now. */
+  /** Resolves with the URL when a leader serves, or when there is none for now. */
   async open(): Promise<string> {
     const { clock, build } = this.#parts;
     const { leaseMs, name } = this.#config.cluster;
@@ -183,7 +183,7 @@ class ClusterMember {
     await this.#engine?.reload();
   }
 
-  /** Ends what it does, and lets another instance lead at once. */
+  /** Ends its work, and lets another instance lead at once. */
   async close(): Promise<void> {
     this.#membership?.drain();
     await this.#udp.close();
@@ -298,7 +298,7 @@ class ClusterMember {
     );
   }
 
-  /** This instance, for what it can take as well as a leader while none does. */
+  /** This instance, for requests that it can accept instead of a leader. */
   #standInFor({ method, url = '' }: IncomingMessage): Target | undefined {
     const isWrite = method === 'POST' && isWritePath(url, this.#config.http.compatPaths);
     // Acknowledged writes must be in the log that the next leader reads.
@@ -355,13 +355,13 @@ class ClusterMember {
     });
   }
 
-  /** Where the engine that leads answers. */
+  /** The address of the leading engine. */
   #target(): Target | undefined {
     if (this.#engine !== undefined && this.#membership?.isLeading === true)
       return { url: this.#engine.url, isOwn: true };
     const leader = this.#membership?.leader;
     if (leader === undefined || !leader.isServing || leader.id === '') return undefined;
-    // An entry of before this instance was deposed.
+    // An entry from before this instance was deposed.
     if (leader.url === (this.#config.cluster.url || this.#url)) return undefined;
     return { url: leader.url, isOwn: false };
   }

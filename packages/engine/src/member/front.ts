@@ -18,24 +18,24 @@ export type FrontOptions = {
   readonly border: BorderGuard;
   readonly clock: Clock;
   readonly hasCompatiblePaths: boolean;
-  /** Known to all instances of the cluster and nobody else: with it they say who the client is. */
+  /** The secret of the instances, with which they state who the client is. */
   readonly secret: string;
-  /** Where the engine that leads answers; `undefined` while none does. */
+  /** The address of the leading engine; `undefined` while there is none. */
   readonly leader: () => Target | undefined;
-  /** Answers what is of this instance; `false` for what is of the engine that leads. */
+  /** Answers requests to this instance itself; `false` for those to the leading engine. */
   readonly own: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /**
    * Where a request can go while no instance leads; `undefined` if it has to wait.
    */
   readonly standIn?: ((request: IncomingMessage) => Target | undefined) | undefined;
-  /** How long a leader may be silent that is asked whether it takes what a stand-in can take. */
+  /** How long a leader may be silent before a stand-in takes a request that it can. */
   readonly silenceMs: number;
   /** How long a request waits for a leader. */
   readonly waitMs: number;
   /** Why this instance cannot lead; `undefined` when it can. */
   readonly problem?: (() => string | undefined) | undefined;
   readonly tls: https.ServerOptions | undefined;
-  /** A request of the method CONNECT: another instance wants to talk to this one. */
+  /** A request of the method CONNECT from another instance. */
   readonly connect: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
 
@@ -45,16 +45,16 @@ export type Target = {
   readonly isOwn: boolean;
 };
 
-/** Says that a request has come through an instance already. */
+/** Marks a request that another instance has forwarded. */
 const PASSED_ON_HEADER = 'x-tidemark-passed-on';
 
-/** An instance answers so what was passed on to it and is the leader's. */
+/** The answer to a forwarded request for the leader, from an instance that does not lead. */
 export const NOT_LEADING_STATUS = 421;
 
-/** How often a leader is looked for while requests wait. */
+/** Interval of checking for a leader while requests wait. */
 const LOOK_MS = 20;
 
-/** Headers of one connection, which end with it. */
+/** Headers of one connection, which are not forwarded. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -67,10 +67,12 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers of the origin of a request. This instance has checked them and does not pass them on. */
+/**
+ * Headers about the origin of a request. This instance has checked them and does not forward them.
+ */
 const OF_PAGE: ReadonlySet<string> = new Set(['origin', 'sec-fetch-site', PASSED_ON_HEADER]);
 
-/** The instance that should have answered leads no more. */
+/** The instance that should have answered no longer leads. */
 class Deposed extends Error {}
 
 export class Front {
@@ -81,9 +83,9 @@ export class Front {
     'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 64 }),
   };
   readonly #closed = new AbortController();
-  /** Writes that this process works on. */
+  /** Writes in progress in this process. */
   readonly #writing = new Set<Promise<unknown>>();
-  /** What was passed on to other instances and is not over, with their URLs. */
+  /** Forwarded requests in progress, with the URLs of their instances. */
   readonly #passed = new Map<http.ClientRequest, string>();
 
   constructor(options: FrontOptions) {
@@ -99,7 +101,7 @@ export class Front {
     const server = tls === undefined ? http.createServer(answer) : https.createServer(tls, answer);
     server.keepAliveTimeout = 60_000;
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      // Only a leader takes bodies that another instance passes on.
+      // Only a leader accepts bodies that another instance forwards.
       if (!isPassedOn(request) || options.leader()?.isOwn === true) response.writeContinue();
       answer(request, response);
     });
@@ -122,8 +124,8 @@ export class Front {
   }
 
   /**
-   * Called when another instance may lead: one that led before, and was cut off or stopped, may
-   * never answer what was passed on to it.
+   * Called when another instance may lead: the previous leader, if it was cut off or stopped, may
+   * never answer the requests forwarded to it.
    */
   leaderChanged(): void {
     const target = this.#options.leader();
@@ -132,7 +134,7 @@ export class Front {
       if (url !== target.url) outgoing.destroy(new Deposed('another instance leads now'));
   }
 
-  /** Resolves when the writes that this process works on are answered, or after this time. */
+  /** Resolves when the writes in progress in this process are answered, or after this time. */
   async written(timeoutMs: number): Promise<void> {
     await within(this.#options.clock, timeoutMs, Promise.allSettled(this.#writing));
   }
@@ -173,8 +175,8 @@ export class Front {
   }
 
   /**
-   * Passes a request on. What has not left this process can go to another leader; another instance
-   * says that it leads before it gets a body.
+   * Forwards a request. One that has not left this process can go to another leader; another
+   * instance confirms that it leads before it gets a body.
    */
   async #pass(
     request: IncomingMessage,
@@ -248,10 +250,10 @@ export class Front {
     return 'answered';
   }
 
-  /** Ends a request that waits for the word of a leader that is silent. */
+  /** Ends a request that waits for a silent leader. */
   async #hurry(outgoing: http.ClientRequest, signal: AbortSignal): Promise<void> {
     const { clock, silenceMs } = this.#options;
-    // Ends with the signal, which is what it is for.
+    // Ends with the signal, which is intended.
     await clock.sleep(silenceMs, signal).catch(() => undefined);
     if (!signal.aborted) outgoing.destroy(new Deposed('the leader is silent'));
   }
@@ -288,12 +290,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Whether a request changes nothing, so that it can be asked twice. */
+/** Whether a request changes nothing, so that it can be repeated. */
 function isSafe({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Whether nobody was there who could have taken a request. */
+/** Whether a request cannot have been accepted. */
 function isUnreached(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET'].includes(String(code));
@@ -303,7 +305,7 @@ function isPassedOn({ headers }: IncomingMessage): boolean {
   return headers[PASSED_ON_HEADER] !== undefined;
 }
 
-/** Headers of an answer as they came, several of one name included. */
+/** Headers of a response as received, including several of one name. */
 function headersOf({ rawHeaders }: IncomingMessage): string[] {
   const kept: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {

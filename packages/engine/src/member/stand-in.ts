@@ -20,13 +20,13 @@ import type { PointLog } from '../shared-log/point-log.ts';
 export type StandInOptions = Omit<EntryOptions, 'metadata' | 'http'> & {
   readonly points: PointLog;
   readonly logs: LogHub;
-  /** With which the front of this process says who the client is. */
+  /** The secret with which the front of this process states who the client is. */
   readonly secret: string;
-  /** What this instance has of what is stored. */
+  /** The metadata of this instance. */
   readonly copy: () => Metadata | undefined;
 };
 
-/** Decides who has access, for these overrides of the configuration. */
+/** Decides on access, for these overrides of the configuration. */
 type Entry = {
   readonly overrides: string;
   readonly authenticator: Promise<Authenticator | undefined>;
@@ -77,7 +77,7 @@ function authorizing(options: StandInOptions, parts: OpenParts): Authorize {
     const own = new OpenParts();
     const kept = { send: http.send, close: () => Promise.resolve() };
     const opening = openEntry({ ...options, metadata, http: kept }, own);
-    // Nobody has made what it takes yet; the next request looks again.
+    // The required metadata does not exist yet; the next request tries again.
     opening.catch(() => (entry = undefined));
     return { overrides, parts: own, authenticator: opening.then((opened) => opened.authenticator) };
   };

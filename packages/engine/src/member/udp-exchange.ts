@@ -16,17 +16,17 @@ import { NOT_LEADING_STATUS } from './front.ts';
 import type { Target } from './front.ts';
 import { askInstance, isOfCluster } from '../cluster/instance-request.ts';
 
-/** Where an instance is told what to listen for, whatever `http` it listens with. */
+/** The path under which an instance gets its inputs, independent of the `http` settings. */
 const PLACE = '/cluster/udp-inputs';
 
-/** How often it is looked for a leader, and asked again. */
+/** Interval of checking for a leader, and of retries. */
 const RETRY_MS = 50;
 
-/** What the leader requests of an instance, which answers with its ports in the same order. */
+/** The leader's request to an instance, which answers with its ports in the same order. */
 type Wanted = {
   readonly section: string;
   readonly inputs: readonly UdpInput[];
-  /** Of the subscriber, where the engine asks for credentials. */
+  /** Token of the subscriber, if the engine requires credentials. */
   readonly token?: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export class UdpExchange implements UdpPlaces {
     this.#options = options;
   }
 
-  /** Throws `Unavailable` when one that is there does not answer, or none can listen. */
+  /** Throws `Unavailable` when a live one does not answer, or none can listen. */
   async listen(section: string, inputs: readonly UdpInput[]): ReturnType<UdpPlaces['listen']> {
     const { self, members } = this.#options;
     const alive = members()
@@ -70,7 +70,7 @@ export class UdpExchange implements UdpPlaces {
     );
   }
 
-  /** The next leader takes over what the instances listen for. */
+  /** The next leader takes over the inputs of the instances. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -88,19 +88,19 @@ export class UdpExchange implements UdpPlaces {
   }
 }
 
-/** What an instance gives on of what it hears. */
+/** Options for forwarding received lines. */
 export type UdpRelayOptions = {
-  /** Where the engine that leads answers; `undefined` while none does. */
+  /** The address of the leading engine; `undefined` while there is none. */
   readonly leader: () => Target | undefined;
   readonly secret: () => string;
   readonly clock: Clock;
-  /** How long lines wait for a leader that takes them. */
+  /** How long lines wait for a leader that accepts them. */
   readonly waitMs: number;
-  /** Address that this instance's own configuration names for a section; absent if it has none. */
+  /** Address in this instance's own configuration of a section; absent if it has none. */
   readonly bindOf: (section: string) => string | undefined;
 };
 
-/** Takes what the leader says, and gives on to it what is heard. */
+/** Listens as the leader requests, and forwards received lines to it. */
 export class UdpRelay {
   readonly #options: UdpRelayOptions;
   #token: string | undefined;
@@ -133,9 +133,9 @@ export class UdpRelay {
   }
 
   /**
-   * Gives lines to the leader. They go to the next one when it has not answered with success, so
-   * that they may count twice then, as over HTTP. Throws `BadLine`, and `Unavailable` when nobody
-   * has taken them.
+   * Sends lines to the leader. They go to the next one if it has not answered with success, so they
+   * may count twice then, as over HTTP. Throws `BadLine`, and `Unavailable` when no leader has
+   * accepted them.
    */
   async write(body: Uint8Array, target: WriteTarget): Promise<void> {
     const { leader, clock, waitMs } = this.#options;
@@ -151,7 +151,7 @@ export class UdpRelay {
     }
   }
 
-  /** Why they were not taken; `undefined` when they were. */
+  /** Why they were not accepted; `undefined` when they were. */
   async #give(
     to: Target,
     body: Uint8Array,

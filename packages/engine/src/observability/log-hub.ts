@@ -9,7 +9,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 const ORDER: readonly (LogLevel | 'off')[] = ['debug', 'info', 'warn', 'error', 'off'];
 
-/** Where lines go in the end; pino's logger fits. */
+/** The final target of lines; pino's logger fits. */
 export type LogSink = {
   readonly [level in LogLevel]: (fields: object, message: string) => void;
 };
@@ -93,7 +93,7 @@ export class LogHub {
   }
 
   /**
-   * Follows what is logged from now on, whatever the sink's level is. A reader that is too slow
+   * Follows what is logged from now on, independent of the sink's level. A reader that is too slow
    * loses lines.
    */
   follow(
@@ -105,7 +105,7 @@ export class LogHub {
     }: {
       readonly format: 'json' | 'logfmt';
       readonly signal: AbortSignal;
-      /** Asked for each line. */
+      /** Called for each line. */
       readonly mayRead: (line: LogLine) => Promise<boolean>;
     },
   ): PassThrough {
@@ -119,7 +119,7 @@ export class LogHub {
       if (await isAllowed) stream.write(`${print(line)}\n`, () => waiting--);
       else waiting--;
     };
-    // Lines go out in their order, however long an answer takes.
+    // Lines keep their order, however long an answer takes.
     let last: Promise<void> = Promise.resolve();
     const subscriber: Subscriber = {
       filter,
@@ -146,7 +146,7 @@ export class LogHub {
   }
 }
 
-// The process names its services itself; a part of the engine is a component there.
+// The process has its own names of services; a part of the engine is a component there.
 function sinkFields({ service, ...fields }: Readonly<Record<string, unknown>>): object {
   return { component: service, ...fields };
 }

@@ -156,7 +156,7 @@ export const METRIC_TABLE: MetricTable = {
     'http.req',
     'http.ping_req',
     'http.write_req',
-    // Metrics of the process have these.
+    // Included in the metrics of the process.
     'runtime',
   ]),
 };

@@ -1,24 +1,22 @@
 // Hides secrets in texts that leave the engine: log lines, errors in responses, reasons of failed
-// deliveries. Services may echo what they were sent, so knowing which of our own texts hold secrets
-// is not enough.
+// deliveries. Services may echo what they were sent, so checking our own texts is not enough.
 import { HIDDEN, hideUrlSecrets, isSecretHeader } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
 
-/** Shorter ones would be found everywhere; who uses one has no secret. */
+/** Shorter ones would be found everywhere and are not secret. */
 export const SECRET_LENGTH_MIN = 6;
 
 const BASIC_HEADER = /\b(Basic +)([A-Za-z0-9+/]{4,}={0,2})/g;
 
 export class Redactor {
   readonly #secrets = new Set<string>();
-  /** Secrets that are in use as long as who brought them is there: forms by owner. */
+  /** Secrets in use while their owner exists: forms by owner. */
   readonly #owned = new Map<string, ReadonlySet<string>>();
-  /** All forms, the longest first; made when it is needed. */
+  /** All forms, the longest first; computed on demand. */
   #sorted: readonly string[] | undefined;
 
   /**
-   * Remembers a secret that is in use, also as it looks in URLs; of a URL the part that the
-   * receiver sees.
+   * Adds a secret in use, including its form in URLs; for a URL, the part that the receiver sees.
    */
   add(secret: string): void {
     for (const form of formsOf(secret)) {
@@ -28,12 +26,12 @@ export class Redactor {
     }
   }
 
-  /** Remembers secrets of an owner beside those that it has. */
+  /** Adds secrets of an owner. */
   addOwned(owner: string, secrets: readonly string[]): void {
     if (secrets.length > 0) this.#own(owner, [...(this.#owned.get(owner) ?? []), ...secrets]);
   }
 
-  /** Remembers the secrets of an owner in place of those that it had. */
+  /** Replaces the secrets of an owner. */
   setOwned(owner: string, secrets: readonly string[]): void {
     if (secrets.length > 0 || this.#owned.has(owner)) this.#own(owner, secrets);
   }
@@ -45,7 +43,7 @@ export class Redactor {
     this.#sorted = undefined;
   }
 
-  /** Remembers user and password as they look in a header of basic authentication. */
+  /** Adds user and password in the form of basic authentication. */
   addCredentials(options: Options): void {
     const user = options['username'] ?? options['user'];
     const { password } = options;
@@ -54,7 +52,7 @@ export class Redactor {
     this.add(Buffer.from(`${user}:${password}`).toString('base64'));
   }
 
-  /** Remembers the values of headers that are not shown. */
+  /** Adds the values of secret headers. */
   addHeaders(headers: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(headers)) {
       if (isSecretHeader(name)) this.add(value);
@@ -68,10 +66,7 @@ export class Redactor {
     return hideAll(hidden, this.#sorted);
   };
 
-  /**
-   * The same for a text that belongs to somebody with secrets of his own, which nobody else's texts
-   * can hold.
-   */
+  /** The same for a text whose owner has secrets of its own, which other texts cannot contain. */
   readonly redactOwn = (text: string, secrets: Iterable<string>): string => {
     return this.redact(hideAll(text, longestFirst([[...secrets].flatMap(formsOf)])));
   };
@@ -98,13 +93,13 @@ function formsOf(secret: string): readonly string[] {
       forms.push(Buffer.from(credentials).toString('base64'));
     }
   }
-  // `Bearer …`, `Basic …`: receivers repeat the credentials without the word before them.
+  // `Bearer …`, `Basic …`: receivers repeat the credentials without the scheme.
   const credentials = /^\w+ +(\S+)$/.exec(secret)?.[1];
   if (credentials !== undefined) forms.push(credentials);
   return forms.filter((form) => form.length >= SECRET_LENGTH_MIN);
 }
 
-// Other words may follow "Basic": only what says user and password is hidden.
+// Other words may follow "Basic": only user and password are hidden.
 function hideCredentials(found: string, scheme: string, encoded: string): string {
   const isPair = Buffer.from(encoded, 'base64').toString('latin1').includes(':');
   return isPair ? scheme + HIDDEN : found;

@@ -11,7 +11,7 @@ export class StepTimes {
     this.#sinceMs = clock.monotonicMs();
   }
 
-  /** The step of this name ends, and the next one begins. */
+  /** Ends the step of this name, and begins the next one. */
   end(step: string): void {
     const nowMs = this.#clock.monotonicMs();
     this.#tookMs[step] = Math.round(nowMs - this.#sinceMs);

@@ -9,7 +9,7 @@ import { parseYaml } from '../formats/yaml.ts';
 import { DNS_DISCOVERY, FILE_DISCOVERY, STATIC_DISCOVERY } from '../config/scrape-sections.ts';
 import type { IDENTITY } from '../config/scrape-sections.ts';
 
-/** An exporter and the tags of what it shows. */
+/** An exporter and the tags of its samples. */
 export type Target = {
   /** host:port */
   readonly address: string;
@@ -29,14 +29,12 @@ const TARGETS_MAX = 10_000;
 export type Discoverer = {
   /** The section's name. */
   readonly service: string;
-  /** How long what it found counts; 0 is for one scrape. */
+  /** How long its targets are valid; 0 is for one scrape. */
   readonly refreshMs: number;
   readonly lookUp: (resolver: NameResolver) => Promise<readonly Target[]>;
 };
 
-/**
- * The element of that name. Throws `NotFound` when there is none, or it is not enabled.
- */
+/** The element of that name. Throws `NotFound` when there is none, or it is not enabled. */
 export function findDiscoverer(
   service: string,
   id: string,

@@ -8,10 +8,7 @@ export type Sample = {
   readonly value: number;
 };
 
-/**
- * Samples of a page, and the numbers of the lines that are none. Comments and empty lines are
- * neither.
- */
+/** Samples of a page, and the numbers of invalid lines. Comments and empty lines are neither. */
 export function parsePrometheusText(text: string): {
   readonly samples: readonly Sample[];
   readonly badLines: readonly number[];

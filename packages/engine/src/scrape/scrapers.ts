@@ -38,7 +38,7 @@ export class Scrapers {
     this.#options = options;
   }
 
-  /** Starts what the configuration says now, after ending what it said before. */
+  /** Applies the present configuration, ending the scrapers of the previous one. */
   update(): Promise<void> {
     this.#change = this.#change.then(async () => {
       await this.#stop();
@@ -71,7 +71,7 @@ export class Scrapers {
   }
 }
 
-/** What service tests do: the targets of one scraper, or of one element of a discoverer. */
+/** For service tests: the targets of one scraper, or of one element of a discoverer. */
 export async function targetsOf(
   service: string,
   id: string,
@@ -122,7 +122,7 @@ class Scraper {
     try {
       await this.#lookUp();
     } catch (error) {
-      // The last known targets are scraped on.
+      // The last known targets are still scraped.
       if (!(error instanceof AppError)) throw error;
       log('error', 'failed to look up targets', { scraper: this.name, err: error.message });
     }
@@ -208,7 +208,8 @@ function credentials(section: ScraperSettings): Readonly<Record<string, string>>
   return { Authorization: `Basic ${pair}` };
 }
 
-// Labels of the page win over those of the target, except `instance`, which says where it was read.
+// Labels of the page take precedence over those of the target, except `instance`, the address of
+// the page.
 function tagsOf(
   name: string,
   labels: Iterable<readonly [string, string]>,

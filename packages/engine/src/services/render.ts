@@ -11,12 +11,12 @@ import {
 } from '@tidemark/runtime';
 import type { TemplateValue } from '@tidemark/runtime';
 
-// Texts of configuration and handlers: few, each used again for every event.
+// Texts of configuration and handlers: few, each reused for every event.
 const TEMPLATES_MAX = 1000;
 const parsed = new Map<string, Template>();
 
 /**
- * Renders a template over plain data. Throws `InvalidRequest` when it cannot be read or executed.
+ * Renders a template over plain data. Throws `InvalidRequest` when it cannot be parsed or executed.
  */
 export const renderTemplate: HandlerContext['render'] = (text, scope) => {
   if (!text.includes('{{')) return text;
@@ -27,13 +27,13 @@ export const renderTemplate: HandlerContext['render'] = (text, scope) => {
   }
 };
 
-/** What is wrong with the syntax of a template. */
+/** The syntax error of a template. */
 export const checkTemplate: HandlerContext['checkTemplate'] = (name, text) => {
   try {
     new Template(name, text, { functions: JSON_FUNCTIONS });
     return undefined;
   } catch (cause) {
-    // A template that cannot be read is what is asked about.
+    // The error is the result.
     return messageOf(cause);
   }
 };

@@ -65,7 +65,7 @@ export class Sideloads implements SideloadSources, HostedSideloadSources {
   }
 
   /**
-   * Reads all sources that are in use again. One that cannot be read keeps what it had; then this
+   * Reads all sources that are in use again. One that cannot be read keeps its data; then this
    * rejects.
    */
   async reload(): Promise<void> {

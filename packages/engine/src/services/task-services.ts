@@ -1,4 +1,4 @@
-// What running tasks need from the engine: alerts, the database, their own write path, HTTP and the
+// The engine's services for running tasks: alerts, the database, their own write path, HTTP and the
 // log.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -36,9 +36,9 @@ export type TaskServicesOptions = {
   readonly sideloads: Sideloads;
   readonly udf: UdfConnector;
   readonly sections: Sections;
-  /** The secret that a text stands for: itself, or what it refers to. */
+  /** The value of a secret: the text itself, or what it refers to. */
   readonly resolveSecret: (text: string) => string;
-  /** Hides secrets in a text: those that are known, and these. */
+  /** Hides secrets in a text: known ones, and these. */
   readonly redact: (text: string, own: Iterable<string>) => string;
   readonly server: TaskServices['server'];
   readonly clock: Clock;

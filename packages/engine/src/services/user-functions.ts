@@ -13,15 +13,15 @@ import type { Logger } from '../observability/log-hub.ts';
 const INFO_TIMEOUT_MS = 10_000;
 
 export type UserFunctions = {
-  /** By name, as configured: task hosts connect by themselves. */
+  /** Keyed by name, as configured: task hosts connect by themselves. */
   readonly functions: ReadonlyMap<string, UdfFunctionConfig>;
   readonly connector: UdfConnector;
   readonly registry: UdfRegistry;
 };
 
 /**
- * Starts every configured function once to ask what it takes. One that does not answer is reported
- * and left out; tasks that use it cannot start until it does.
+ * Starts every configured function once to get its declarations. One that does not answer is
+ * reported and left out; tasks that use it cannot start until it does.
  */
 export async function openUserFunctions(
   config: EngineConfig,
@@ -35,7 +35,7 @@ export async function openUserFunctions(
     try {
       registry.set(name, await readInfo(connector, name, clock));
     } catch (error) {
-      // Others are asked all the same.
+      // The others are still asked.
       log('error', 'failed to load user-defined function', { udf: name, err: String(error) });
     }
   }

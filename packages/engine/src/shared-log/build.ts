@@ -5,7 +5,7 @@ import { Conflict, TIDEMARK_VERSION } from '@tidemark/core';
 import { decodeChanges, encodeChanges } from './change-record.ts';
 import type { StoreChange } from '../store/tables.ts';
 
-/** How changes are bytes at one level. */
+/** The encoding of changes at one level. */
 export type ChangeFormat = {
   readonly encode: (changes: readonly StoreChange[]) => Uint8Array;
   /** Throws `Corruption`. */
@@ -14,7 +14,7 @@ export type ChangeFormat = {
 
 export type Build = {
   readonly version: string;
-  /** By level, which begins with 1 and rises by one with each minor version that needs it. */
+  /** By level, which begins with 1 and increases by one with each minor version that needs it. */
   readonly formats: readonly [ChangeFormat, ...ChangeFormat[]];
 };
 
@@ -26,12 +26,12 @@ export const THIS_BUILD: Build = {
   formats: [FIRST_FORMAT, FIRST_FORMAT],
 };
 
-/** The highest level that a build knows. */
+/** The highest level that a build supports. */
 export function levelOf({ formats }: Build): number {
   return formats.length;
 }
 
-/** What is in a log was written by a newer version, in a way that this one does not know. */
+/** The log was written by a newer version, in a format that this one does not support. */
 export class TooOld extends Conflict {
   constructor(what: string, build: Build) {
     super(
@@ -40,7 +40,7 @@ export class TooOld extends Conflict {
   }
 }
 
-/** Throws `TooOld` for a level that a build does not know. */
+/** Throws `TooOld` for a level that a build does not support. */
 export function formatAt(level: number, build: Build): ChangeFormat {
   const format = build.formats[level - 1];
   if (format === undefined)

@@ -3,14 +3,14 @@
 import { Corruption } from '@tidemark/core';
 import type { StoreChange, StoreKey } from '../store/tables.ts';
 
-/** What a record of the log is. */
+/** Kinds of records in the log. */
 export const RecordLabel = {
-  /** A leader begins: nothing that another one writes follows. */
+  /** A leader begins: no records of earlier leaders follow. */
   Term: 'term',
   Changes: 'changes',
-  /** Everything that is stored follows, up to the end; what was before does not count any more. */
+  /** Begins a snapshot of all entries; earlier contents do not count any more. */
   Begin: 'begin',
-  /** A part of everything. */
+  /** A part of a snapshot. */
   Part: 'part',
   End: 'end',
 } as const;

@@ -15,10 +15,10 @@ export type FollowOptions = {
   readonly take: (record: LogRecord) => Promise<void> | void;
 };
 
-/** After a failure to read; the coordinator may be away. */
+/** Pause after a failed read; the coordinator may be unreachable. */
 const RETRY_MS = 200;
 
-/** Takes one record after the other behind the last one. Never rejects. */
+/** Takes records one after another, starting after the last one. Never rejects. */
 export async function followPoints(options: FollowOptions): Promise<void> {
   const { log, clock, logger, signal, last, take } = options;
   while (!signal.aborted) {

@@ -8,7 +8,7 @@ import type { EventCause, PointInput } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
 import type { Logger } from '../observability/log-hub.ts';
 
-/** Points that one row caused, or some that none did. */
+/** Points that one row caused, or some without a cause. */
 export type Looped = {
   readonly database: string;
   readonly retentionPolicy: string;
@@ -17,15 +17,15 @@ export type Looped = {
 };
 
 export type LoopedPointsOptions = {
-  /** Puts points into the log, whose last cause is this one. */
+  /** Appends points with their last cause to the log. */
   readonly append: (looped: Looped) => Promise<void>;
-  /** Resolves when the causes are known that the log has. */
+  /** Resolves when the causes in the log are known. */
   readonly causesKnown: () => Promise<void>;
-  /** Whether this instance leads: another one may append the same points otherwise. */
+  /** Whether this instance leads: otherwise another one may append the same points. */
   readonly isLeading: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends with the term. */
+  /** Aborted with the term. */
   readonly signal: AbortSignal;
 };
 
@@ -34,7 +34,10 @@ type Position = Pick<EventCause, 'record' | 'row'>;
 /** All points that one row causes have one turn. */
 type Added = Looped & { readonly turn: number };
 
-/** How soon an instance whose lease has ended looks whether it was renewed or the term is over. */
+/**
+ * Interval at which an instance whose lease has ended checks whether it was renewed or the term is
+ * over.
+ */
 const LOOK_MS = 20;
 
 /** Points that one record may hold. */
@@ -42,14 +45,14 @@ const MERGED_MAX = 2000;
 
 export class LoopedPoints {
   readonly #options: LoopedPointsOptions;
-  /** The last cause of each unit and target that the log has, or will have, and its turn. */
+  /** The last cause of each unit and target that is in the log, or will be, and its turn. */
   readonly #last = new Map<string, Position & { readonly turn: number }>();
   #turn = 1;
   #isTurnOpen = false;
   #waiting: Added[] = [];
   #addedCount = 0;
   #keptCount = 0;
-  /** Resolved when some are kept, or no more will be. */
+  /** Resolved when some are stored, or no more will be. */
   #changed = opening();
   #isWorking = false;
 
@@ -63,7 +66,7 @@ export class LoopedPoints {
     if (isBehind(cause, this.#last.get(key))) this.#last.set(key, { ...cause, turn: 0 });
   }
 
-  /** Takes points over; those that the log has already are left out. */
+  /** Adds points; those that are in the log already are left out. */
   add(looped: Looped): void {
     if (!this.#isTurnOpen) {
       this.#isTurnOpen = true;
@@ -78,8 +81,8 @@ export class LoopedPoints {
   }
 
   /**
-   * Resolves when the log has what was added before; `undefined` when it has. Throws `Unavailable`
-   * when the term has ended before.
+   * Resolves when the log has everything added before; `undefined` when it has. Throws
+   * `Unavailable` when the term ends first.
    */
   kept(): Promise<void> | undefined {
     return this.#keptCount < this.#addedCount ? this.#whenKept(this.#addedCount) : undefined;
@@ -116,7 +119,7 @@ export class LoopedPoints {
       this.#keptCount += waiting.length;
       this.#change();
     }
-    // In the turn that has found nothing more.
+    // In the same turn that has found nothing more.
     this.#isWorking = false;
     this.#change();
   }
@@ -155,7 +158,7 @@ export class LoopedPoints {
   }
 }
 
-/** Neighbours of one unit and target as one, whose cause is that of the last. */
+/** Joins neighbours of one unit and target, with the last cause. */
 function merged(all: readonly Looped[]): readonly Looped[] {
   const result: Looped[] = [];
   for (const looped of all) {

@@ -5,7 +5,7 @@ import { strictUtf8Text } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import type { PointInput } from '@tidemark/runtime';
 
-/** Integers, and floats that JSON has no numbers for. */
+/** Integers, and floats that JSON cannot represent. */
 type EncodedValue = number | string | boolean | { readonly i: string } | { readonly f: string };
 
 /** Position of the series, time, then name and value of each field. */
@@ -33,7 +33,7 @@ export function encodePoints(points: readonly PointInput[]): Uint8Array {
   return Buffer.from(JSON.stringify({ series, points: encoded } satisfies EncodedPoints));
 }
 
-/** As `encodePoints`, in as many bodies as it takes. One point is not cut. */
+/** As `encodePoints`, split into several bodies if necessary. A point is not split. */
 export function encodePointsWithin(
   points: readonly PointInput[],
   bytesMax: number,
@@ -46,7 +46,7 @@ export function encodePointsWithin(
   );
 }
 
-/** Throws for what `encodePoints` has not made. */
+/** Throws for anything that `encodePoints` has not made. */
 export function decodePoints(bytes: Uint8Array): readonly PointInput[] {
   const { series, points } = parse(bytes);
   return points.map(([index, time, ...fields]) => {

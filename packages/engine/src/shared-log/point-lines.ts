@@ -2,7 +2,7 @@
 import { parseLines, printLine } from '@tidemark/line-protocol';
 import type { PointInput } from '@tidemark/runtime';
 
-/** Those that lines can carry, and how many these are. */
+/** The lines of the points that lines can represent, and their number. */
 export function printedLines(points: readonly PointInput[]): {
   readonly body: Uint8Array;
   readonly count: number;
@@ -14,7 +14,7 @@ export function printedLines(points: readonly PointInput[]): {
   return { body: Buffer.from(lines.join('\n')), count: lines.length };
 }
 
-/** Whether a line is read as the point that it was printed of. */
+/** Whether parsing a line returns the point that was printed. */
 function isSame(line: string, point: PointInput): boolean {
   const { points, errors } = parseLines(Buffer.from(line), { precision: 'ns', now: 0n });
   const [read, ...others] = points;

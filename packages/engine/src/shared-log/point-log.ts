@@ -25,7 +25,7 @@ import { PointRereader } from './point-rereader.ts';
 import type { Rereading } from './point-rereader.ts';
 import type { UnreadablePoints } from './unreadable-points.ts';
 
-/** Lines as they are kept. */
+/** Lines as they are stored. */
 export type LoggedWrite = {
   readonly body: Uint8Array;
   readonly database: string;
@@ -42,22 +42,22 @@ export type PointLogOptions = {
   readonly build: Build;
   /** The newest format version that all instances can read. */
   readonly level: () => number;
-  /** Where records go that cannot be read. */
+  /** Stores records that cannot be read. */
   readonly unreadable: UnreadablePoints;
   /** Whether this instance leads at this moment. */
   readonly isLeading: () => boolean;
   /** Ends with the term of this leader. */
   readonly signal: AbortSignal;
-  /** How long it is tried to keep a write; default: until the term ends. */
+  /** How long storing a write is retried; default: until the term ends. */
   readonly patienceMs?: number | undefined;
 };
 
-/** Points of one database and policy that did not come as lines. */
+/** Points of one database and policy that did not arrive as lines. */
 export type LoggedPoints = {
   readonly database: string;
   readonly retentionPolicy: string;
   readonly points: readonly PointInput[];
-  /** When they came. */
+  /** Arrival time. */
   readonly now: bigint;
   /** The last row that has caused some of them. */
   readonly cause?: EventCause | undefined;
@@ -71,16 +71,16 @@ type Piece = {
   readonly batch?: PointBatch | undefined;
 };
 
-/** A record that was sent and has not come back. */
+/** A record that was sent and has not been read back. */
 type Waiting = {
   readonly id: string;
-  /** Its points as they were read before they were kept. */
+  /** Its points as they were parsed before they were stored. */
   readonly batch: PointBatch | undefined;
   /** Resolved when the tasks have taken them, as far as they keep up. */
   readonly taken: Opening;
 };
 
-/** So long a write waits at most for tasks that keep up; the log has it already. */
+/** How long a write waits for tasks to take its points; the log has it already. */
 const TAKEN_MS = 1000;
 
 const RETRY_MS = 200;
@@ -90,7 +90,7 @@ export type Dispatch = (batch: PointBatch) => Promise<void>;
 export class PointLog {
   readonly #options: PointLogOptions;
   readonly #parser = new WriteParser();
-  /** Writes of this process that have not come back yet. */
+  /** Writes of this process that have not been read back yet. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
@@ -129,32 +129,32 @@ export class PointLog {
     return this.#dispatched;
   }
 
-  /** Number of the last record that is known to be there. */
+  /** Number of the last known record. */
   get last(): number {
     return Math.max(this.#last, this.#dispatched);
   }
 
   /**
    * From this record on, instances that read the log themselves get only the numbers of records; it
-   * rises.
+   * increases.
    */
   get firstNamed(): number {
     return this.#recent[0]?.sequence ?? 0;
   }
 
-  /** Records that this instance has set aside. */
+  /** Number of records that this instance has set aside. */
   get unreadableCount(): number {
     return this.#options.unreadable.count;
   }
 
-  /** Before anything is given: what tasks start with that have no state. */
+  /** Before anything is dispatched: the position at which tasks without a state start. */
   async begin(): Promise<void> {
     const { first, last } = await this.#options.log.ends();
     this.#first = first;
     this.#dispatched = last;
   }
 
-  /** Records of the log that are gone behind a state that contains it up to one. */
+  /** Number of missing records of the log after a state that contains it up to `sequence`. */
   missingAfter(sequence: number): number {
     return Math.max(0, this.#first - 1 - sequence);
   }
@@ -170,7 +170,7 @@ export class PointLog {
     });
   }
 
-  /** Reads what loopback nodes have put into the log before this process began to follow it. */
+  /** Reads what loopback nodes have appended to the log before this process began to follow it. */
   async #learnCauses(): Promise<void> {
     const { log, clock, logger, signal } = this.#options;
     const through = this.#dispatched;
@@ -202,9 +202,9 @@ export class PointLog {
   }
 
   /**
-   * Keeps lines that were found to be right; `batch` are their points. Resolves when they are kept
-   * and, soon after, the tasks that keep up have taken them. Throws `Unavailable` when not all of
-   * them may have been kept, `InvalidRequest` when a line is longer than a record may be.
+   * Stores parsed lines; `batch` are their points. Resolves when they are stored and, soon after,
+   * the tasks that keep up have taken them. Throws `Unavailable` when some may not have been
+   * stored, `InvalidRequest` when a line is longer than a record may be.
    */
   async append(write: LoggedWrite, batch?: PointBatch): Promise<void> {
     const label = labelOf(write);
@@ -217,8 +217,8 @@ export class PointLog {
   }
 
   /**
-   * As `append`. Answers how many points were left out: as long as an instance knows lines only,
-   * these are the ones that lines cannot carry.
+   * As `append`. Returns how many points were left out: while an instance supports lines only,
+   * those that lines cannot represent.
    */
   async appendPoints({ points, cause, ...target }: LoggedPoints): Promise<number> {
     const label = labelOf({ ...target, precision: 'ns', cause });
@@ -241,12 +241,12 @@ export class PointLog {
     return 0;
   }
 
-  /** Keeps points that a loopback node has written, each once. */
+  /** Stores points that a loopback node has written, each once. */
   loop(looped: Looped): void {
     this.#looped.add(looped);
   }
 
-  /** Resolves when what was looped is kept; `undefined` when it is. */
+  /** Resolves when looped points are stored; `undefined` when they are. */
   loopedKept(): Promise<void> | undefined {
     return this.#looped.kept();
   }
@@ -257,9 +257,8 @@ export class PointLog {
   }
 
   /**
-   * One record after the other: each is a message, which nobody else can interrupt. What the log
-   * has is safe; tasks that keep up are waited for, so that who asks next sees what they made of
-   * it.
+   * One record after another: each is a message, which nothing else can interrupt. What the log has
+   * is safe; tasks that keep up are awaited, so that the next request sees their results.
    */
   async #keep(label: Label, pieces: readonly Piece[]): Promise<void> {
     const { log, clock, patienceMs } = this.#options;
@@ -293,14 +292,14 @@ export class PointLog {
     }
   }
 
-  /** Forgets everything up to a number, which all saved states contain. */
+  /** Purges everything up to a number, which all saved states contain. */
   async forget(through: number): Promise<void> {
     const { log, logger } = this.#options;
     if (through <= 0) return;
     try {
       await log.purge(through + 1);
     } catch (error) {
-      // The log is longer than it needs to be until the next time.
+      // The log is longer than necessary until the next attempt.
       logger('warn', 'failed to shorten the log of points', { err: messageOf(error) });
     }
   }
@@ -310,7 +309,7 @@ export class PointLog {
     return this.#running !== undefined && !this.#signal.aborted;
   }
 
-  /** Nothing more is given; what is looped until the term ends is kept. */
+  /** Nothing more is dispatched; points that are looped until the term ends are stored. */
   async close(): Promise<void> {
     this.#closed.abort(new Unavailable('the engine stops'));
     await this.#running;
@@ -341,7 +340,7 @@ export class PointLog {
     return this.#read(record).batch;
   }
 
-  /** Points that this process has sent itself are not read again. */
+  /** Points that this process has sent itself are not parsed again. */
   #read(record: LogRecord): ReadRecord {
     const label = this.#learn(record);
     const known = label === undefined ? undefined : this.#waiting.get(label.id)?.batch;

@@ -10,13 +10,13 @@ import { levelOf, TooOld } from './build.ts';
 import type { Build } from './build.ts';
 import { decodePoints } from './point-body.ts';
 
-/** What a record says about its points. */
+/** The metadata of a record of points. */
 export type PointLabel = {
   readonly id: string;
   readonly db: string;
   readonly rp: string;
   readonly precision: Precision;
-  /** When it was accepted, in nanoseconds; the time of points without one. */
+  /** Time of acceptance, in nanoseconds; the time of points without one. */
   readonly now: string;
   /** For points of loopback nodes: the last row that caused any of them. */
   readonly cause?: EventCause | undefined;
@@ -25,16 +25,16 @@ export type PointLabel = {
 /** Level of records of points (`point-body.ts`); records of lines have level 1. */
 export const POINTS_LEVEL = 2;
 
-/** A record as it is read; without rows when nothing of it can be. */
+/** A record that was read; without rows if none can be read. */
 export type ReadRecord = {
-  /** Names its write; absent when its label cannot be read. */
+  /** Identifies its write; absent when its label cannot be read. */
   readonly id?: string | undefined;
   readonly batch: PointBatch;
-  /** Why not all of it could be read. */
+  /** Why some of it could not be read. */
   readonly problem?: string | undefined;
 };
 
-/** What a record says about its points; `undefined` when that cannot be read. */
+/** The label of a record; `undefined` when it cannot be read. */
 export function labelIn({ label }: LogRecord): PointLabel | undefined {
   try {
     const { id, now, ...target } = JSON.parse(label) as PointLabel;
@@ -45,7 +45,7 @@ export function labelIn({ label }: LogRecord): PointLabel | undefined {
   }
 }
 
-/** Points with their place in the log. */
+/** Points with their position in the log. */
 export function placed(batch: PointBatch, { sequence }: LogRecord, label?: PointLabel): PointBatch {
   return { ...batch, record: sequence, arrived: label === undefined ? 0n : BigInt(label.now) };
 }
@@ -87,7 +87,7 @@ export function pointsOf(batch: PointBatch): readonly PointInput[] {
   });
 }
 
-/** Points of one database and policy as a batch, the same from whichever record they come. */
+/** Points of one database and policy as a batch, the same for every kind of record. */
 export function batchOfPoints(
   { database, retentionPolicy }: Pick<PointBatch, 'database' | 'retentionPolicy'>,
   points: readonly PointInput[],

@@ -8,14 +8,14 @@ import type { Logger } from '../observability/log-hub.ts';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 
-/** What one task wants. */
+/** The part that one task needs. */
 export type Rereading = {
   readonly first: number;
-  /** It has to be there. */
+  /** The last record, which must exist. */
   readonly through: number;
-  /** Ends it where it is. */
+  /** Ends the read at any point. */
   readonly signal: AbortSignal;
-  /** `undefined` when it takes more. */
+  /** `undefined` when it accepts more. */
   readonly ready: () => Promise<void> | undefined;
   readonly give: (batch: PointBatch) => void;
 };
@@ -31,7 +31,7 @@ export type PointRereaderOptions = {
 
 type Reader = Rereading & { next: number; readonly done: Opening };
 
-/** Tasks of one host start again within about this time. */
+/** Tasks of one host restart within about this time. */
 const GATHER_MS = 50;
 
 const RETRY_MS = 200;
@@ -49,10 +49,7 @@ export class PointRereader {
     options.signal.addEventListener('abort', end, { once: true });
   }
 
-  /**
-   * Gives a part of the log in its order. Resolves with whether all of it was given, which it was
-   * not when a signal has ended it.
-   */
+  /** Reads a part of the log in order. Resolves with `false` if a signal ended it early. */
   async read(rereading: Rereading): Promise<boolean> {
     if (rereading.through < rereading.first) return true;
     const reader = { ...rereading, next: rereading.first, done: opening() };
@@ -103,7 +100,7 @@ export class PointRereader {
         if (reader.signal.aborted) readers.delete(reader);
         else if (sequence < reader.next) continue;
         else if (sequence <= reader.through && reader.ready() !== undefined) {
-          // It is slow, and nobody waits for it.
+          // It is slow, and the others do not wait for it.
           readers.delete(reader);
           void this.#queue(reader); // `ready` does not reject.
         } else {
@@ -116,7 +113,7 @@ export class PointRereader {
       }
       if (readers.size === 0) return;
     }
-    // Purged records are contained in all states, so nobody needs them.
+    // All states contain the purged records, so they are not needed.
     for (const reader of readers) {
       if (signal.aborted) return;
       reader.next = reader.through + 1;

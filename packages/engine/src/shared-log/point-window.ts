@@ -21,7 +21,7 @@ export type PointWindowOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Lines are read when a task here wants them first. */
+/** Lines are parsed when the first task here needs them. */
 type Held = { readonly sizeBytes: number; record?: LogRecord; batch?: PointBatch };
 
 export class PointWindow {
@@ -53,7 +53,8 @@ export class PointWindow {
   }
 
   /**
-   * A record that the leader has named, as soon as it is here. Rejects at the end of the signal.
+   * A record that the leader has named, as soon as it has arrived. Rejects when the signal is
+   * aborted.
    */
   async batch(sequence: number): Promise<PointBatch> {
     const { signal } = this.#options;
@@ -64,7 +65,8 @@ export class PointWindow {
       signal.throwIfAborted();
     }
     const held = this.#held.get(sequence);
-    // All tasks that wanted it have it already, or run elsewhere: this instance was away too long.
+    // All tasks that needed it have it already, or run elsewhere: this instance was disconnected
+    // too long.
     if (held === undefined) throw new Unavailable('points were dropped before they were read here');
     if (held.record !== undefined) {
       // The leader reads every record and sets aside those that cannot be read.
@@ -77,7 +79,7 @@ export class PointWindow {
     return held.batch;
   }
 
-  /** Records before this one will not be asked for. */
+  /** Earlier records will not be requested. */
   forget(before: number): void {
     let isChanged = false;
     for (const [sequence, { sizeBytes }] of this.#held) {
@@ -89,7 +91,7 @@ export class PointWindow {
     if (isChanged) this.#change();
   }
 
-  /** After the end of the signal. */
+  /** Call it after the signal was aborted. */
   async close(): Promise<void> {
     await this.#running;
   }

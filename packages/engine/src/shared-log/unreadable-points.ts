@@ -26,7 +26,7 @@ export class UnreadablePoints {
     this.#numbers = new Set(numbersIn(this.#directory));
   }
 
-  /** Records that are set aside, also those of before this process. */
+  /** Number of records set aside, including those from before this process. */
   get count(): number {
     return this.#numbers.size;
   }
@@ -47,7 +47,7 @@ export class UnreadablePoints {
     this.#writing = this.#writing.then(() => this.#write(file, Buffer.concat([head, bytes])));
   }
 
-  /** Waits for what is being written. */
+  /** Waits for writes in progress. */
   close(): Promise<void> {
     return this.#writing;
   }

@@ -36,8 +36,8 @@ export type ReporterOptions = {
   readonly more: () => readonly Statistic[];
 };
 
-// Names that the database's own monitor uses too, or that would be taken for its counters; in the
-// database's table of statistics ours must not mix with them.
+// Names that the database's own monitor uses too, or that would be mistaken for its counters; in
+// the database's table of statistics ours must not mix with them.
 const DATABASE_NAMES: ReadonlySet<string> = new Set(['runtime', 'http']);
 
 export class Reporter {
@@ -48,7 +48,7 @@ export class Reporter {
     this.#options = options;
   }
 
-  /** All statistics at this moment. Integers are `bigint`. */
+  /** All present statistics. Integers are `bigint`. */
   statistics(): readonly Statistic[] {
     const { common } = this;
     return this.own().map((statistic) => ({
@@ -57,12 +57,12 @@ export class Reporter {
     }));
   }
 
-  /** The same without the tags that all have. */
+  /** The same without the common tags. */
   own(): readonly Statistic[] {
     return [...this.#taskStatistics(), ...this.#ingress(), ...this.#options.more()];
   }
 
-  /** Tags of all statistics: which engine this is. */
+  /** Tags of all statistics: they identify this engine. */
   get common(): Readonly<Record<string, string>> {
     const { server } = this.#options;
     return {
@@ -91,7 +91,7 @@ export class Reporter {
     await this.#store(statistics, time);
   }
 
-  /** Brings the counters of tasks in other threads up to date. */
+  /** Updates the counters of tasks in other threads. */
   async refresh(): Promise<void> {
     const asked = [...this.#options.executor.all()].map(({ task }) =>
       task.refresh({ onlyChanged: true }),
@@ -130,7 +130,7 @@ export class Reporter {
       }
       await clusters.writeLines(target, lines.join('\n'));
     } catch (error) {
-      // The database is unreachable; these statistics are lost, and the next ones are sent again.
+      // The database is unreachable; these statistics are lost, later ones are sent again.
       if (!(error instanceof AppError)) throw error;
       this.#isStoreReady = false;
       log('debug', 'failed to store statistics', { err: error.message });

@@ -22,7 +22,7 @@ export class KeptHistory {
   readonly #history: AlertHistory;
   readonly #table: Table<Entry>;
   readonly #log: Logger;
-  /** Entries on disk with how many changes each has, the oldest first. */
+  /** Entries on disk, oldest first, with their numbers of changes. */
   #entries: { readonly number: number; readonly count: number }[] = [];
 
   constructor(history: AlertHistory, metadata: Metadata, log: Logger) {
@@ -42,7 +42,7 @@ export class KeptHistory {
     this.#history.load(changes);
   }
 
-  /** Writes what is new; what the disk does not take is gone after a restart, and logged. */
+  /** Writes new changes; those that cannot be written are logged, and gone after a restart. */
   async save(): Promise<void> {
     const added = this.#history.takeNew();
     if (added.length === 0) return;

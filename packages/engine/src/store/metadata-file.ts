@@ -14,11 +14,11 @@ import { KEY_FILE } from './store-cipher.ts';
 /** Name of the file inside the data directory, and of the backup that clients download. */
 export const METADATA_FILE = 'engine.mdb';
 
-/** How an operator says that an engine shall begin with nothing. */
+/** How an operator makes an engine begin with nothing. */
 export const START_EMPTY_HINT =
   'start once with --start-empty true (up: --engine-start-empty true)';
 
-/** Rises with every change of the tables that an older engine would misread. */
+/** Increases with every change of the tables that an older engine would misread. */
 export const FORMAT_VERSION = 2;
 
 /** The one entry of the table `identity`. */
@@ -31,8 +31,8 @@ export type Identity = {
 };
 
 /**
- * Throws when a directory had a file that is gone: LMDB would make a new one, and tasks, handlers
- * and secrets would be gone without a word.
+ * Throws when the file of a directory is gone: LMDB would create a new one, and tasks, handlers and
+ * secrets would be gone without notice.
  */
 export function checkUnused(directory: string): void {
   const traces = [`${METADATA_FILE}-lock`, KEY_FILE].filter((name) =>
@@ -44,10 +44,10 @@ export function checkUnused(directory: string): void {
   );
 }
 
-/** A file that is open. */
+/** An open file. */
 export type StoreFile = {
   readonly root: RootDatabase;
-  /** Where its writes take their room from. */
+  /** The space for its writes. */
   readonly room: Pick<MetadataRoom, 'take' | 'close'>;
   /** A consistent copy of the whole file. */
   readonly backup: () => Promise<Buffer>;
@@ -58,21 +58,18 @@ export function openFile(file: string): StoreFile {
     path: file,
     noSubdir: true,
     maxDbs: 32,
-    // Its own batches make promises that nobody can take, and the process would end when the disk
-    // is full.
+    // Its own batches create promises without handlers, and the process would end when the disk is
+    // full.
     eventTurnBatching: false,
-    // A committed transaction is on disk; with overlapping syncs it would only be on its way.
+    // A committed transaction is on disk; with overlapping syncs it would only be in progress.
     overlappingSync: false,
   });
-  // LMDB makes them readable by others.
+  // LMDB creates them readable by others.
   for (const path of [file, `${file}-lock`]) if (existsSync(path)) chmodSync(path, PRIVATE_FILE);
   return { root, room: new MetadataRoom(root, file), backup: () => bytesOf(root, file) };
 }
 
-/**
- * Replaces the file by a copy without the pages that are not used any more: they hold what was
- * there before.
- */
+/** Replaces the file by a copy without unused pages, which have earlier contents. */
 export async function forgetOldPages(root: RootDatabase, file: string): Promise<void> {
   const copy = `${file}.sealed`;
   await rm(copy, { recursive: true, force: true });
@@ -83,8 +80,8 @@ export async function forgetOldPages(root: RootDatabase, file: string): Promise<
 }
 
 /**
- * Copies the file as it is at one moment; where the copy is. Depending on how the environment was
- * opened it is the file of this name, or one in a directory of this name.
+ * Copies the file as it is at one moment; returns the path of the copy. Depending on how the
+ * environment was opened it is the file of this name, or one in a directory of this name.
  */
 async function copyTo(root: RootDatabase, path: string): Promise<string> {
   await root.backup(path, true);

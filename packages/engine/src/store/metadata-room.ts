@@ -9,7 +9,7 @@ import type { RootDatabase } from 'lmdb';
 /** Pages of an LMDB file. */
 export const PAGE_BYTES = 4096;
 
-/** What a transaction changes besides its entries: roots of tables and the list of free pages. */
+/** Changes of a transaction besides its entries: roots of tables and the list of free pages. */
 const TRANSACTION_BYTES = 256 * 1024;
 
 /** Bytes of the list of free pages per page that is replaced. */
@@ -19,7 +19,7 @@ const GROWTH_BYTES = 1024 * 1024;
 
 const ZEROS = Buffer.alloc(64 * 1024);
 
-/** Left to writes that only remove or end something, so that a full disk can be tidied up. */
+/** Reserved for writes that only remove or end something, so that a full disk can be tidied up. */
 const SPARE_BYTES = 512 * 1024;
 
 /** How large a write is. */
@@ -28,7 +28,7 @@ type Size = {
   readonly entries: number;
   /** Bytes of the values that are put. */
   readonly bytes: number;
-  /** It ends something and may use what is left for that. */
+  /** It ends something and may use the reserved space. */
   readonly isEnd?: boolean | undefined;
 };
 
@@ -36,28 +36,25 @@ export class MetadataRoom {
   readonly #root: RootDatabase;
   readonly #fd: number;
   readonly #growthBytes: number;
-  /** Bytes of the file, and those that LMDB used, when they were last looked at. */
+  /** Bytes of the file, and those that LMDB used, when they were last checked. */
   #length = 0;
   #used = 0;
-  /**
-   * Bytes that writes may use which have not ended, and that those may have used which ended since
-   * that look.
-   */
+  /** Bytes for writes in progress, and for those that have ended since that check. */
   #inFlight = 0;
   #ended = 0;
 
-  /** `growthBytes` is what the file grows by at least. */
+  /** `growthBytes` is the minimum by which the file grows. */
   constructor(root: RootDatabase, path: string, growthBytes = GROWTH_BYTES) {
     this.#root = root;
     this.#growthBytes = growthBytes;
-    // Appending is one step for the system: it never touches what LMDB has put there meanwhile.
+    // Appending is atomic: it never overwrites what LMDB has written meanwhile.
     this.#fd = openSync(path, 'a');
     this.#look();
   }
 
   /**
-   * Takes room for a write that is about to begin. What it gives is to be called when it has ended,
-   * in whatever way. Throws `Unavailable` with the reason when there is none.
+   * Reserves space for a write that is about to begin. Call the result when it has ended, in any
+   * way. Throws `Unavailable` with the reason when there is no space.
    */
   take(size: Size): () => void {
     const needed = this.#neededBytes(size);
@@ -79,7 +76,7 @@ export class MetadataRoom {
     closeSync(this.#fd);
   }
 
-  // The most that LMDB can need: no page is replaced twice in a transaction, none is used again.
+  // The most that LMDB can need: no page is replaced twice in a transaction, none is reused.
   #neededBytes({ entries, bytes }: Size): number {
     const most = 2 * (this.#used + this.#ended + this.#inFlight);
     const replacedPages = Math.min(2 * entries, Math.ceil(most / PAGE_BYTES));
@@ -97,7 +94,7 @@ export class MetadataRoom {
     this.#ended = 0;
   }
 
-  // Grows by a little more than is lacking when the disk has it.
+  // Grows by at least `growthBytes` if the disk has space.
   #grow(lacking: number): void {
     const needed = this.#length + lacking;
     const wanted = this.#length + Math.max(lacking, this.#growthBytes);

@@ -21,11 +21,11 @@ import { Entries, placeOf, Table } from './table.ts';
 import { declarationOf, TABLES } from './tables.ts';
 import type { KeyOf, StoreChange, StoreKey, TableName } from './tables.ts';
 
-// Some tables with a page each.
+// Space for some tables with a page each.
 const FIRST_ENTRIES = 32;
 
 export type KeyOptions = Omit<KeyPlace, 'directory'> & {
-  /** Opens the file; default: as one on a disk, which is synced. */
+  /** Opens the file; default: on a disk, with syncs. */
   readonly openFile?: typeof openFile | undefined;
 };
 
@@ -33,8 +33,8 @@ const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
 
 export type CommitOptions = {
   /**
-   * The changes end something: they may use the room that is kept for that on a full disk. Default:
-   * they do when they only remove.
+   * The changes end something: they may use the space that is reserved for that on a full disk.
+   * Default: if they only remove.
    */
   readonly isEnd?: boolean | undefined;
 };
@@ -58,7 +58,7 @@ export class Metadata {
   readonly serverId: string;
   readonly cipher: StoreCipher;
   readonly #root: RootDatabase;
-  /** Where all writes take their room from. */
+  /** The space for all writes. */
   readonly #room: StoreFile['room'];
   readonly #backup: StoreFile['backup'];
   readonly #databases = new Map<string, Database<Buffer, StoreKey>>();
@@ -80,9 +80,9 @@ export class Metadata {
   }
 
   /**
-   * Opens the file in a directory, which is made when absent. Throws when it was written by a newer
-   * version or with another key, and when it is gone from a directory where there was one, unless
-   * it `startsEmpty` then.
+   * Opens the file in a directory, which is created if absent. Throws when it was written by a
+   * newer version or with another key, and when it is gone from a directory that had one, unless
+   * `startsEmpty`.
    */
   static async open(
     directory: string,
@@ -95,7 +95,7 @@ export class Metadata {
     return Metadata.#open(directory, { key, isClean: isNew });
   }
 
-  /** `isClean`: no page of the file holds what was there before values were sealed. */
+  /** `isClean`: no page of the file has contents from before values were sealed. */
   static async #open(
     directory: string,
     { key, isClean }: { readonly key: KeyOptions; readonly isClean: boolean },
@@ -104,7 +104,7 @@ export class Metadata {
     const isNew = !existsSync(file);
     const stored = (key.openFile ?? openFile)(file);
     const { root, room } = stored;
-    // The first tables are made behind this one. What is there already can be read on a full disk,
+    // The first tables are created with this reservation. Existing ones can be read on a full disk,
     // too.
     const release = isNew ? room.take({ entries: FIRST_ENTRIES, bytes: 0 }) : undefined;
     const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
@@ -140,7 +140,7 @@ export class Metadata {
         await metadata.write([identityChange(sealed)]);
         return metadata;
       }
-      // Written by a version that stored values as they are.
+      // Written by a version that did not seal values.
       await metadata.#sealAll();
       await forgetOldPages(root, file);
       await metadata.close();
@@ -152,7 +152,7 @@ export class Metadata {
     return Metadata.#open(directory, { key, isClean: true });
   }
 
-  /** Seals values that are stored as they are. */
+  /** Seals values that are stored as plain text. */
   async #sealAll(): Promise<void> {
     const changes: StoreChange[] = [];
     for (const { name: table } of TABLES.filter((declared) => declared.isSealed))
@@ -173,25 +173,25 @@ export class Metadata {
   }
 
   /**
-   * Everything that is shared with other instances, as it lies on the disk, table by table. Throws
+   * All entries that are shared with other instances, as stored on disk, table by table. Throws
    * `Unavailable` when the file is closed meanwhile.
    */
   *shared(): Iterable<StoreChange> {
     for (const table of this.#sharedTables())
       for (const { key, value } of this.#database(table).getRange()) {
         yield { table, key, value };
-        // LMDB says MDB_BAD_TXN.
+        // LMDB reports MDB_BAD_TXN.
         if (this.#isClosed) throw new Unavailable('the metadata is closed');
       }
   }
 
-  /** Removals of all of it. */
+  /** Removals of all shared entries. */
   *removals(): Iterable<StoreChange> {
     for (const table of this.#sharedTables())
       for (const key of this.#database(table).getKeys()) yield { table, key, value: undefined };
   }
 
-  /** Changes as they lie on the disk: values of tables with secrets are encrypted. */
+  /** Changes as stored on disk: values of tables with secrets are encrypted. */
   sealed(changes: readonly StoreChange[]): readonly StoreChange[] {
     return changes.map((change) => {
       const { table, key, value } = change;
@@ -202,8 +202,8 @@ export class Metadata {
   }
 
   /**
-   * Makes changes, all or none of them; resolves when they are on disk, and in a cluster in the
-   * shared log. Throws `Unavailable` with the reason when they cannot be made.
+   * Commits changes, all or none of them; resolves when they are on disk, and in a cluster in the
+   * shared log. Throws `Unavailable` with the reason on failure.
    */
   async commit(changes: readonly StoreChange[], options: CommitOptions = {}): Promise<void> {
     if (changes.length === 0) return;
@@ -211,7 +211,7 @@ export class Metadata {
     log?.check();
     const sealed = this.sealed(changes);
     if (log === undefined) return this.write(sealed, options);
-    // Room first: what is in the log has to be made here, too.
+    // Space first: changes in the log have to be applied here, too.
     const release = this.#room.take(sizeOf(sealed, options));
     try {
       await log.commit(sealed, (made) => this.#transact(made));
@@ -220,13 +220,13 @@ export class Metadata {
     }
   }
 
-  /** From now on what is committed gets its place from this log. */
+  /** From now on commits get their positions from this log. */
   commitThrough(log: CommitLog): void {
     this.#log = log;
   }
 
   /**
-   * Makes changes that have their place already, as they lie on the disk: records of the log, and
+   * Writes changes that already have their position, as stored on disk: records of the log, and
    * entries of this directory alone. Throws as `commit` does.
    */
   async write(changes: readonly StoreChange[], options: CommitOptions = {}): Promise<void> {
@@ -239,11 +239,11 @@ export class Metadata {
   }
 
   async #transact(changes: readonly StoreChange[]): Promise<void> {
-    // To open one is a transaction of its own.
+    // Opening one is a transaction of its own.
     const databases = changes.map(({ table }) => this.#database(table));
     try {
-      // Not `transaction`, whose callback a thread of Node's pool waits for: when the process exits
-      // meanwhile, Node waits for that thread, and so forever.
+      // Not `transaction`, whose callback a thread of Node's pool waits for: if the process exits
+      // meanwhile, Node waits for that thread forever.
       await this.#root.batch(() => {
         for (const [i, { key, value }] of changes.entries()) {
           if (value === undefined) void databases[i]?.remove(key);
@@ -252,7 +252,7 @@ export class Metadata {
       });
       await this.#root.flushed;
     } catch (error) {
-      // LMDB tells the reason in a promise of its own, which rejects a moment later.
+      // LMDB reports the reason in a promise of its own, which rejects a moment later.
       const cause: unknown =
         error instanceof Error && 'commitError' in error
           ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
@@ -300,18 +300,18 @@ export class Metadata {
   }
 }
 
-/** The entry that says whose file it is. */
+/** The entry that identifies the owner of the file. */
 export function identityChange(identity: Identity): StoreChange {
   return { table: 'identity', key: 'engine', value: Buffer.from(JSON.stringify(identity)) };
 }
 
-/** What a transaction needs room for. */
+/** The size of a transaction. */
 function sizeOf(
   changes: readonly StoreChange[],
   { isEnd }: CommitOptions,
 ): CommitOptions & { readonly entries: number; readonly bytes: number } {
   const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-  // One more for how far a copy has come.
+  // One more for the position of a copy.
   return { entries: changes.length + 1, bytes, isEnd };
 }
 

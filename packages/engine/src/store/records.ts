@@ -13,8 +13,8 @@ export type TaskRecord = {
   readonly dbrps: readonly Dbrp[];
   readonly script: string;
   /**
-   * JSON text of the vars as the API takes them, with their secrets; text because integers keep all
-   * their digits.
+   * JSON text of the vars as the API accepts them, with their secrets; text because integers keep
+   * all their digits.
    */
   readonly varsJson: string;
   readonly status: TaskStatus;
@@ -22,9 +22,9 @@ export type TaskRecord = {
   readonly created: string;
   readonly modified: string;
   readonly lastEnabled: string;
-  /** Parts that the definition asks for; absent when it says nothing. */
+  /** Number of parts in the definition; absent when it has none. */
   readonly split?: number | undefined;
-  /** Parts that it runs in since it was defined or enabled last; one when absent. */
+  /** Number of parts that it runs in since it was last defined or enabled; one when absent. */
   readonly parts?: number | undefined;
 };
 
@@ -47,9 +47,9 @@ export type RecordingRecord = {
   readonly error: string;
   readonly status: JobStatus;
   readonly progress: number;
-  /** From which its data comes; absent when an older version made it. */
+  /** The databases of its data; absent in records of older versions. */
   readonly databases?: readonly string[] | undefined;
-  /** Id of the instance whose file it is; of a cluster only. */
+  /** Id of the instance that has the file; only in a cluster. */
   readonly instance?: string | undefined;
 };
 
@@ -64,11 +64,11 @@ export type ReplayRecord = {
   readonly error: string;
   readonly status: JobStatus;
   readonly progress: number;
-  /** As of recordings; those of the task too. */
+  /** As for recordings; includes those of the task. */
   readonly databases?: readonly string[] | undefined;
   /** JSON text of the statistics at the end. */
   readonly statsJson: string;
 };
 
-/** What answers show for a time that is not set. */
+/** The text in answers for a time that is not set. */
 export const ZERO_TIME = '0001-01-01T00:00:00Z';

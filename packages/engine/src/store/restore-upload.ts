@@ -16,12 +16,12 @@ import { inspectStore, removeLock } from './store-repair.ts';
 const UPLOAD_FILE = `${METADATA_FILE}.restoring`;
 const REPLACED_FILE = `${METADATA_FILE}.replaced`;
 
-/** How many entries a table of the backup has. */
+/** The number of entries per table of the backup. */
 export type Entries = Readonly<Record<string, number>>;
 
 type Upload = { readonly id: string; readonly file: FileHandle; sizeBytes: number };
 
-/** One upload at a time; a new one ends that before it. */
+/** One upload at a time; a new one ends the previous one. */
 export class RestoreUpload {
   readonly #place: KeyPlace;
   #upload: Upload | undefined;
@@ -36,7 +36,7 @@ export class RestoreUpload {
     return join(this.#place.directory, UPLOAD_FILE);
   }
 
-  /** Begins one; the result names it in the calls that follow. */
+  /** Begins an upload; the result identifies it in later calls. */
   async open(): Promise<string> {
     await this.close();
     const file = await open(this.#path, 'wx', PRIVATE_FILE);
@@ -54,8 +54,8 @@ export class RestoreUpload {
   }
 
   /**
-   * All bytes are there: what the file holds. Throws `InvalidRequest` when it cannot be used, and
-   * nothing has changed then. `swapRestored` is next.
+   * All bytes have arrived: returns the contents. Throws `InvalidRequest` when the file cannot be
+   * used, and nothing has changed then. `swapRestored` is next.
    */
   async finish(id: string): Promise<Entries> {
     const upload = this.#find(id);
@@ -90,8 +90,8 @@ export class RestoreUpload {
 }
 
 /**
- * Puts what was uploaded in the place of the file, which nobody may have open; what was there stays
- * beside it until the next time. At no moment there is no file. Throws `Conflict` when nothing was
+ * Replaces the file, which must not be open, by the uploaded one; the previous file stays beside it
+ * until the next time. There is a file at every moment. Throws `Conflict` when nothing was
  * uploaded.
  */
 export function swapRestored(directory: string): void {
@@ -103,7 +103,7 @@ export function swapRestored(directory: string): void {
   removeLock(file);
 }
 
-/** As it was before `swapRestored`. */
+/** Undoes `swapRestored`. */
 export function undoRestored(directory: string): void {
   const [file, , replaced] = paths(directory);
   renameSync(replaced, file);

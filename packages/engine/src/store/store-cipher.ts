@@ -7,14 +7,16 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Corruption, InvalidRequest } from '@tidemark/core';
 
-/** Name of the key's file inside the data directory, where the configuration names no other. */
+/**
+ * Name of the key's file inside the data directory, if the configuration does not set another one.
+ */
 export const KEY_FILE = 'engine.key';
 
 const PREFIX = 'enc1:';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Shortest text that a key is derived from; generated ones have twice as many characters. */
+/** Minimum length of a text from which a key is derived; generated ones are twice as long. */
 const TEXT_LENGTH_MIN = 32;
 
 export class StoreCipher {
@@ -24,17 +26,17 @@ export class StoreCipher {
     this.#key = Buffer.from(hkdfSync('sha256', text, '', 'tidemark engine metadata', KEY_BYTES));
   }
 
-  /** For a process that checks what is stored. */
+  /** For a process that checks stored values. */
   get hex(): string {
     return this.#key.toString('hex');
   }
 
-  /** Tells this key from others, and nothing about it. */
+  /** Identifies this key without revealing anything about it. */
   check(subject: string): string {
     return createHmac('sha256', this.#key).update(subject).digest('hex');
   }
 
-  /** A JSON text that stands for `text` at a place. */
+  /** A JSON text that encrypts `text` for a place. */
   seal(place: string, text: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(place));
@@ -43,8 +45,8 @@ export class StoreCipher {
   }
 
   /**
-   * What was sealed. Throws `Corruption` when it was changed, or was written for another place or
-   * with another key.
+   * The decrypted text. Throws `Corruption` when it was changed, or was written for another place
+   * or with another key.
    */
   open(place: string, sealed: string): string {
     const bytes = Buffer.from(sealed.slice(1 + PREFIX.length, -1), 'base64');
@@ -63,7 +65,7 @@ export class StoreCipher {
   }
 }
 
-/** Whether a stored text is one that `seal` made. */
+/** Whether `seal` made a stored text. */
 export function isSealed(text: string): boolean {
   return text.startsWith(`"${PREFIX}`);
 }
@@ -77,13 +79,13 @@ export type KeyPlace = {
 };
 
 /**
- * The key of a store: the text of a file or of `env:NAME`. Without a setting the file lies in the
- * data directory, and is made when the store is new, or has no key yet. Throws `InvalidRequest`
+ * The key of a store: the text of a file or of `env:NAME`. Without a setting the file is in the
+ * data directory, and is created when the store is new, or has no key yet. Throws `InvalidRequest`
  * with what to do.
  */
 export function readKey(
   options: KeyPlace & {
-    /** The store was written with a key, so that a new one could not read it. */
+    /** The store was written with a key, so a new one could not read it. */
     readonly isNeeded: boolean;
   },
 ): StoreCipher {
@@ -100,7 +102,7 @@ export function readKey(
   return new StoreCipher(text);
 }
 
-/** As `readKey`, of a key that is there. */
+/** As `readKey`, for an existing key. */
 export function existingKey(place: KeyPlace): StoreCipher | undefined {
   const { setting, environment } = place;
   if (setting.startsWith('env:')) {

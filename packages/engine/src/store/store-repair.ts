@@ -21,7 +21,7 @@ import { TABLES } from './tables.ts';
 
 const READER = fileURLToPath(new URL('../../read-store.mjs', import.meta.url));
 
-/** Tables whose values are not JSON; the reader has to know them. */
+/** Tables whose values are not JSON; the reader needs their names. */
 const BINARY_TABLES = TABLES.filter((declared) => 'isBinary' in declared)
   .map(({ name }) => name)
   .join(',');
@@ -31,9 +31,9 @@ type Read = (args: readonly string[], take: Take) => Promise<boolean>;
 
 type Summary = {
   readonly table: string;
-  /** What the table itself says. */
+  /** The number of entries according to the table. */
   readonly entryCount: number;
-  /** What was found; missing where the reader did not come to the table's end. */
+  /** The number found; absent if the reader did not reach the table's end. */
   readonly count?: number;
   readonly isGood?: boolean;
 };
@@ -45,22 +45,22 @@ type Entry = {
 };
 
 /**
- * How many entries of a table were kept; `of` is `undefined` where the file no longer tells how
- * many there were.
+ * How many entries of a table were kept; `of` is `undefined` if the file no longer has their
+ * number.
  */
 type Kept = { readonly table: string; readonly kept: number; readonly of: number | undefined };
 
 /**
- * Looks through the file of a directory and repairs it when that is needed. Nothing may have it
- * open. Throws `InvalidRequest` for one that was cut short or is not that of an engine: it would
- * start with a part of what was defined, or nothing. With `startsEmpty` it is put aside instead.
+ * Checks the file of a directory and repairs it if necessary. It must not be open. Throws
+ * `InvalidRequest` for one that was cut short or is not that of an engine: it would start with a
+ * part of its definitions, or none. With `startsEmpty` it is moved aside instead.
  */
 export async function repairStore(
   place: KeyPlace & { readonly startsEmpty: boolean },
   log: LogSink,
 ): Promise<void> {
   const { directory } = place;
-  // Without it what is sealed cannot be checked; opening the store says what is missing.
+  // Without it sealed values cannot be checked; opening the store reports that it is missing.
   const cipher = existingKey(place);
   let key = cipher?.hex ?? '';
   const read = (args: readonly string[], take: Take): Promise<boolean> =>
@@ -121,7 +121,7 @@ async function check(
   read: Read,
 ): Promise<{
   readonly found: ReadonlyMap<string, Summary>;
-  /** How long the file has to be; `undefined` where its beginning cannot be read. */
+  /** The length that the file must have; `undefined` if its beginning cannot be read. */
   readonly usedBytes: number | undefined;
   readonly isRead: boolean;
   readonly isGood: boolean;
@@ -140,9 +140,9 @@ async function check(
 }
 
 /**
- * What a file holds that an engine may be opened on: entries by table. Throws `InvalidRequest` for
- * one that is damaged, is something else, was written by a newer version, or with another key than
- * that of `place`.
+ * The contents of a file that an engine can be opened on: entries by table. Throws `InvalidRequest`
+ * for one that is damaged, is something else, was written by a newer version, or with another key
+ * than that of `place`.
  */
 export async function inspectStore(
   file: string,
@@ -172,7 +172,7 @@ export async function inspectStore(
   }
 }
 
-/** What a file says of itself. */
+/** The identity in a file. */
 async function identityOf(file: string, read: Read): Promise<Identity | undefined> {
   let identity: Identity | undefined;
   await read([file, 'first', 'identity'], (line) => {
@@ -183,7 +183,7 @@ async function identityOf(file: string, read: Read): Promise<Identity | undefine
   return identity;
 }
 
-/** Whether a file says that it was written with a key. */
+/** Whether a file was written with a key. */
 function isWrittenWith(cipher: StoreCipher, identity: Identity | undefined): boolean {
   return identity !== undefined && identity.keyCheck === cipher.check(identity.clusterId);
 }
@@ -199,11 +199,11 @@ async function salvage(
   const root = open({ path: target, noSubdir: true, maxDbs: 32, overlappingSync: false });
   const room = new MetadataRoom(root, target);
   try {
-    // The kept entries take no more space than the file they come from.
+    // The kept entries take no more space than their file.
     const { size } = statSync(file);
     const release = room.take({ entries: Math.ceil(size / PAGE_BYTES), bytes: size });
     const kept: Kept[] = [];
-    // Asked for even when the list of tables is damaged. Others are found in that list.
+    // Read even when the list of tables is damaged. Others are found in that list.
     for (const table of new Set([...TABLES.map(({ name }) => name), ...found.keys()])) {
       kept.push(await salvageTable({ file, root, table, of: found.get(table)?.entryCount, read }));
     }
@@ -234,7 +234,7 @@ async function salvageTable(job: {
     const { key, value, isGood } = line as Entry;
     if (isGood) void database.put(key, Buffer.from(value, 'base64'));
   };
-  // The reader ends at a damaged page; from the other end on it gets to what lies behind that.
+  // The reader ends at a damaged page; from the other end it reaches what is beyond that.
   const isWhole = await read([file, 'first', table], take);
   await root.flushed;
   if (!isWhole || database.getKeysCount() !== of) await read([file, 'last', table], take);
@@ -242,7 +242,7 @@ async function salvageTable(job: {
   return { table, kept: database.getKeysCount(), of };
 }
 
-/** Runs the reader and hands on its lines; whether it came to its end. */
+/** Runs the reader and passes on its lines; returns whether it completed. */
 async function runReader(
   { args, key }: { readonly args: readonly string[]; readonly key: string },
   take: Take,
@@ -250,18 +250,18 @@ async function runReader(
   const child = spawn(process.execPath, [READER, BINARY_TABLES, ...args], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  // It may end before it has read that.
+  // It may end before it has read the key.
   child.stdin.on('error', () => undefined).end(key);
   const closed = once(child, 'close') as Promise<[number | null]>;
   for await (const line of createInterface({ input: child.stdout })) {
-    // The last line of a process that was ended may be a part of one.
+    // The last line of a process that was ended may be incomplete.
     if (line.endsWith('}')) take(JSON.parse(line));
   }
   const [status] = await closed;
   return status === 0;
 }
 
-/** A name with a number behind it that no file has. */
+/** The name with the first number after it that no file has. */
 export function unusedName(path: string): string {
   for (let i = 1; ; i++) if (!existsSync(`${path}-${i}`)) return `${path}-${i}`;
 }

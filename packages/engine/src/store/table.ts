@@ -1,4 +1,4 @@
-// How the tables of the metadata are read. Changing them is `Metadata.commit`.
+// Reads the tables of the metadata. `Metadata.commit` changes them.
 import type { Database } from 'lmdb';
 import type { CommitOptions } from './metadata.ts';
 import type { StoreCipher } from './store-cipher.ts';
@@ -7,13 +7,13 @@ import type { StoreChange, StoreKey } from './tables.ts';
 
 export type EntryRange<K extends StoreKey> = {
   readonly start?: K;
-  /** The first key that is not in it any more. */
+  /** The first key after the range. */
   readonly end?: K;
   readonly reverse?: boolean;
   readonly limit?: number;
 };
 
-/** What a value is bound to. */
+/** The place that a value is bound to. */
 export function placeOf(table: string, key: StoreKey): string {
   return JSON.stringify([table, key]);
 }
@@ -60,7 +60,7 @@ export class Entries<K extends StoreKey = StoreKey> {
   }
 }
 
-/** What becomes of one id; `undefined` removes it. */
+/** The change of one id; `undefined` removes it. */
 export type TableChange<V> = { readonly id: string; readonly value: V | undefined };
 
 type Commit = (changes: readonly StoreChange[], options?: CommitOptions) => Promise<void>;

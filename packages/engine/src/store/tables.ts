@@ -6,13 +6,13 @@ export type TableDeclaration = {
   readonly key: 'text' | 'number' | 'pair';
   /** Values are no JSON. */
   readonly isBinary?: true;
-  /** Its entries are of this directory alone, and in no record of the shared log. */
+  /** Its entries are only in this directory, and in no record of the shared log. */
   readonly isLocal: boolean;
   /** Its values may hold secrets, and are encrypted on the disk and in the log. */
   readonly isSealed: boolean;
   /**
-   * What an entry is called that a single engine brings into a cluster; '' for entries that come
-   * with others, `undefined` for those that stay behind.
+   * The name of an entry that a single engine brings into a cluster; '' for entries that come with
+   * others, `undefined` for those that stay behind.
    */
   readonly joinedAs: string | undefined;
 };
@@ -55,8 +55,8 @@ export type KeyOf<N extends TableName> = KeyTypes[Extract<Declared, { name: N }>
 export type StoreKey = KeyTypes[keyof KeyTypes];
 
 /**
- * What becomes of one entry; without a value it is removed. A newer version may have tables that
- * are not declared here.
+ * The change of one entry; without a value it is removed. A newer version may have tables that are
+ * not declared here.
  */
 export type StoreChange = {
   readonly table: string;

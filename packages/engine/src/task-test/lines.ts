@@ -1,4 +1,4 @@
-// How task tests print results: one line per row, event, request or written point.
+// The results of task tests in print: one line per row, event, request or written point.
 import { formatClockDuration, formatRfc3339 } from '@tidemark/core';
 import type { EventState } from '@tidemark/alerting';
 import { printLine } from '@tidemark/line-protocol';

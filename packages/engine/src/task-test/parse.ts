@@ -21,7 +21,7 @@ export type Section = {
 };
 
 const KINDS = [
-  // What the task is.
+  // Sections that define the task.
   'id',
   'dbrp',
   'precision',
@@ -30,12 +30,12 @@ const KINDS = [
   'vars',
   'handler',
   'script',
-  // What happens to it.
+  // Sections that feed it.
   'write',
   'query-result',
   'advance',
   'finish',
-  // What is expected.
+  // Sections with expected output.
   'emits',
   'output',
   'events',
@@ -71,7 +71,7 @@ export type ParsedTaskTest = {
 type MutableSection = { kind: SectionKind; argument: string; lines: string[]; line: number };
 type MutableCase = { name: string; line: number; sections: MutableSection[] };
 
-/** Parses a file. Mistakes do not stop it. */
+/** Parses a file. Continues after mistakes. */
 export function parseTaskTest(text: string): ParsedTaskTest {
   const cases: MutableCase[] = [];
   const mistakes: Mistake[] = [];

@@ -22,10 +22,7 @@ import type { Section, TestCase } from './parse.ts';
 import { readVar } from './var.ts';
 import { Outbox, TestAlerts, virtualClock } from './world.ts';
 
-/**
- * An expectation that does not hold, or something that the file says wrong; then both lists are
- * empty.
- */
+/** A failed expectation, or a mistake in the file, for which both lists are empty. */
 export type TaskTestFailure = {
   /** One-based line of the section. */
   readonly line: number;
@@ -35,7 +32,7 @@ export type TaskTestFailure = {
 };
 
 export type TaskTestResult = {
-  /** What follows `test`; '' for a file that is one test. */
+  /** The text after `test`; '' for a file that is one test. */
   readonly name: string;
   readonly line: number;
   readonly failures: readonly TaskTestFailure[];
@@ -44,19 +41,19 @@ export type TaskTestResult = {
   readonly tookMs: number;
 };
 
-/** Wall time at the start of a test that says no other. */
+/** Wall time at the start of a test that sets none. */
 const START = 1_704_067_200_000_000_000n;
 
 export type TaskTestOptions = {
   /** Measures how long each test took. */
   readonly clock: Clock;
-  /** Text of the file that `script FILE` names; throws when there is none. */
+  /** Text of the file in `script FILE`; throws when there is none. */
   readonly readScript: (path: string) => string;
 };
 
 /**
- * Runs the tests of a file, one after the other. Never rejects for what the text says; mistakes of
- * the file are failures.
+ * Runs the tests of a file, one after another. Never rejects because of the text; mistakes of the
+ * file are failures.
  */
 export async function runTaskTests(
   text: string,
@@ -87,9 +84,7 @@ class CaseRun {
   readonly #options: TaskTestOptions;
   readonly #failures: TaskTestFailure[] = [];
   #checkCount = 0;
-  /**
-   * Where the clock begins and from when on points move it; `undefined` when only the test does.
-   */
+  /** The start of the clock, from which on points move it; `undefined` when only the test does. */
   readonly #begin: Timestamp | undefined;
   readonly #timers: VirtualTimers;
   readonly #clock: Clock;
@@ -97,7 +92,7 @@ class CaseRun {
   readonly #alerts: TestAlerts;
   readonly #outbox = new Outbox();
   #id = 'test';
-  /** As given by `dbrp`; `undefined` when the script or the default decides. */
+  /** Set by `dbrp`; `undefined` if the script or the default decides. */
   #given: Dbrp | undefined;
   #isWithoutDbrp = false;
   #source: Dbrp = { db: 'd', rp: 'r' };
@@ -183,7 +178,7 @@ class CaseRun {
     }
   }
 
-  /** Checks an expectation; `false` for a section that is none. */
+  /** Checks an expectation; `false` for other sections. */
   async #expect(section: Section): Promise<boolean> {
     const { argument, lines } = section;
     switch (section.kind) {
@@ -376,7 +371,7 @@ class CaseRun {
     await this.#task.drain();
   }
 
-  /** `query-result <node> <stop>`, then one JSON series a line. */
+  /** `query-result <node> <stop>`, then one JSON series per line. */
   async #queryResult(section: Section): Promise<void> {
     const [node = '', stop = ''] = section.argument.split(/\s+/);
     const stopTime = parseRfc3339(stop);

@@ -2,7 +2,7 @@
 import type { Var } from '@tidemark/pipeline';
 import { parseDuration } from '@tidemark/tickscript';
 
-/** Name and value; `undefined` when the text is none. */
+/** Name and value; `undefined` when the text is invalid. */
 export function readVar(text: string): [name: string, value: Var] | undefined {
   const match = /^(\w+)\s+(string|int|float|bool|duration|list)\s+(.*)$/.exec(text);
   const [, name = '', type = '', value = ''] = match ?? [];

@@ -23,8 +23,8 @@ import { Metadata } from '../store/metadata.ts';
 import { eventLine, pointLine } from './lines.ts';
 
 /**
- * Kinds that a test carries out: those that reach nothing but topics and files. All others are
- * accepted and do nothing.
+ * Kinds that a test runs: those that only reach topics and files. All others are accepted and do
+ * nothing.
  */
 function isInside({ section, options }: HandlerKind): boolean {
   const reached = Object.values(options).map(({ reaches }) => reaches);
@@ -57,7 +57,7 @@ export function virtualClock(timers: VirtualTimers): Clock {
 }
 
 /**
- * Alerts of one test. Events are written down as they are published; topics and handlers exist once
+ * Alerts of one test. Events are recorded when they are published; topics and handlers exist once
  * one is added.
  */
 export class TestAlerts implements AlertSink {
@@ -84,7 +84,7 @@ export class TestAlerts implements AlertSink {
     const key = `${topic}\u0000${event.id}`;
     const previousLevel: AlertLevelName = this.#states.get(key)?.level ?? 'OK';
     this.#states.set(key, event);
-    // The same event goes to the anonymous and to the named topic: written down once.
+    // The same event goes to the anonymous and to the named topic: recorded once.
     if (event !== this.#lastEvent) {
       this.#events.push(eventLine(event, previousLevel));
       this.#details.push(event.details.trim());
@@ -120,7 +120,7 @@ export class TestAlerts implements AlertSink {
     return details;
   }
 
-  /** The service behind the topics; made for the first section that asks for it. */
+  /** The service behind the topics; created for the first section that needs it. */
   async service(): Promise<AlertService> {
     if (this.#topics !== undefined) return this.#topics.service;
     this.#folder = await mkdtemp(join(tmpdir(), 'tidemark-task-test-'));
@@ -170,7 +170,7 @@ export class TestAlerts implements AlertSink {
     await service.createHandler(topic, { ...spec, actions });
   }
 
-  /** What handlers have written to a file since the last call, line by line. */
+  /** The lines that handlers have written to a file since the last call. */
   async takeLog(path: string): Promise<readonly string[]> {
     await this.#topics?.service.drained();
     try {
@@ -184,7 +184,7 @@ export class TestAlerts implements AlertSink {
     }
   }
 
-  /** Resolves when no handler has anything to do before the time moves. */
+  /** Resolves when all handlers are idle, before the time moves. */
   async drained(): Promise<void> {
     await this.#topics?.service.drained();
   }
@@ -200,7 +200,7 @@ export class TestAlerts implements AlertSink {
   }
 }
 
-/** What left the task towards databases, other tasks and HTTP servers. */
+/** The output of a task to databases, other tasks and HTTP servers. */
 export class Outbox {
   #writes: string[] = [];
   #requests: string[] = [];

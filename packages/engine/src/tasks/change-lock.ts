@@ -1,9 +1,9 @@
 // Serialises changes: changes of one item run one after another, and a change of everything runs
 // alone.
 
-/** Changes wait in the order in which they were asked for; one that fails keeps nobody waiting. */
+/** Changes wait in the order of their requests; a failed one does not block the next. */
 export class ChangeLock {
-  /** Ends of the last change of each id, while it is under way. */
+  /** Ends of the last change of each id, while it is in progress. */
   readonly #ones = new Map<string, Promise<void>>();
   #whole: Promise<void> = Promise.resolve();
 
@@ -30,7 +30,7 @@ export class ChangeLock {
   }
 }
 
-// The caller gets the error; who comes next only waits for the end.
+// The caller gets the error; the next change only waits for the end.
 function endOf(work: Promise<unknown>): Promise<void> {
   return work.then(
     () => undefined,

@@ -10,7 +10,7 @@ import type { AccessPolicy, Options } from '@tidemark/settings';
 import { scriptHandlersOf } from './script-handlers.ts';
 
 /**
- * Refuses a script whose handlers, sources or secrets are out of reach, in a sentence. Throws
+ * Refuses a script whose handlers, sources or secrets are not permitted, with a sentence. Throws
  * `InvalidRequest`.
  */
 export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
@@ -40,10 +40,7 @@ function refusedHeaders(
     .map(([, value]) => access.refuseSecret(value));
 }
 
-/**
- * References to secrets among the options of a handler. What the options are otherwise is checked
- * later.
- */
+/** References to secrets among the options of a handler. Other checks of the options come later. */
 function referencesOf({ kind, options }: HandlerSpec): readonly string[] {
   const references: string[] = [];
   resolveSecrets(findHandlerKind(kind)?.options ?? {}, (options ?? {}) as Options, (text) => {

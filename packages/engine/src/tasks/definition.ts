@@ -12,11 +12,11 @@ import { parseJson } from '../formats/json.ts';
 import { hideSecretVars } from './secret-vars.ts';
 import { diagnosticAt } from './start-diagnostics.ts';
 
-/** What the configuration adds to every script; what is left out has its default. */
+/** The configuration's additions to every script; omitted ones have their defaults. */
 export type BuildEnvironment = {
   readonly udfs?: UdfRegistry | undefined;
   readonly deadman?: DeadmanConfig | undefined;
-  /** Refuses a pipeline that reaches programs or files it must not. */
+  /** Refuses a pipeline with programs or files that are not permitted. */
   readonly checkAccess?: ((pipeline: Pipeline) => void) | undefined;
 };
 
@@ -24,9 +24,9 @@ export type Definition = {
   readonly type: EdgeType;
   readonly dbrps: readonly Dbrp[];
   readonly pipeline: Pipeline;
-  /** What keeps the task from starting; the first message is the recorded text. */
+  /** Problems that keep the task from starting; the first message is the recorded text. */
   readonly checkStart: () => readonly SyntaxDiagnostic[];
-  /** What lets the task start but fails for every point. */
+  /** Problems that let the task start but fail for every point. */
   readonly warnings: () => readonly SyntaxDiagnostic[];
 };
 
@@ -35,13 +35,13 @@ export type DefinitionInput = {
   readonly vars: Vars;
   /** Databases and policies of the request. */
   readonly dbrps: readonly Dbrp[];
-  /** What was stored before, used when neither client nor script names any. */
+  /** The stored pairs, used if neither client nor script names any. */
   readonly storedDbrps?: readonly Dbrp[] | undefined;
 };
 
 /**
- * Checks a task's script with its vars and database pairs. Throws `InvalidRequest` as the API
- * answers it.
+ * Checks a task's script with its vars and database pairs. Throws `InvalidRequest` with the API's
+ * text.
  */
 export function defineTask(input: DefinitionInput, environment: BuildEnvironment): Definition {
   if (input.script === '') throw new InvalidRequest('must provide TICKscript');
@@ -75,8 +75,8 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
 type BuiltTask = {
   readonly built: BuildResult;
   /**
-   * The same with markers for secrets. Diagnostics come from here: they quote pieces of what is
-   * wrong.
+   * The same with markers for secrets. Diagnostics come from here, because they quote pieces of the
+   * script.
    */
   readonly shown: BuildResult;
   readonly pipeline: Pipeline;
@@ -119,7 +119,7 @@ export function readVars(json: unknown): Vars {
   return vars;
 }
 
-/** Refuses a type that is not what the script makes. */
+/** Refuses a type that differs from the script's. */
 export function checkType(given: EdgeType | undefined, made: EdgeType): void {
   if (given === undefined || given === made) return;
   throw new InvalidRequest(`type is ${given}, but the script is that of a ${made} task`);
@@ -134,7 +134,7 @@ export function defineTemplate(
   return { ...requirePipeline(built), vars: built.vars };
 }
 
-/** What a script makes. Throws `InvalidRequest` as the API answers it when that is nothing. */
+/** The pipeline of a script. Throws `InvalidRequest` with the API's text if there is none. */
 export function requirePipeline(built: BuildResult): {
   readonly pipeline: Pipeline;
   readonly type: EdgeType;
@@ -149,10 +149,7 @@ export function requirePipeline(built: BuildResult): {
   return { pipeline: built.pipeline, type: built.taskType };
 }
 
-/**
- * The script as `script-format` asks for it; a script that does not parse any more is shown as it
- * is.
- */
+/** The script in the form of `script-format`; a script that no longer parses is shown as it is. */
 export function showScript(script: string, format: 'formatted' | 'raw'): string {
   return format === 'raw' ? script : formatScript(script);
 }

@@ -17,7 +17,7 @@ import type { CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
 import { servicesOfParts, SplitExecuting } from './split-task.ts';
 import type { Executing, Unit } from './unit.ts';
 
-/** Makes a running task of a pipeline; the runtime's `createTask`, or a task host. */
+/** Creates a running task of a pipeline; the runtime's `createTask`, or a task host. */
 export type CreateTask = (
   pipeline: Pipeline,
   services: EngineServices,
@@ -29,7 +29,7 @@ export type ExecutorOptions = {
   readonly clock: Clock;
   readonly services: (taskId: string) => EngineServices;
   readonly setting: TaskSetting;
-  /** What was saved of a task, for starting it again after its thread has failed. */
+  /** The saved state of a task, for restarting it after its thread has failed. */
   readonly savedState: (unit: SavedUnit) => TaskState | undefined;
   readonly catchUp: CatchUpConfig;
   /** Feeds a stream task with the points of its databases. */
@@ -45,44 +45,44 @@ export type ExecutorOptions = {
 };
 
 export type SourceSetup = {
-  /** What the task is given first. */
+  /** The missed data that the task gets first. */
   readonly from: Resumption | undefined;
-  /** It goes on from a saved state, wherever that stands. */
+  /** It continues from a saved state, whatever its position. */
   readonly hasState: boolean;
-  /** The task goes on without a part of what it has missed, for this reason. */
+  /** The task continues without some of the data that it has missed, for this reason. */
   readonly gaveUp: (reason: string) => void;
 };
 
-/** What a task needs to run. */
+/** A task that can be started. */
 export type Startable = {
   readonly id: string;
   readonly pipeline: Pipeline;
   readonly dbrps: readonly Dbrp[];
-  /** Names what is started; state belongs to it alone. */
+  /** Identifies the definition, to which state belongs. */
   readonly definition: string;
   /** The number of parts it runs in; one when absent. */
   readonly split?: Omit<TaskPart, 'index'> | undefined;
-  /** State of an earlier run of what is started. */
+  /** State of an earlier run of the same definition. */
   readonly saved?: ((unit: SavedUnit) => TaskState | undefined) | undefined;
 };
 
-/** What happens to a running task by itself. */
+/** Events of a running task. */
 export type TaskEvents = {
   /** Called once, with the reason. */
   readonly died: (error: string) => void;
-  /** Its thread failed and it was started again. */
+  /** Its thread failed and it was restarted. */
   readonly restarted: (reason: string) => void;
   /** The task continues without some of the points that it missed. */
   readonly gaveUp: (reason: string) => void;
 };
 
-/** Whose state it is, and what it belongs to. */
+/** The owner of a state, and its definition. */
 export type SavedUnit = Pick<Unit, 'unit' | 'definition'>;
 
 type RunningUnit = Unit & {
   source: TaskSource | undefined;
   lastCollected: number;
-  /** Where it goes on from; `undefined` when it restarts. */
+  /** Where it continues from; `undefined` when it restarts. */
   from: Resumption | undefined;
   /** Its host was lost, and another one starts it. */
   isRestarting: boolean;
@@ -105,23 +105,23 @@ export class Executor {
     this.#options = options;
   }
 
-  /** The running task of that id; one that died by itself is no longer running. */
+  /** The running task of that id; one that has ended by itself no longer runs. */
   running(id: string): Executing | undefined {
     const shown = this.entry(id);
     return shown?.task.error === undefined ? shown : undefined;
   }
 
-  /** Running or died; for its error and its last statistics. */
+  /** The running or ended task; for its error and its last statistics. */
   entry(id: string): Executing | undefined {
     return this.#entries.get(id)?.shown;
   }
 
-  /** What a running task was started with; the stored definition may be newer. */
+  /** The definition with which a running task was started; the stored one may be newer. */
   started(id: string): Startable | undefined {
     return this.running(id) === undefined ? undefined : this.#entries.get(id)?.started;
   }
 
-  /** What a running task runs as. */
+  /** The units of a running task. */
   unitsOf(id: string): readonly Unit[] {
     return this.running(id) === undefined ? [] : (this.#entries.get(id)?.units ?? []);
   }
@@ -134,7 +134,7 @@ export class Executor {
     for (const { shown } of this.#entries.values()) if (shown.task.error === undefined) yield shown;
   }
 
-  /** What the running tasks run as: each as a whole or in parts. */
+  /** The units of all running tasks: whole tasks or parts. */
   *units(): Iterable<Unit> {
     for (const { shown, units } of this.#entries.values())
       if (shown.task.error === undefined) yield* units;
@@ -149,7 +149,7 @@ export class Executor {
 
   /**
    * Starts a task, all parts of it or none. Rejects with the reason when it cannot start; then
-   * nothing of it is left. Answers what began without a state.
+   * nothing of it is left. Returns the units that began without a state.
    */
   async start(startable: Startable, events: TaskEvents): Promise<readonly Unit[]> {
     const { id, pipeline, dbrps } = startable;
@@ -172,8 +172,7 @@ export class Executor {
           pipeline.type === 'stream'
             ? startPoints(unit, { ...setup, dbrps })
             : startQueries(unit, setup);
-        // It lost its host while the others started: otherwise it would be given twice what it has
-        // missed.
+        // It lost its host while the others started: otherwise it would be given missed data twice.
         if (unit.isRestarting) unit.source.suspend();
       }
       return units.filter(({ isNew }) => isNew);
@@ -198,7 +197,7 @@ export class Executor {
       units.push(
         this.#makeUnit(startable, {
           unit: unitName(id, part),
-          // Another version may find other tags for it.
+          // Another version may choose other tags.
           definition: `${definition} ${JSON.stringify(split.by)}`,
           part,
           services: servicesOf(index),
@@ -223,8 +222,7 @@ export class Executor {
         part,
         position: isCatchingUp(catchUp, pipeline.type) ? { latenessNanos } : undefined,
         rerun: from?.rerun,
-        // The thread of the task has failed; what was fed to it since the state was saved is
-        // missing.
+        // The thread of the task has failed; the data since the saved state is missing.
         savedState: () => {
           const last = this.#options.savedState({ unit: name, definition });
           unit.from = last === undefined ? undefined : this.#resumption(id, pipeline, last);
@@ -275,7 +273,7 @@ export class Executor {
     });
   }
 
-  /** Stops a task: what was written before is processed, then its nodes end. */
+  /** Stops a task: earlier points are processed, then its nodes end. */
   async stop(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
@@ -287,13 +285,13 @@ export class Executor {
     await Promise.all([...this.#entries.keys()].map((id) => this.stop(id)));
   }
 
-  /** Whether the states of a running task say which points they contain. */
+  /** Whether the states of a running task record which points they contain. */
   hasPosition(id: string): boolean {
     const entry = this.running(id);
     return entry !== undefined && isCatchingUp(this.#options.catchUp, entry.pipeline.type);
   }
 
-  /** What runs of the stream tasks. */
+  /** The units of stream tasks. */
   streamUnits(): readonly Unit[] {
     return [...this.units()].filter(({ pipeline }) => pipeline.type === 'stream');
   }
@@ -302,7 +300,7 @@ export class Executor {
   measure(): void {
     for (const unit of this.#allUnits()) {
       const collected = unit.task.collectedCount;
-      // A task that was started again counts from its saved state on.
+      // A restarted task counts from its saved state.
       unit.throughput = Math.max(0, collected - unit.lastCollected);
       unit.lastCollected = collected;
     }
@@ -345,9 +343,7 @@ export class Executor {
   }
 }
 
-/**
- * Makes a task; what its nodes refuse at start is the caller's mistake, in words that clients know.
- */
+/** Creates a task; a refusal of its nodes is the caller's mistake, in words that clients know. */
 export function makeTask(
   createTask: CreateTask,
   pipeline: Pipeline,
@@ -361,7 +357,7 @@ export function makeTask(
   }
 }
 
-/** What is shown of a task: the only unit of it, or all of them together. */
+/** The view of a task: its only unit, or all of them combined. */
 function shownOf(id: string, pipeline: Pipeline, units: readonly RunningUnit[]): Executing {
   const [first] = units;
   assert(first !== undefined, 'a task has a part');

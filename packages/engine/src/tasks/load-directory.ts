@@ -1,6 +1,6 @@
-// The load directory: tasks, templates and handlers defined by files. What a file defines is
-// created or updated; what an earlier pass defined and no file defines any more is deleted. A
-// broken file does not affect the others.
+// The load directory: tasks, templates and handlers defined by files. Definitions in files are
+// created or updated; those of an earlier pass that no file defines any more are deleted. A broken
+// file does not affect the others.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
@@ -21,12 +21,12 @@ import { parseYaml } from '../formats/yaml.ts';
 
 type Kind = 'tasks' | 'templates' | 'handlers';
 
-/** What a reading defined, by `<kind>/<id>`; for handlers `<topic> <id>`. */
+/** The definition of an earlier reading, by `<kind>/<id>`; for handlers `<topic> <id>`. */
 type LoadedRecord = {
   readonly kind: Kind;
   readonly id: string;
   readonly topic: string;
-  /** SHA-256 of the file; what has not changed is left alone. */
+  /** SHA-256 of the file; unchanged files are skipped. */
   readonly hash?: string | undefined;
 };
 
@@ -62,15 +62,14 @@ export class LoadDirectory {
     this.#loaded = options.metadata.table<LoadedRecord>('load');
   }
 
-  /** What is wrong with the files of the last reading, by path. */
+  /** Errors of the files of the last reading, by path. */
   get errors(): ReadonlyMap<string, string> {
     return this.#errors;
   }
 
   /**
-   * Reads the directory, again when a file of it has changed, appeared or gone. What is wrong is
-   * logged: broken files each by itself, a directory that cannot be read when its reason changes.
-   * Never rejects.
+   * Reads the directory again when a file in it has been changed, added or removed. Errors are
+   * logged: broken files one by one, those of the directory when the reason changes. Never rejects.
    */
   async loadIfChanged(): Promise<void> {
     if (this.#isLoading) return;
@@ -80,7 +79,7 @@ export class LoadDirectory {
       this.#failure = '';
     } catch (error) {
       if (error instanceof BrokenFiles) return;
-      // The next look at it may find it readable again, or the disk with room for what it defines.
+      // The next attempt may find it readable again, or the disk with enough space.
       this.#signature = undefined;
       const reason = messageOf(error);
       this.#errors.set(this.#options.directory, reason);
@@ -125,7 +124,7 @@ export class LoadDirectory {
           const record = await this.#loadFile(kind, file);
           present.set(`${kind}/${record.topic} ${record.id}`, record);
         } catch (error) {
-          // Said together at the end.
+          // Reported together at the end.
           const reason = messageOf(error);
           problems.push(`${file}: ${reason}`);
           this.#errors.set(file, reason);
@@ -133,7 +132,7 @@ export class LoadDirectory {
         }
       }
     }
-    // A file that is broken now must not delete what it defined before.
+    // A file that is broken now must not delete its earlier definition.
     if (problems.length === 0) await this.#deleteAbsent(present);
     await this.#loaded.change([...present].map(([id, value]) => ({ id, value })));
     if (problems.length === 0) return;
@@ -141,8 +140,8 @@ export class LoadDirectory {
   }
 
   /**
-   * A folder that is gone is no sign that somebody has deleted what its files define: the directory
-   * may not be mounted, or the instance of a cluster that leads now may have none.
+   * A missing folder does not mean that its definitions were deleted: the directory may not be
+   * mounted, or the present leader of a cluster may have none.
    */
   async #requireFolders(): Promise<void> {
     const kinds = new Set([...this.#loaded.values()].map(({ kind }) => kind));
@@ -206,8 +205,8 @@ export class LoadDirectory {
     return { kind, id: taskId, topic: '', hash };
   }
 
-  // A task that has not changed must not be restarted because another file has. Only files named
-  // after what they define can be told so; others are applied again, which changes nothing.
+  // A task that has not changed must not be restarted because another file has. This can only be
+  // told for files named after their definition; others are applied again, which changes nothing.
   #unchanged(kind: Kind, id: string, hash: string): LoadedRecord | undefined {
     const before = this.#loaded.get(`${kind}/ ${id}`);
     const { tasks, templates } = this.#options;
@@ -229,7 +228,7 @@ export class LoadDirectory {
       await tasks.define({ ...input, id, status: 'enabled' });
       return;
     }
-    // A running task keeps what it was started with.
+    // A running task keeps its definition until it is restarted.
     await tasks.patch(id, { ...input, status: 'enabled', restart: true });
   }
 

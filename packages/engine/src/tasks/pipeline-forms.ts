@@ -15,9 +15,9 @@ export function formOf(text: string): 'script' | 'json' {
 }
 
 /**
- * Reads a script, with the values of its vars in the form of the API, or the JSON form. In the
- * place of secrets the pipeline has markers: it is made to be shown. Throws `InvalidRequest` with
- * what is wrong and where.
+ * Reads a script, with the values of its vars in the form of the API, or the JSON form. The
+ * pipeline has markers in place of secrets, because it is for display. Throws `InvalidRequest` with
+ * the mistake and its place.
  */
 export function readPipeline(text: string, vars?: unknown): Pipeline {
   if (formOf(text) === 'json') {
@@ -29,7 +29,7 @@ export function readPipeline(text: string, vars?: unknown): Pipeline {
   return requirePipeline(buildPipeline(text, { vars: shown })).pipeline;
 }
 
-/** The script that makes a pipeline. Throws `InvalidRequest` for what only JSON can say. */
+/** The script of a pipeline. Throws `InvalidRequest` for what only JSON can express. */
 export function printAsScript(pipeline: Pipeline): string {
   const { script, error } = printPipelineScript(pipeline);
   if (script === undefined) throw new InvalidRequest(error);

@@ -1,6 +1,6 @@
-// What a starting task cannot reach at present: services of handlers that are not configured,
-// unknown clusters, missing databases. These are only warnings, because all of it may become
-// available later.
+// Services that a starting task cannot reach at present: services of handlers that are not
+// configured, unknown clusters, missing databases. These are only warnings, because all of it may
+// become available later.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
@@ -26,15 +26,15 @@ const ANSWER_MS = 2000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * How long the names of a cluster's databases are taken for true: a list of tasks asks for each of
+ * How long the names of a cluster's databases are cached: a list of tasks needs them for each of
  * them.
  */
 const REMEMBERED_MS = 5000;
 
-/** Names of a cluster's databases, or why they are not known. */
+/** Names of a cluster's databases, or why they are unknown. */
 type Databases = { readonly names: ReadonlySet<string> } | { readonly problem: string };
 
-/** What a node needs of a cluster. */
+/** A node's need of a cluster. */
 type Need = ClusterNeed & { readonly node: NodeSpec; readonly databases: readonly string[] };
 
 export class Reach {
@@ -62,7 +62,7 @@ export class Reach {
           ? []
           : [diagnosticAt(script, handler.span, { ...reason, code: CODE })];
       } catch (error) {
-        // A handler that is wrong keeps the task from starting, which is told there.
+        // An invalid handler keeps the task from starting, which is reported there.
         if (error instanceof InvalidRequest) return [];
         throw error;
       }
@@ -78,7 +78,7 @@ export class Reach {
         code: CODE,
       });
     const isOptional = urgency === 'optional';
-    // What is written to the engine itself needs no cluster.
+    // Writes to the engine itself need no cluster.
     if (isOptional && this.#options.clusters.elements.length === 0) return [];
     const known = await this.#databases(cluster);
     if ('problem' in known) return isOptional ? [] : [diagnostic(known.problem)];
@@ -101,7 +101,7 @@ export class Reach {
     const nowMs = this.#options.clock.monotonicMs();
     const before = this.#asked.get(cluster);
     if (before !== undefined && nowMs < before.untilMs) return before.databases;
-    // Few: as many as there are clusters and names that scripts mistake for one.
+    // Few: as many as there are clusters, and mistaken names in scripts.
     if (this.#asked.size > 100) this.#asked.clear();
     const databases = this.#ask(cluster);
     this.#asked.set(cluster, { untilMs: nowMs + REMEMBERED_MS, databases });
@@ -125,7 +125,7 @@ export class Reach {
       const rows = series.flatMap(({ values }) => values);
       return { names: new Set(rows.map((row) => String(row[0]))) };
     } catch (error) {
-      // Whatever the reason is, it is what there is to tell.
+      // Any error is the reason to report.
       return { problem: messageOf(error) };
     } finally {
       done.abort();

@@ -8,14 +8,12 @@ import { SECRET_LENGTH_MIN } from '../observability/redactor.ts';
 /** Logs and errors are searched for every secret. A private key is shorter. */
 const SECRET_LENGTH_MAX = 16_384;
 
-/** Vars as they are shown; the same object when none of them is a secret. */
+/** Vars as they are shown; the same object if none is a secret. */
 export function hideSecretVars(vars: Vars): Vars {
   return mapSecrets(vars, (_, value) => hideSecret(value));
 }
 
-/**
- * Vars that a client wrote on the ground of what it was shown, with the secrets that are stored.
- */
+/** Vars that a client sent back, with the stored secrets in place of markers. */
 export function keepSecretVars(given: Vars, stored: Vars): Vars {
   return mapSecrets(given, (name, value) => {
     const before = stored.get(name)?.value;
@@ -34,7 +32,7 @@ export function keepSecretVars(given: Vars, stored: Vars): Vars {
   });
 }
 
-/** The secrets among vars. References to secrets are none. */
+/** The secrets among vars, without references to secrets. */
 export function secretsOf(vars: Vars): readonly string[] {
   return [...vars.values()].flatMap(({ value }) =>
     value?.kind === 'secret' && !isReference(value.value) ? [value.value] : [],

@@ -29,11 +29,11 @@ export type SnapshotsOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Resolves when the alerts that were raised, and the points that were looped back so far are
-   * stored; `undefined` when they are.
+   * Resolves when the alerts raised, and the points looped back so far are stored; `undefined` when
+   * they are.
    */
   readonly effectsStored: () => Promise<void> | undefined;
-  /** Whether a task of this id is to run. */
+  /** Whether a task of this id is enabled. */
   readonly isEnabled: (task: string) => boolean;
 };
 
@@ -42,7 +42,7 @@ export class Snapshots {
   readonly #options: SnapshotsOptions;
   /** Positions of the states that were saved or read; see `sequenceOf`. */
   readonly #sequences = new Map<string, number | undefined>();
-  /** Resolves when the states that were written last are on disk, or could not be written. */
+  /** Resolves when the last written states are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
 
   constructor(options: SnapshotsOptions) {
@@ -51,26 +51,27 @@ export class Snapshots {
   }
 
   /**
-   * Saves the state of all running tasks. Resolves when it is on disk. A task that does not hand
-   * its state out in time keeps what was saved before, and so do all when nothing can be written;
-   * both are logged.
+   * Saves the state of all running tasks. Resolves when it is on disk. A task that does not return
+   * its state in time keeps the saved one, and so do all when nothing can be written; both are
+   * logged.
    */
   async saveAll(executor: Executor): Promise<void> {
     const units = [...executor.units()];
     const running = new Set(units.map(({ unit }) => unit));
-    // One that died, with its host or by itself, goes on from its state when it is started again.
+    // A task that has ended, with its host or by itself, continues from its state when it is
+    // started again.
     const gone = [...this.#table.keys()].filter(
       (unit) => !running.has(unit) && !this.#options.isEnabled(taskOfUnit(unit)),
     );
     await this.#save(executor, units, gone);
   }
 
-  /** As `saveAll`, of some units. Whether the state of each is on disk. */
+  /** As `saveAll`, for some units. Returns whether the state of each is on disk. */
   async save(executor: Executor, units: readonly Unit[]): Promise<boolean> {
     return (await this.#save(executor, units, [])).length === units.length;
   }
 
-  /** The states that units have now, by their names; nothing is stored. */
+  /** The present states of units, by their names; nothing is stored. */
   async take(units: readonly Unit[]): Promise<ReadonlyMap<string, TaskState>> {
     const taken = await Promise.all(
       units.map(async ({ unit, task }) => [unit, await this.#take(unit, task)] as const),
@@ -101,12 +102,12 @@ export class Snapshots {
     );
     const kept: Pick<NonNullable<(typeof taken)[number]>, 'unit' | 'run' | 'sequence'>[] = [];
     try {
-      // A state that knows of an alert, or of points that were looped back, must not survive them:
-      // nobody would raise or write them then.
+      // A state that includes an alert, or points that were looped back, must not outlive them:
+      // they would never be raised or written then.
       await this.#options.effectsStored();
       const changes: StoreChange[] = [];
       for (const each of taken) {
-        // One that was stopped or restarted meanwhile is not the one that this state belongs to.
+        // If it was stopped or restarted meanwhile, the state does not belong to it.
         const isOver = each?.run?.aborted === true;
         if (each === undefined || isOver || executor.unit(each.unit)?.task !== each.task) continue;
         changes.push({ table: this.#table.name, key: each.unit, value: each.bytes });
@@ -116,24 +117,24 @@ export class Snapshots {
       this.#written = written.catch(() => undefined);
       await written;
       for (const unit of gone) this.#sequences.delete(unit);
-      // One that is started again meanwhile, on the state of before, is given the log from there.
+      // If it is restarted meanwhile, from the earlier state, it is given the log from there.
       for (const { unit, run, sequence } of kept)
         if (run?.aborted !== true) this.#sequences.set(unit, sequence);
       return kept.map(({ unit }) => unit);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      // The disk is full or broken. Tasks go on, and the next time it may work.
+      // The disk is full or broken. Tasks continue, and the next attempt may work.
       this.#options.log('error', 'failed to save the state of tasks', { err: error.message });
       return [];
     }
   }
 
   /**
-   * Drops what was saved of a task, in however many parts, which is about to restart. Resolves
-   * when that is on disk.
+   * Drops the saved states of a task and its parts, before it restarts. Resolves when that is on
+   * disk.
    */
   async forget(id: string): Promise<void> {
-    // Only what is on disk is among the keys.
+    // The keys include only what is on disk.
     await this.#written;
     const units = [...this.#table.keys({ start: id, end: endOfUnits(id) })];
     for (const unit of units) this.#sequences.delete(unit);
@@ -144,7 +145,7 @@ export class Snapshots {
     return units.map((key) => ({ table: this.#table.name, key, value: undefined }));
   }
 
-  /** What was saved of a unit; `undefined` when nothing fits its definition. */
+  /** The saved state of a unit; `undefined` when none fits its definition. */
   saved({ unit, definition }: SavedUnit): EncodedSnapshot | undefined {
     const bytes = this.#table.get(unit);
     if (bytes === undefined) return undefined;
@@ -192,14 +193,14 @@ export class Snapshots {
 }
 
 /**
- * A saved state as one that contains everything up to a record of the log of points; bytes that
- * cannot be read stay as they are.
+ * A saved state with the position of a record of the log of points; bytes that cannot be read stay
+ * as they are.
  */
 export function containing(bytes: Buffer, sequence: number): Buffer {
   try {
     return serialize({ ...(deserialize(bytes) as Stored), sequence } satisfies Stored);
   } catch {
-    // Written by another version: whoever starts the task says so.
+    // Written by another version: the start of the task reports it.
     return bytes;
   }
 }
@@ -208,14 +209,14 @@ function encoded(state: TaskState): EncodedSnapshot {
   return state instanceof Uint8Array ? state : serialize(state);
 }
 
-/** Behind the names of all units of a task, and before those of any other: `$` follows `#`. */
+/** After the names of all units of a task, and before those of any other: `$` follows `#`. */
 function endOfUnits(id: string): string {
   return `${id}$`;
 }
 
 /**
- * Names what a record starts: state belongs to the nodes of one script with one set of vars, from
- * one enabling to the next disabling.
+ * Identifies what a record starts: state belongs to the nodes of one script with one set of vars,
+ * from one enabling to the next disabling.
  */
 export function definitionOf(record: TaskRecord): string {
   return createHash('sha256')

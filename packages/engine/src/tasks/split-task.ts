@@ -13,7 +13,7 @@ import type {
 import type { EngineServices } from '../services/task-services.ts';
 import type { Executing, ShownTask, Unit } from './unit.ts';
 
-/** Counters are sums over the parts; whatever they tell comes together. */
+/** Counters are sums over the parts; their outputs are combined. */
 export class SplitTask implements ShownTask {
   readonly taskId: string;
   readonly #parts: readonly RunningTask[];

@@ -14,11 +14,11 @@ const CODE = 'TICK_NOT_SPLIT';
 export type SplitSetting = {
   /** False without a cluster: every task runs as a whole. */
   readonly isOn: boolean;
-  /** Parts of a task that does not say it itself, if it can be split. */
+  /** Number of parts of a task that does not specify it, if it can be split. */
   readonly byDefault: number;
 };
 
-/** Reads `split` of a document. Throws `InvalidRequest` for what is no number of parts. */
+/** Reads `split` of a document. Throws `InvalidRequest` for an invalid number of parts. */
 export function readSplit(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   const count = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : -1;
@@ -29,8 +29,8 @@ export function readSplit(value: unknown): number | undefined {
 }
 
 /**
- * In how many parts a task runs that asks for so many; `undefined` is not to ask. Throws
- * `InvalidRequest` with the place in the script that keeps it from being split.
+ * The number of parts in which a task runs for a requested number; `undefined` requests none.
+ * Throws `InvalidRequest` with the place in the script that prevents splitting.
  */
 export function checkSplit(
   asked: number | undefined,
@@ -52,7 +52,7 @@ export function checkSplit(
   });
 }
 
-/** What a stored task is started as; `undefined` is as a whole. */
+/** The parts with which a stored task is started; `undefined` for a whole task. */
 export function partsOf(
   { parts = 1 }: Pick<TaskRecord, 'parts'>,
   pipeline: Pipeline,

@@ -11,8 +11,7 @@ import type { SyntaxDiagnostic } from '@tidemark/tickscript';
 const CODE = 'TICK_START_REFUSED';
 
 /**
- * What an error of checking or starting a task says about its script; nothing when it is not the
- * script's.
+ * The diagnostics of an error of checking or starting a task; none if the script is not the cause.
  */
 export function diagnosticsOf(
   error: unknown,
@@ -28,14 +27,14 @@ export function diagnosticsOf(
   return [diagnosticAt(task.script, spanOf(node, properties), { message, hint })];
 }
 
-/** Where a script calls one of these properties of a node, or the node. */
+/** The place where a script calls one of these properties of a node, or the node. */
 export function spanOf(node: NodeSpec, properties: readonly string[]): Span {
   return placeOf({ span: node.span, properties: node.calls?.properties ?? [] }, { properties });
 }
 
 /**
- * Runs a check of a node that says which of its properties is at fault. Throws `InvalidRequest`
- * with its place.
+ * Runs a check of a node that reports the property at fault. Throws `InvalidRequest` with its
+ * place.
  */
 export function checkStartOf(script: string, node: NodeSpec, check: () => void): void {
   try {
@@ -49,7 +48,7 @@ export function checkStartOf(script: string, node: NodeSpec, check: () => void):
   }
 }
 
-/** Runs a check of a piece of a script; what it refuses gets the place of that piece. */
+/** Runs a check of a piece of a script; its errors get the place of that piece. */
 export function checkAt(
   place: { readonly script: string; readonly span: Span },
   check: () => void,

@@ -13,23 +13,23 @@ import { keepSecretVars } from './secret-vars.ts';
 import { checkSplit } from './split.ts';
 import type { SplitSetting } from './split.ts';
 
-/** What a client may say about a task; absent means unchanged, or the default for a new one. */
+/** A client's input for a task; absent means unchanged, or the default for a new one. */
 export type TaskInput = {
   readonly id?: string | undefined;
   readonly templateId?: string | undefined;
-  /** What the client takes the script for. */
+  /** The type that the client expects. */
   readonly type?: EdgeType | undefined;
   readonly dbrps?: readonly Dbrp[] | undefined;
   readonly script?: string | undefined;
   readonly status?: TaskStatus | undefined;
   readonly vars?: Vars | undefined;
-  /** Parts to run in; 0 leaves it to the configuration. */
+  /** Number of parts; 0 leaves it to the configuration. */
   readonly split?: number | undefined;
-  /** For an enabled task: it is restarted with the change at once. */
+  /** For an enabled task: restart it with the change at once. */
   readonly restart?: boolean | undefined;
 };
 
-/** What changes are checked against. */
+/** The context for checking changes. */
 export type ChangeContext = {
   readonly templates: Table<TemplateRecord>;
   readonly environment: () => BuildEnvironment;
@@ -38,7 +38,7 @@ export type ChangeContext = {
   readonly now: string;
 };
 
-/** A task that did not exist. */
+/** A new task. */
 export function newTask(id: string, input: TaskInput, context: ChangeContext): TaskRecord {
   const templateId = input.templateId ?? '';
   const script = templateId === '' ? (input.script ?? '') : templateOf(templateId, context).script;
@@ -64,7 +64,7 @@ export function newTask(id: string, input: TaskInput, context: ChangeContext): T
   };
 }
 
-/** A task with what a client has said about it; its id stays. */
+/** A task with a client's changes; its id stays. */
 export function changedTask(
   before: TaskRecord,
   input: TaskInput,
@@ -110,7 +110,7 @@ export function changedTask(
   };
 }
 
-/** A task with the script that its template has now. */
+/** A task with the present script of its template. */
 export function followingTask(
   before: TaskRecord,
   template: TemplateRecord,
@@ -133,7 +133,7 @@ export function followingTask(
   };
 }
 
-/** What a record says of being split. Throws `InvalidRequest` where it cannot be. */
+/** The split of a record. Throws `InvalidRequest` if it cannot be split. */
 function splitting(
   split: number | undefined,
   definition: { readonly script: string; readonly pipeline: Pipeline },

@@ -26,7 +26,7 @@ export class TaskChecks {
     this.#options = options;
   }
 
-  /** What a stored task would be if it were started now. */
+  /** The definition with which a stored task would start now. */
   definitionOf(record: TaskRecord): Definition {
     return defineTask(
       { script: record.script, vars: varsOf(record), dbrps: [], storedDbrps: record.dbrps },
@@ -34,7 +34,7 @@ export class TaskChecks {
     );
   }
 
-  /** As `definitionOf`, with everything checked that is only examined at the start. */
+  /** As `definitionOf`, including the checks that are only made at the start. */
   startableOf(record: TaskRecord): Definition {
     const definition = this.definitionOf(record);
     const diagnostics = definition.checkStart();
@@ -59,7 +59,7 @@ export class TaskChecks {
     return diagnosticsOf(error, { script, pipeline: () => this.definitionOf(record).pipeline });
   }
 
-  /** What would keep a task from starting now. */
+  /** Problems that would keep a task from starting now. */
   diagnostics(record: TaskRecord): readonly Diagnostic[] {
     try {
       this.startableOf(record);
@@ -70,8 +70,8 @@ export class TaskChecks {
   }
 
   /**
-   * What lets a task start but fails for every point, and what it could not reach now; nothing when
-   * it cannot start at all.
+   * Problems that let a task start but fail for every point, and services that it could not reach
+   * now; none when it cannot start at all.
    */
   async warnings(record: TaskRecord): Promise<readonly Diagnostic[]> {
     try {
@@ -80,7 +80,7 @@ export class TaskChecks {
       const unreached = await this.#options.reach.unreached(record.script, definition);
       return [...definition.warnings(), ...unreached];
     } catch (error) {
-      // Told by `diagnostics`.
+      // Reported by `diagnostics`.
       if (error instanceof InvalidRequest) return [];
       throw error;
     }

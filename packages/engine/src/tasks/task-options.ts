@@ -3,16 +3,16 @@ import type { Clock } from '@tidemark/core';
 import type { AlertDefaults, TaskLimits, TaskOptions } from '@tidemark/runtime';
 import type { EngineConfig } from '../config/config.ts';
 
-/** What all tasks of an engine share. */
+/** Shared by all tasks of an engine. */
 export type TaskSetting = {
   readonly clock: Clock;
-  /** Those of the configuration; left out are the defaults of its settings. */
+  /** Those of the configuration; omitted ones are the defaults of its settings. */
   readonly limits?: Partial<TaskLimits> | undefined;
-  /** What global handlers change at this moment; nothing where there are none. */
+  /** The present defaults of global handlers; none if there are none. */
   readonly alerts?: (() => AlertDefaults) | undefined;
 };
 
-/** What belongs to one run. */
+/** The options of one run. */
 export type TaskRun = Omit<TaskOptions, 'clock' | 'limits' | 'alerts'>;
 
 /** Options of a run. */
@@ -20,7 +20,7 @@ export function taskOptions({ clock, limits, alerts }: TaskSetting, run: TaskRun
   return { clock, limits, alerts: alerts?.(), ...run };
 }
 
-/** Bounds of a task as the section `task` has them. */
+/** Limits of a task in the section `task`. */
 export function taskLimits({ task }: Pick<EngineConfig, 'task'>): Partial<TaskLimits> {
   return {
     groupCountMax: task.maxGroups,

@@ -40,12 +40,12 @@ export type TaskServiceOptions = {
   readonly alerts: AlertService;
   readonly environment: () => BuildEnvironment;
   readonly split: SplitSetting;
-  /** Forgets the secrets of tasks that are deleted. */
+  /** Drops the secrets of deleted tasks. */
   readonly redactor: Redactor;
   readonly clock: Clock;
 };
 
-/** In the words that clients know, with what they asked for. */
+/** The error that clients know, with the requested id. */
 export const noTask = (id: string): string => `no task exists with the id ${JSON.stringify(id)}`;
 
 export class TaskService {
@@ -59,7 +59,7 @@ export class TaskService {
     return this.#options.tasks.get(id);
   }
 
-  /** The task, or `NotFound` in the words that clients know. */
+  /** The task, or `NotFound` with the error that clients know. */
   require(id: string): TaskRecord {
     const record = this.get(id);
     if (record === undefined) throw new NotFound(noTask(id));
@@ -113,7 +113,7 @@ export class TaskService {
 
   /**
    * Changes a task. Script, vars and database pairs of a running task take effect with its next
-   * start, which the input can ask for. What cannot start changes nothing.
+   * start, which the input can request. If it cannot start, nothing changes.
    */
   async patch(id: string, input: TaskInput, user = ''): Promise<TaskRecord> {
     const { lock, metadata, tasks, starts, versions, executor } = this.#options;
@@ -175,7 +175,7 @@ export class TaskService {
     starts.forgetSecretsOf(id, after);
   }
 
-  /** Stops and deletes a task with its anonymous topics; one that does not exist is fine. */
+  /** Stops and deletes a task with its anonymous topics; a missing one is no error. */
   async delete(id: string): Promise<void> {
     const { lock, executor, starts, metadata, tasks, versions, alerts, redactor } = this.#options;
     await lock.one(id, async () => {
@@ -190,8 +190,8 @@ export class TaskService {
 
   /**
    * Replaces a template and gives its tasks the new script. All follow or none: when one cannot run
-   * or nothing can be stored, all go on as before and the reason is thrown. Only while the lock is
-   * held as a whole.
+   * or nothing can be stored, all continue as before and the reason is thrown. Only while the lock
+   * is held as a whole.
    */
   async followTemplate(before: TemplateRecord, after: TemplateRecord, user: string): Promise<void> {
     const { metadata, tasks, templates, starts, versions } = this.#options;

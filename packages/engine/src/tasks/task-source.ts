@@ -12,8 +12,8 @@ export type TaskSource = {
   /** In a cluster: number of purged records that the task never got. */
   readonly missing?: number | undefined;
   /**
-   * Of a cluster: the present run, which ends with the thread of the task. A state contains what
-   * `sequence` has said when it was taken as long as its run has not ended.
+   * In a cluster: the present run, which ends with the thread of the task. A state contains what
+   * `sequence` was when it was taken, if its run has not ended.
    */
   readonly run?: AbortSignal | undefined;
   /** In a cluster: feeds nothing until `release`, or until the task runs elsewhere. */
@@ -21,7 +21,7 @@ export type TaskSource = {
   release?(): void;
   /** The thread of the task has failed: nothing is fed until `resume`. */
   suspend(): void;
-  /** The task runs again; it has missed what came since. */
+  /** The task runs again, and has missed what arrived since. */
   resume(from: Resumption | undefined): void;
   /**
    * Waits until the task has caught up, but not for an unreachable database; then gives up. The
@@ -32,32 +32,32 @@ export type TaskSource = {
   close(): Promise<void>;
 };
 
-/** Where a task goes on that is given what it has missed. */
+/** The position from which a task catches up. */
 export type Resumption = { readonly position: TaskPosition; readonly rerun: Rerun };
 
 export type CatchUpConfig = {
-  /** Missed time that is read again at most, in milliseconds; 0 reads none. */
+  /** Maximum missed time that is read again, in milliseconds; 0 reads none. */
   readonly catchUpMs: number;
   /** How late points may be. */
   readonly catchUpLatenessMs: number;
   /** How long a task waits for a database that does not answer. */
   readonly catchUpTimeoutMs: number;
-  /** Which runs of queries are made up for that were due meanwhile: skip, last or all. */
+  /** Which missed runs of queries are made up for: skip, last or all. */
   readonly missedRuns: string;
-  /** Of one query, the newest. */
+  /** Limit per query; the newest are made. */
   readonly missedRunsLimit: number;
 };
 
 const NANOS_PER_MS = 1_000_000n;
 
-/** Whether tasks of that type remember which points they have seen. */
+/** Whether tasks of that type record which points they have seen. */
 export function isCatchingUp(config: CatchUpConfig, type: EdgeType): boolean {
   return type === 'stream' ? config.catchUpMs > 0 : config.missedRuns !== 'skip';
 }
 
 /**
- * Where a task goes on from a state; `undefined` when it has nothing to catch up with, or is not
- * to.
+ * Where a task continues from a state; `undefined` when it has nothing to catch up with, or must
+ * not.
  */
 export function resumptionOf(
   state: TaskState,

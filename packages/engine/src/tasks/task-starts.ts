@@ -22,21 +22,21 @@ export type TaskStartsOptions = {
   readonly checks: TaskChecks;
   readonly executor: Executor;
   readonly snapshots: Snapshots;
-  /** Told of the secrets among the vars of every task. */
+  /** Gets the secrets among the vars of every task. */
   readonly redactor: Redactor;
-  /** Tasks that are started at the same time when the engine starts. */
+  /** Number of tasks that are started at the same time when the engine starts. */
   readonly startsAtOnce: number;
   /** Called after a task was started. */
   readonly onStarted: () => void;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-/** A task that is to run as its record says. */
+/** A task to run according to its record. */
 export type Start = {
   readonly record: TaskRecord;
-  /** Id of what it takes the place of. */
+  /** Id of the task that it replaces. */
   readonly instead: string;
-  /** What is thrown when it cannot start. */
+  /** The error to throw when it cannot start. */
   readonly refusal: (error: unknown) => AppError;
 };
 
@@ -53,7 +53,7 @@ type Refusal = { readonly reason: string; readonly diagnostics: readonly Diagnos
 
 export class TaskStarts {
   readonly #options: TaskStartsOptions;
-  /** Of the tasks that could not be started: what their scripts have to do with it. */
+  /** For tasks that could not be started: the part of their scripts in it. */
   readonly #refusals = new Map<string, Refusal>();
 
   constructor(options: TaskStartsOptions) {
@@ -62,8 +62,8 @@ export class TaskStarts {
   }
 
   /**
-   * Starts what was enabled when the engine was stopped, with the state that was saved. A task that
-   * cannot start shows why; the others run.
+   * Starts the tasks that were enabled when the engine was stopped, with their saved states. A task
+   * that cannot start shows why; the others run.
    */
   async resumeEnabled(): Promise<void> {
     const { records, startsAtOnce } = this.#options;
@@ -82,7 +82,7 @@ export class TaskStarts {
       await this.#run(record, pipeline, () => (unit) => snapshots.saved(unit));
       if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
-      // The task's own record shows the reason.
+      // The task's own record has the reason.
       const { message, diagnostics } = this.refusalOf(record, error);
       this.#refusals.set(record.id, { reason: message, diagnostics });
       log('failed to start task', { task: record.id, err: message });
@@ -91,9 +91,9 @@ export class TaskStarts {
   }
 
   /**
-   * Starts tasks, in place of what ran under their ids, and then stores what has changed: all of it
-   * or nothing. When a task cannot start or nothing can be stored, what ran goes on from the state
-   * that it had, and the reason is thrown. Everything that can be checked is checked before
+   * Starts tasks, in place of those that run under their ids, and then stores the changes: all of
+   * it or nothing. When a task cannot start or nothing can be stored, the earlier tasks continue
+   * from their states, and the reason is thrown. Everything that can be checked is checked before
    * anything is stopped.
    */
   async startAndStore(starts: readonly Start[], store: () => Promise<void>): Promise<void> {
@@ -128,7 +128,7 @@ export class TaskStarts {
     }
   }
 
-  /** Why a record that a client has sent cannot be run. */
+  /** Why a client's record cannot be run. */
   refusalOf(record: TaskRecord, error: unknown): AppError {
     const { checks, redactor } = this.#options;
     const Kind = kindOf(error);
@@ -136,7 +136,7 @@ export class TaskStarts {
     return new Kind(redactor.redact(messageOf(error)), { cause: error, diagnostics });
   }
 
-  /** Ends what runs under an id; answers all that it needs to go on. */
+  /** Ends the task of an id; returns all that it needs to continue. */
   async #end(id: string): Promise<Ended> {
     const { executor, snapshots } = this.#options;
     const startable = executor.started(id);
@@ -152,12 +152,12 @@ export class TaskStarts {
       const saved = ({ unit }: SavedUnit): TaskState | undefined => states.get(unit);
       await this.#options.executor.start({ ...startable, saved }, this.#eventsOf(id));
     } catch (error) {
-      // It ran before; the record shows why it does not now.
+      // It ran before; the record shows why it no longer does.
       this.#storeError('failed to restart task', id, messageOf(error));
     }
   }
 
-  /** What keeps a task from starting: found without starting it, or when that was tried last. */
+  /** Problems that keep a task from starting: found without starting it, or in the last attempt. */
   diagnostics(record: TaskRecord): readonly Diagnostic[] {
     const { executor, checks } = this.#options;
     if (executor.running(record.id) !== undefined) return [];
@@ -166,24 +166,24 @@ export class TaskStarts {
     return checks.diagnostics(record);
   }
 
-  /** Nobody wants the task to run any more: why it could not is forgotten. */
+  /** The task need not run any more: the reason of its failure is dropped. */
   forget(id: string): void {
     this.#refusals.delete(id);
   }
 
-  /** A task that runs goes on with the secrets of its last start, until the next one. */
+  /** A running task keeps the secrets of its last start until the next one. */
   hideSecretsOf(record: TaskRecord): void {
     this.#options.redactor.addOwned(record.id, secretsOf(varsOf(record)));
   }
 
-  /** Nothing runs any more with other secrets than the record's. */
+  /** No task runs any more with other secrets than the record's. */
   forgetSecretsOf(id: string, record: TaskRecord): void {
     const { redactor } = this.#options;
     redactor.setOwned(id, []);
     redactor.setOwned(record.id, secretsOf(varsOf(record)));
   }
 
-  /** Runs a task as the record says. Nothing runs under its id. */
+  /** Runs a task according to the record. Nothing runs under its id. */
   async #run(record: TaskRecord, pipeline: Pipeline, saved: Saved): Promise<void> {
     const { executor, snapshots } = this.#options;
     const { id, dbrps } = record;
@@ -227,20 +227,20 @@ export class TaskStarts {
 
   async #setError(id: string, error: string): Promise<void> {
     const { lock, records, redactor } = this.#options;
-    // A change that is under way stores another record than the present one.
+    // A change in progress stores another record than the present one.
     await lock.one(id, async () => {
       const record = records.get(id);
       if (record === undefined) return;
-      // The secret that it may quote can be another one when it is shown.
+      // The secret in the error may have been replaced by another one when it is shown.
       await records.put(id, { ...record, error: redactor.redact(error) });
     });
   }
 }
 
 /**
- * The class under which clients are told why a task does not start. What a script has wrong stays
- * so when the request is repeated. Starting forgets an earlier state, which a full disk refuses:
- * that can be tried again.
+ * The class of the error that clients get when a task does not start. A mistake in a script stays
+ * when the request is repeated. Starting drops an earlier state, which a full disk refuses: that
+ * can be retried.
  */
 export function kindOf(
   error: unknown,

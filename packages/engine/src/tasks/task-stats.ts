@@ -18,8 +18,7 @@ export function printTaskStats(
       name,
       Object.fromEntries(
         Object.entries(counters)
-          // Tools that know the recorded counters see another only where there is something to
-          // tell.
+          // Tools expect the recorded counters, so others are only shown when they are not zero.
           .filter(([counter, value]) => counter !== 'memory_bytes' || value > 0)
           .sort((a, b) => (a[0] < b[0] ? -1 : 1))
           .map(([counter, value]) => [counter, Math.round(value)]),
@@ -35,7 +34,7 @@ export function printTaskStats(
   };
 }
 
-/** The same for the graph: counters by node and what went along its edges. */
+/** The same for the graph: counters by node and the messages along its edges. */
 export function dotStats(executing: Executing): PipelineStats {
   const { nodes, edges } = executing.task.stats();
   return {

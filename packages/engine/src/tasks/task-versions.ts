@@ -9,12 +9,12 @@ import { varsOf } from './definition.ts';
 import { hideSecretVars } from './secret-vars.ts';
 
 export type TaskVersion = Pick<TaskRecord, 'templateId' | 'type' | 'dbrps' | 'script' | 'split'> & {
-  /** Counts up; gaps are versions that were dropped. */
+  /** Increases; gaps are versions that were dropped. */
   readonly number: number;
   readonly time: string;
   /** The user who defined it; '' without authentication, and for files. */
   readonly user: string;
-  /** As the API shows vars. */
+  /** Vars as the API shows them. */
   readonly varsJson: string;
 };
 
@@ -36,7 +36,7 @@ export class TaskVersions {
     return this.#of(id).toReversed();
   }
 
-  /** Changes that go with those of a task: its definition, its new id. */
+  /** Changes that accompany those of a task: its definition, its new id. */
   changes(before: TaskRecord | undefined, after: TaskRecord, user: string): readonly StoreChange[] {
     const stored = this.#of(before?.id ?? after.id);
     const isRenamed = before !== undefined && before.id !== after.id;
@@ -53,7 +53,7 @@ export class TaskVersions {
     });
   }
 
-  /** Changes that go with the end of a task. */
+  /** Changes that accompany the deletion of a task. */
   removals(id: string): readonly StoreChange[] {
     return this.#table.changes({ id, value: undefined });
   }

@@ -13,7 +13,7 @@ import type { TaskService } from './task-service.ts';
 
 export type TemplateInput = {
   readonly id?: string | undefined;
-  /** What the client takes the script for. */
+  /** The type that the client expects. */
   readonly type?: EdgeType | undefined;
   readonly script?: string | undefined;
 };
@@ -55,7 +55,7 @@ export class TemplateService {
       if (templates.has(id))
         throw new InvalidRequest(`template ${JSON.stringify(id)} already exists`);
       const script = input.script ?? '';
-      // Recorded so: an absent script is found as a script without a source.
+      // As recorded, an absent script is reported as a script without a source.
       if (script === '') throw new InvalidRequest('invalid task type: invalid');
       const { type } = defineTemplate(script, environment());
       checkType(input.type, type);
@@ -88,7 +88,7 @@ export class TemplateService {
     });
   }
 
-  /** Deletes a template; its tasks keep their script and go on until they are disabled. */
+  /** Deletes a template; its tasks keep their script and continue until they are disabled. */
   async delete(id: string): Promise<void> {
     const { lock, templates } = this.#options;
     await lock.whole(() => templates.remove(id));

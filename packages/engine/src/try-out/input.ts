@@ -9,19 +9,19 @@ import type { TaskInput } from '../tasks/task-change.ts';
 
 export type TryOutSource =
   | { readonly kind: 'recording'; readonly recording: string }
-  /** What the database has of a span of time: points, or what the queries of a batch answer. */
+  /** Data of the database in a span of time: points, or the answers to the queries of a batch. */
   | { readonly kind: 'database'; readonly start: Timestamp; readonly stop: Timestamp }
-  /** Line protocol, in the order in which it is given. */
+  /** Line protocol, in the given order. */
   | { readonly kind: 'points'; readonly lines: string; readonly precision: Precision };
 
 export type TryOutInput = {
   readonly task: TaskInput;
   readonly source: TryOutSource;
-  /** How far the clock goes on behind the last of the data. */
+  /** How far the clock continues after the last of the data. */
   readonly goesOnNanos: bigint;
 };
 
-/** Points as they were typed. Throws `InvalidRequest` for the first line that is none. */
+/** Points as they were typed. Throws `InvalidRequest` for the first invalid line. */
 export function typedPoints(
   { lines, precision }: TryOutSource & { readonly kind: 'points' },
   { place, now }: { readonly place: Dbrp; readonly now: Timestamp },

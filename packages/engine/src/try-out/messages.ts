@@ -7,7 +7,7 @@ import { printTapMessage } from './tap-message.ts';
 import { TRY_OUT_LINES } from '../limits.ts';
 import type { Tried, TriedEvent } from './outside.ts';
 
-/** Of a body that would have been sent. */
+/** Limit for a body that would have been sent. */
 const TEXT_CHARS_MAX = 4096;
 
 export class Messages {
@@ -19,7 +19,7 @@ export class Messages {
     this.#redact = redact;
   }
 
-  /** How many there were so far. */
+  /** Number of messages so far. */
   get count(): number {
     return this.#count;
   }
@@ -32,13 +32,13 @@ export class Messages {
     this.#add(tried);
   }
 
-  // One step can make many: what is beyond the limit is not kept either.
+  // One step can make many: those beyond the limit are not kept either.
   #add(message: TapMessage | Tried): void {
     this.#count++;
     if (this.#count <= TRY_OUT_LINES.value) this.#lines.push(message);
   }
 
-  /** What came since the last call, and what the clock shows now. */
+  /** Returns the messages since the last call, and the present time of the clock. */
   *take(time: Timestamp | undefined): Iterable<string> {
     const lines = this.#lines;
     this.#lines = [];

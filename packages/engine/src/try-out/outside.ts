@@ -13,21 +13,21 @@ import type {
 import { recordedPoints } from '../jobs/points.ts';
 import type { EngineServices } from '../services/task-services.ts';
 
-/** An event as it would be published, with the handlers that would be told. */
+/** An event as it would be published, with the handlers that would be called. */
 export type TriedEvent = {
   readonly kind: 'event';
   readonly event: AlertEvent;
   readonly previous: AlertLevelName;
-  /** '' is that of the handlers of the script. */
+  /** '' stands for the handlers of the script. */
   readonly topics: string[];
   readonly handlers: string[];
 };
 
-/** Something that was not done. */
+/** An effect that was suppressed. */
 export type TriedEffect = {
   readonly kind: 'effect';
   readonly what: 'write' | 'loopback' | 'request' | 'statement';
-  /** Where it would have gone. */
+  /** Its target. */
   readonly target: string;
   readonly text: string;
 };
@@ -43,7 +43,7 @@ export type TriedLog = {
 export type Tried = TriedEvent | TriedEffect | TriedLog;
 
 export type OutsideOptions = {
-  /** What a task of that name would be given. */
+  /** The services for a task of that name. */
   readonly real: EngineServices;
   /** Kinds of the handlers that a named topic has. */
   readonly handlersOf: (topic: string) => readonly string[];
@@ -103,7 +103,7 @@ function writeTarget({
   return `${database}.${retentionPolicy}${unit}`;
 }
 
-/** Topics that begin empty and have nobody who is told. */
+/** Topics that begin empty and have no handlers. */
 class TriedAlerts {
   readonly inhibitions = new Inhibitions();
   readonly #handlersOf: OutsideOptions['handlersOf'];
@@ -137,7 +137,7 @@ class TriedAlerts {
     const topics = own === undefined ? [topic] : [''];
     const handlers = own ?? this.#handlersOf(topic);
     const last = this.#last;
-    // A node tells its own topic and the named one of the same event.
+    // A node sends the same event to its own topic and to the named one.
     if (last !== undefined && isSame(last.event, event) && !last.topics.includes(topics[0] ?? '')) {
       last.topics.push(...topics);
       last.handlers.push(...handlers);

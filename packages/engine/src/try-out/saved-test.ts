@@ -28,7 +28,7 @@ type Tried = {
   readonly entries: AsyncIterable<Entry>;
 };
 
-/** Throws `InvalidRequest` for what a task test cannot hold or do. */
+/** Throws `InvalidRequest` for what a task test does not support. */
 export async function savedTest(
   tried: Tried,
   { name, expects }: TestFile,
@@ -53,7 +53,7 @@ export async function savedTest(
   for (const { line, message, expected, actual: found } of results.flatMap(
     ({ failures }) => failures,
   )) {
-    // A difference is what is looked for; anything else is a mistake.
+    // A difference is the result; anything else is a mistake.
     if (expected.length === 0 && found.length > 0) actual.set(line, found);
     else throw new InvalidRequest(`a task test can not do this: ${message}`);
   }
@@ -117,7 +117,7 @@ async function readData({ definition, entries }: Tried): Promise<Data> {
   return { lines, first, last };
 }
 
-/** Blank lines stay as they are: the format knows them in scripts. */
+/** Blank lines stay as they are: the format allows them in scripts. */
 function indented(lines: readonly string[]): readonly string[] {
   return lines.map((line) => (line.trim() === '' ? '' : `    ${line}`));
 }

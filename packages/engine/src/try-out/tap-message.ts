@@ -4,7 +4,7 @@ import { jsonFloat } from '@tidemark/runtime';
 import type { OutputPoint, TapMessage } from '@tidemark/runtime';
 import { printJson } from '../formats/json.ts';
 
-/** A message as a line of the stream. Floats that JSON does not know are texts. */
+/** A message as a line of the stream. Floats that JSON cannot represent are texts. */
 export function printTapMessage(message: TapMessage): string {
   const { kind, edge: node } = message;
   switch (message.kind) {
@@ -56,7 +56,7 @@ function mapped(
   return Object.fromEntries(entries.map(([name, value]) => [name, printable(value)]));
 }
 
-/** NaN and infinities as the texts that they are everywhere else. */
+/** NaN and infinities as texts, as everywhere else. */
 function printable(value: unknown): unknown {
   const isStrange = typeof value === 'number' && !Number.isFinite(value);
   return isStrange ? (JSON.parse(jsonFloat(value)) as unknown) : value;

@@ -38,20 +38,20 @@ export type TryOutsOptions = EntriesOptions & {
   readonly createTask: CreateTask;
   readonly setting: TaskSetting;
   readonly servicesOf: (taskId: string) => EngineServices;
-  /** Hides secrets in what is told. */
+  /** Hides secrets in the output. */
   readonly redact: (text: string) => string;
 };
 
-/** The id of a task that is given none. */
+/** The id of a task without one. */
 const DEFAULT_ID = 'try-out';
 
-/** Points that are pushed before it is looked at what came out. */
+/** Number of points that are pushed before the output is sent. */
 const POINTS_PER_STEP = 100;
 
-/** Parts of the way that the clock goes by itself, so that a cancelled one ends. */
+/** The clock moves in this many steps at the end, so that a cancelled try-out ends. */
 const CLOCK_STEPS = 100n;
 
-/** What is tried, with its data open. */
+/** A try-out with its data open. */
 type Opened = {
   readonly record: TaskRecord;
   readonly definition: Definition;
@@ -67,8 +67,8 @@ export class TryOuts {
   }
 
   /**
-   * Checks what is to be tried, and gives the lines of the answer, which make it run. Throws as the
-   * definition of a task does.
+   * Checks a try-out and returns the lines of the answer, which run it. Throws as the definition of
+   * a task does.
    */
   open(input: TryOutInput, signal: AbortSignal): AsyncIterable<string> {
     this.#checkRoom();
@@ -76,7 +76,7 @@ export class TryOuts {
     return this.#counted(() => this.#run(input, opened, signal));
   }
 
-  /** The same as the text of a task test, with what came out as what is expected. */
+  /** Returns the same as the text of a task test, which expects the output. */
   async save(input: TryOutInput, file: TestFile, signal: AbortSignal): Promise<string> {
     this.#checkRoom();
     const { record, definition, entries } = this.#open(input);
@@ -106,7 +106,7 @@ export class TryOuts {
   }
 
   async *#counted(lines: () => AsyncIterable<string>): AsyncIterable<string> {
-    // Several may have been let in before the first of them was read.
+    // Several may have been admitted before the first of them was read.
     this.#checkRoom();
     this.#runningCount++;
     try {
@@ -194,7 +194,7 @@ export class TryOuts {
       record: (tried) => messages.tried(tried),
     });
     const timers = new VirtualTimers(start);
-    // Nothing of it is published; the scope only keeps apart what task hosts remember.
+    // Nothing is published; the scope only separates what task hosts remember.
     const options = { taskId: record.id, scope: 'try-out', timers, isReplay: true };
     return makeTask(createTask, pipeline, {
       services,
@@ -202,14 +202,14 @@ export class TryOuts {
     });
   }
 
-  /** An alert of which nobody is told is shown, too: perhaps its handlers are still missing. */
+  /** An alert without handlers is shown, too: perhaps its handlers are still missing. */
   #alertDefaults(): AlertDefaults {
     const isStateChangesOnly = this.#options.setting.alerts?.().isStateChangesOnly ?? false;
     return { hasGlobalHandlers: true, isStateChangesOnly };
   }
 }
 
-/** Gives a task its data, each part when the clock has come to it. */
+/** Gives a task its data, each part when the clock has reached it. */
 class Feeder {
   readonly #task: RunningTask;
   readonly #nodes: readonly { readonly name: string }[];
@@ -228,12 +228,12 @@ class Feeder {
     this.#time = start;
   }
 
-  /** What the clock shows. */
+  /** The present time of the clock. */
   get time(): Timestamp {
     return this.#time;
   }
 
-  /** Whether the task was given something; points wait until there are some of them. */
+  /** Returns whether the task was given something; points are collected first. */
   async add(entry: Entry): Promise<boolean> {
     if (!('line' in entry)) {
       await this.#result(entry);
@@ -249,7 +249,7 @@ class Feeder {
     return isDue;
   }
 
-  /** Gives what waits, then moves the clock to the end. */
+  /** Gives the collected points, then moves the clock to the end. */
   async *finish(endBehind: (last: Timestamp) => Timestamp): AsyncIterable<Timestamp> {
     await this.#flush();
     yield this.#time;
@@ -288,7 +288,7 @@ class Feeder {
     this.#time = time;
   }
 
-  /** Waits for the task, but no longer than somebody waits for the answer. */
+  /** Waits for the task, but only while the client waits for the answer. */
   async #settle(): Promise<void> {
     const signal = this.#signal;
     signal.throwIfAborted();
@@ -301,7 +301,7 @@ class Feeder {
     try {
       await Promise.race([this.#task.drain(), aborted]);
     } catch (error) {
-      // A task that has died cannot be asked; its own error says why.
+      // A task that has ended cannot be queried; its own error says why.
       if (this.#task.error === undefined) throw error;
     } finally {
       signal.removeEventListener('abort', stop);
@@ -309,7 +309,7 @@ class Feeder {
   }
 }
 
-/** When the clock begins; `undefined` where there is no data that could say it. */
+/** The start of the clock; `undefined` if there is no data to determine it. */
 function startOf({ source }: TryOutInput, first: Entry | undefined): Timestamp | undefined {
   if (source.kind === 'database') return source.start;
   if (first === undefined) return undefined;
