@@ -20,6 +20,7 @@ function benchmarks(): readonly string[] {
 }
 
 const HELPERS: ReadonlySet<string> = new Set([
+  'beside-influxdb.ts',
   'measure.ts',
   'bodies.ts',
   'policy.ts',

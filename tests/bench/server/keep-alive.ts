@@ -34,11 +34,21 @@ export class KeepAlive {
 
   /** Resolves with the status when the last byte of the answer is there. */
   get(path: string): Promise<number> {
+    return this.#send(`GET ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n\r\n`);
+  }
+
+  /** As `get`, with a body of ASCII. */
+  post(path: string, body: string): Promise<number> {
+    const length = `Content-Length: ${body.length}`;
+    return this.#send(`POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n${length}\r\n\r\n${body}`);
+  }
+
+  #send(text: string): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) return reject(new Error('the connection has been closed'));
       this.#settle = (outcome) =>
         typeof outcome === 'number' ? resolve(outcome) : reject(outcome);
-      this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n\r\n`);
+      this.#socket.write(text, 'latin1');
     });
   }
 
@@ -53,8 +63,9 @@ export class KeepAlive {
       if (end < 0) return;
       const length = /\r\ncontent-length: (\d+)/i.exec(this.#header)?.[1];
       this.#status = Number(this.#header.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
-      if (length === undefined) return this.#end(new Error('an answer without a length'));
-      this.#leftBytes = Number(length) - (this.#header.length - end - HEADER_END.length);
+      if (length === undefined && this.#status !== 204)
+        return this.#end(new Error('an answer without a length'));
+      this.#leftBytes = Number(length ?? 0) - (this.#header.length - end - HEADER_END.length);
     } else this.#leftBytes -= chunk.length;
     if (this.#leftBytes === 0) this.#end(this.#status);
   }

@@ -115,7 +115,24 @@ export class ByteWriter {
   }
 
   text(text: string): void {
-    this.block(utf8(text));
+    if (!this.#isShortAscii(text)) this.block(utf8(text));
+  }
+
+  /** Writes a text whose length takes one byte, if it is ASCII: names are. */
+  #isShortAscii(text: string): boolean {
+    const { length } = text;
+    if (length >= 0x80) return false;
+    this.#reserve(1 + length);
+    const bytes = this.#bytes;
+    const start = this.#length + 1;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 0x80) return false;
+      bytes[start + i] = code;
+    }
+    bytes[start - 1] = length;
+    this.#length = start + length;
+    return true;
   }
 
   setU32(offset: number, value: number): void {

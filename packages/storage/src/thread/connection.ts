@@ -10,6 +10,9 @@ import { BodyBuffers } from './body-buffers.ts';
 import { SentPlans } from './carried-plans.ts';
 import { errorFromMessage } from './errors.ts';
 import type { ErrorMessage } from './errors.ts';
+import { Outbox } from './outbox.ts';
+import { packWrites, unpackOutcomes } from './small-writes.ts';
+import type { SmallWrite } from './small-writes.ts';
 import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import { SchemaCache } from './schema-cache.ts';
@@ -29,9 +32,6 @@ export type ConnectionEvents = {
   readonly onLost: (reason: Error) => void;
 };
 
-/** How long a message of `postLater` waits for another one. */
-const DEFER_MS = 20;
-
 /**
  * Size of the thread's young generation. Rows are in typed arrays outside V8's heap, so a larger
  * one (V8 chooses 48 MiB on large machines) would only keep garbage longer.
@@ -49,15 +49,16 @@ export class Connection {
   readonly plans = new SentPlans();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();
-  /** Messages of `postLater` that have not been sent. */
-  #deferred: ToThread[] = [];
-  #deferTimer: NodeJS.Timeout | undefined;
+  readonly #outbox: Outbox<ToThread | SmallWrite>;
   #nextId = 1;
   #lost: Error | undefined;
   #isClosing = false;
 
   private constructor(worker: Worker, schemaVersions: SchemaVersions, events: ConnectionEvents) {
     this.#worker = worker;
+    this.#outbox = new Outbox((messages, transfer) =>
+      worker.postMessage(packWrites<ToThread>(messages), transfer),
+    );
     this.schemaVersions = schemaVersions;
     this.schemas = new SchemaCache(schemaVersions);
     this.#events = events;
@@ -76,7 +77,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       let isOpen = false;
       let reason: Error | undefined;
-      worker.on('message', (message: FromThread) => {
+      const take = (message: FromThread): void => {
         if (message.kind === 'opened') {
           isOpen = true;
           resolve(connection);
@@ -87,7 +88,8 @@ export class Connection {
           void worker.terminate();
         } else if (message.kind === 'broken') reason = brokenBy(message.error);
         else connection.#handle(message);
-      });
+      };
+      worker.on('message', (messages: readonly FromThread[]) => messages.forEach(take));
       worker.on('error', (cause) => {
         const error = cause instanceof Error ? cause : new Internal(String(cause), { cause });
         reason = error;
@@ -106,31 +108,19 @@ export class Connection {
     return this.#nextId++;
   }
 
-  post(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
-    if (this.#lost !== undefined) return;
-    const messages = this.#deferred;
-    this.#deferred = [];
-    messages.push(message);
-    this.#worker.postMessage(messages, transfer);
+  post(message: ToThread): void {
+    if (this.#lost === undefined) this.#outbox.send(message);
   }
 
-  /**
-   * Sends a message together with the next one, or after a short time. Waking the thread costs more
-   * than it does for most messages.
-   */
+  /** Sends a message together with the next one, or after a short time. */
   postLater(message: ToThread): void {
-    if (this.#lost !== undefined) return;
-    this.#deferred.push(message);
-    if (this.#deferTimer !== undefined) return;
-    this.#deferTimer = setTimeout(() => {
-      this.#deferTimer = undefined;
-      const last = this.#deferred.pop();
-      if (last !== undefined) this.post(last);
-    }, DEFER_MS);
-    this.#deferTimer.unref();
+    if (this.#lost === undefined) this.#outbox.sendLater(message);
   }
 
-  call(make: (id: number) => ToThread, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+  call(
+    make: (id: number) => ToThread | SmallWrite,
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) {
         reject(new Unavailable('storage thread has ended', { cause: this.#lost }));
@@ -138,7 +128,7 @@ export class Connection {
       }
       const id = this.nextId();
       this.#calls.set(id, { resolve, reject });
-      this.post(make(id), transfer);
+      this.#outbox.sendSoon(make(id), transfer);
     });
   }
 
@@ -176,6 +166,12 @@ export class Connection {
         call?.resolve(message.value);
         break;
       }
+      case 'all-written':
+        for (const [id, outcome] of unpackOutcomes(message)) {
+          this.#calls.get(id)?.resolve(outcome);
+          this.#calls.delete(id);
+        }
+        break;
       case 'failed': {
         const error = errorFromMessage(message.error);
         this.#calls.get(message.id)?.reject(error);
@@ -208,9 +204,8 @@ export class Connection {
 
   #end(reason: Error): void {
     this.#lost = reason;
-    clearTimeout(this.#deferTimer);
+    this.#outbox.clear();
     this.bodies.clear();
-    this.#deferred = [];
     const error = new Unavailable('storage thread ended before the answer', { cause: reason });
     for (const call of this.#calls.values()) call.reject(error);
     for (const stream of this.#streams.values()) stream.onError(error);

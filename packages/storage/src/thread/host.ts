@@ -19,11 +19,14 @@ import { openStorageInline } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
 import type { StorageLog } from '../options.ts';
-import type { StorageEngine } from '../storage-engine.ts';
+import type { StorageEngine, WriteLinesRequest } from '../storage-engine.ts';
 import { Answers } from './answers.ts';
 import { HeldPlans } from './carried-plans.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
+import { Outbox } from './outbox.ts';
+import { isPlain, packOutcomes, unpackWrites } from './small-writes.ts';
+import type { SmallOutcome } from './small-writes.ts';
 import { unpackPoints } from './packed-points.ts';
 import { SOURCE_COUNTERS } from './protocol.ts';
 import type {
@@ -84,8 +87,12 @@ function versionsOf({ kind, request }: StreamRequest): Versions | undefined {
   return { names: versions.of(database, 'names'), series: versions.of(database, 'series') };
 }
 
+const outbox = new Outbox<FromThread | SmallOutcome>((messages, transfer) =>
+  port.postMessage(packOutcomes<FromThread>(messages), transfer),
+);
+
 function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
-  port.postMessage(message, [...transfer]);
+  outbox.send(message, transfer);
 }
 
 /**
@@ -134,6 +141,9 @@ class Host {
         this.#answer(id, this.#engine.writePoints({ policy, points }));
         break;
       }
+      case 'small-writes':
+        for (const { id, request } of unpackWrites(message)) this.#write(id, request);
+        break;
       case 'stream':
         this.#openStream(message);
         break;
@@ -178,12 +188,25 @@ class Host {
     return method(...args);
   }
 
+  #write(id: number, request: WriteLinesRequest): void {
+    this.#engine.writeLines(request).then(
+      (outcome) =>
+        outbox.sendSoon(
+          isPlain(outcome)
+            ? { kind: 'written', id, outcome }
+            : { kind: 'result', id, value: outcome },
+        ),
+      (error: unknown) => this.#fail(id, error),
+    );
+  }
+
   /** Sends the result of a call. `lent` goes back with it; an error does not return it. */
   #answer(id: number, work: Promise<unknown>, lent?: ArrayBuffer): void {
     work.then(
       (value) => {
-        if (lent === undefined) send({ kind: 'result', id, value });
-        else send({ kind: 'result', id, value, lent }, [lent]);
+        // Writes of a group become durable together.
+        if (lent === undefined) outbox.sendSoon({ kind: 'result', id, value });
+        else outbox.sendSoon({ kind: 'result', id, value, lent }, [lent]);
         // Portions of backups.
         if (value instanceof Uint8Array) this.#countSent(value.length);
       },

@@ -17,6 +17,7 @@ import { packPoints } from './packed-points.ts';
 import type { CallName } from './protocol.ts';
 import { RemoteSource } from './remote-source.ts';
 import { SchemaCache } from './schema-cache.ts';
+import { isSmall } from './small-writes.ts';
 import { retainPolicies } from '../retain-policies.ts';
 
 /** When the thread fails twice within this time, it is not opened again. */
@@ -181,6 +182,13 @@ class StorageProxy {
 
   async writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
     const connection = this.connection();
+    if (isSmall(request)) {
+      return (await connection.call((id) => ({
+        kind: 'small-write',
+        id,
+        request,
+      }))) as WriteOutcome;
+    }
     const { bodies } = connection;
     const body = ownBytes(request.body, bodies);
     const { buffer } = body;

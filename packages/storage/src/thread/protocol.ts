@@ -25,6 +25,7 @@ import type {
 } from '../storage-engine.ts';
 import type { ErrorMessage } from './errors.ts';
 import type { PackedPoints } from './packed-points.ts';
+import type { PackedOutcomes, PackedWrites } from './small-writes.ts';
 
 /** Methods of the engine that are called as they are. Streams of bytes have calls of their own. */
 export type CallName =
@@ -112,7 +113,7 @@ export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch | CostBatch
 /** A batch as it is sent; short ones are packed together. */
 export type SentBatch = StreamBatch | PackedAggregates | PackedRows;
 
-/** Several of these can be posted as one list. */
+/** Posted as lists, in both directions. */
 export type ToThread =
   | {
       readonly kind: 'call';
@@ -153,6 +154,7 @@ export type ToThread =
       readonly policy: PolicyRef;
       readonly packed: PackedPoints;
     }
+  | PackedWrites
   /** The reader has taken all batches and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
@@ -195,6 +197,7 @@ export type FromThread =
       readonly value: unknown;
       readonly lent?: ArrayBuffer | undefined;
     }
+  | PackedOutcomes
   | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorMessage }
   | {
       readonly kind: 'batches';

@@ -79,9 +79,12 @@ export function encodeFramed(record: WalRecord): Uint8Array {
   return framed;
 }
 
+/** For names, ids and times. */
+const OTHER_BYTES = 256;
+
 /** A capacity that is enough for most records: growing would copy what was written so far. */
 function capacityFor(record: WalRecord): number {
-  let bytes = 1 << 12;
+  let bytes = OTHER_BYTES;
   if (record.kind === 'delete') {
     for (const { encoded } of record.rows) bytes += encoded?.length ?? 0;
   }
@@ -196,7 +199,7 @@ export function encodeStagedTable(
   measurementId: number,
   expectedBytes: number,
 ): Uint8Array {
-  const out = new ByteWriter(Math.max(1 << 12, expectedBytes));
+  const out = new ByteWriter(Math.max(OTHER_BYTES, expectedBytes));
   out.varint(measurementId);
   out.varint(table.rowCount);
   out.block(table.encodeSeriesIds());
