@@ -16,8 +16,8 @@ function respond(number, fill) {
 }
 
 /**
- * Fields of a message as [number, value]: texts and messages are bytes, the rest as the wire has
- * it.
+ * Fields of a message as [number, value]: texts and messages are bytes, other values are as
+ * encoded.
  */
 function* fieldsOf(bytes) {
   const reader = new BinaryReader(bytes);

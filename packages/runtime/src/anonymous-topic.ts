@@ -8,7 +8,7 @@ export function anonymousTopic(owner: TopicOwner, nodeName: string): string {
   return `${anonymousTopicPrefix(owner)}${nodeName}`;
 }
 
-/** What all topics of an owner begin with, and no others. */
+/** The prefix of all topics of an owner, and of no others. */
 export function anonymousTopicPrefix({ scope, taskId }: TopicOwner): string {
   return `${scope}:${taskId}:`;
 }

@@ -103,7 +103,7 @@ export class Edge implements Receiver {
     this.#child.deleteGroup(group);
   }
 
-  /** For sources that hand rows to their child without this edge. */
+  /** For sources that pass rows to their child without this edge. */
   observers(): readonly EdgeObserver[] {
     return this.#observers;
   }

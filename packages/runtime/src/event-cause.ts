@@ -3,7 +3,8 @@
 import type { RowSource } from './data/row-source.ts';
 
 /**
- * The row of the log at which a unit published something. All that one row causes is kept or none.
+ * The row of the log at which a unit published something. Everything caused by one row is stored,
+ * or nothing is.
  */
 export type EventCause = {
   /** See `unitName`. */
@@ -18,19 +19,19 @@ export type EventCause = {
 export type ReplayedRow = {
   /** Number of its record. */
   readonly record: number;
-  /** What it publishes was told before. */
+  /** Its events were published before. */
   readonly isTold: boolean;
 };
 
-/** What is known of the time before a unit was given a log again. */
+/** What a unit published before it was given a log again. */
 export type ToldBefore = {
-  /** Number of the last record that its state contains; `undefined` when nobody knows. */
+  /** Number of the last record that its state contains; `undefined` when unknown. */
   readonly record: number | undefined;
-  /** Of what it has published last. */
+  /** The cause of its last event. */
   readonly last: EventCause | undefined;
 };
 
-/** The present row as a cause; `undefined` when none of a log is worked on. */
+/** The present row as a cause; `undefined` outside of a row of a log. */
 export function causeOf(unit: string, source: RowSource | undefined): EventCause | undefined {
   const record = source?.batch.record;
   if (source === undefined || record === undefined) return undefined;

@@ -12,8 +12,8 @@ export class GroupMembers {
   #count = 0;
 
   /**
-   * `grow` is called before a group whose index does not fit: columns then have at least `capacity`
-   * places.
+   * `grow` is called before a group whose index does not fit: columns then need at least `capacity`
+   * positions.
    */
   constructor(groups: GroupTable, grow: (capacity: number) => void) {
     this.#groups = groups;
@@ -29,8 +29,8 @@ export class GroupMembers {
   }
 
   /**
-   * False when the group was there before; otherwise its places in the columns hold whatever was in
-   * them.
+   * Returns false when the group was there before; otherwise its positions in the columns have
+   * unspecified values.
    */
   add(group: Group): boolean {
     const { index } = group;
@@ -42,7 +42,7 @@ export class GroupMembers {
     return true;
   }
 
-  /** False when the group was not there. */
+  /** Returns false when the group was not there. */
   delete(group: Group): boolean {
     if (this.#isMember[group.index] !== 1) return false;
     this.#isMember[group.index] = 0;

@@ -4,11 +4,11 @@ import type { GroupCode } from './data/codec.ts';
 import { decodeGroup, encodeGroup } from './data/codec.ts';
 import type { TaskContext } from './node.ts';
 
-/** What nodes need of where the state of their groups lies. */
+/** The store of a node's states by group. */
 export interface GroupStore<T> {
-  /** Groups that have a state. */
+  /** Number of groups with a state. */
   readonly count: number;
-  /** The state of a group, a new one when it has none. */
+  /** The state of a group, created if it has none. */
   get(group: Group): T;
   delete(group: Group): unknown;
   /** States as data, and back. */
@@ -56,7 +56,7 @@ export class GroupStates<T> implements GroupStore<T> {
     return state;
   }
 
-  /** Forgets a group; returns what it had. */
+  /** Removes a group; returns its state. */
   delete(group: Group): T | undefined {
     const state = this.#states[group.index];
     if (this.#groups[group.index] === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { NodeContext } from './node.ts';
 
 type Holder = Pick<NodeContext, 'hold' | 'release'>;
 
-/** False, and nothing is held, when the task holds too many points. */
+/** Returns false, and holds nothing, when the task holds too many points. */
 export function holdMessage(holder: Holder, message: Point | Batch): boolean {
   if (message instanceof Batch) {
     const { points } = message;
@@ -28,7 +28,7 @@ export function releaseMessage(holder: Holder, message: Point | Batch): void {
   else holder.release(message);
 }
 
-/** Barriers weigh nothing; their group stays too. */
+/** Barriers take no memory; their group stays too. */
 export function holdBarrier({ group }: Barrier): void {
   group.holderCount++;
 }

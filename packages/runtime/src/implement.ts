@@ -1,19 +1,21 @@
-// What a node's file in the runtime adds to its definition: the factory of the node.
+// The part of a node in the runtime, besides its definition: its factory.
 import type { NodeKind, NodeSpec, OptionsOfNode } from '@tidemark/pipeline';
 import type { NodeContext, RunningNode } from './node.ts';
 
-/** What the running node of a definition gets. */
+/** The context of the running node of a definition. */
 export type ContextOf<Row> = NodeContext<OptionsOfNode<Row>>;
 
 /** A definition that can be executed. */
 export type Implementation = {
   readonly type: string;
   readonly create: (ctx: NodeContext) => RunningNode;
-  /** Throws the `StartError` with which the node would not start because of one of its texts. */
+  /**
+   * Throws the `StartError` with which the node would refuse to start because of one of its texts.
+   */
   readonly checkTexts: (spec: NodeSpec) => void;
 };
 
-/** Joins a definition and what executes it. The type of the options is that of the definition. */
+/** Joins a definition and its factory. The type of the options is that of the definition. */
 export function implement<Options>(
   kind: NodeKind<Options>,
   create: (ctx: NodeContext<Options>) => RunningNode,

@@ -9,14 +9,16 @@ const byType: ReadonlyMap<string, Implementation> = new Map(
   IMPLEMENTATIONS.map((each) => [each.type, each]),
 );
 
-/** Makes the node of a spec. Throws `StartError` when its options cannot be executed. */
+/** Creates the node of a spec. Throws `StartError` when its options are not supported. */
 export function createNode(ctx: NodeContext): RunningNode {
   const found = byType.get(ctx.spec.type);
   if (found === undefined) throw new StartError(`node type ${ctx.spec.type} cannot be executed`);
   return found.create(ctx);
 }
 
-/** Throws the `StartError` with which the node would not start because of one of its texts. */
+/**
+ * Throws the `StartError` with which the node would refuse to start because of one of its texts.
+ */
 export function checkTexts(spec: NodeSpec): void {
   byType.get(spec.type)?.checkTexts(spec);
 }

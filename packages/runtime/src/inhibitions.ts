@@ -1,7 +1,7 @@
-// The groups of alert nodes that inhibit events of a category at the moment, in all tasks of an
-// engine. The engine's thread has all of them, each task host a copy; replays have their own.
+// The groups of alert nodes that currently inhibit events of a category, in all tasks of an engine.
+// The engine's thread has all of them, each task host a copy; replays have their own.
 
-/** A group of an alert node: it holds back events of a category whose tags have these values. */
+/** A group of an alert node: it inhibits events of a category whose tags have these values. */
 export type Inhibition = {
   /** Begins with the unit of the node, see `inhibitionKey`. */
   readonly key: string;
@@ -9,9 +9,9 @@ export type Inhibition = {
   readonly tags: readonly (readonly [name: string, value: string])[];
 };
 
-/** What alert nodes need of them. */
+/** The inhibitions, as alert nodes use them. */
 export interface InhibitionRegistry {
-  /** Only those that are active hold anything back. */
+  /** Only active ones inhibit anything. */
   set(inhibition: Inhibition, isActive: boolean): unknown;
   isInhibited(category: string, tagOf: (name: string) => string | undefined): boolean;
 }
@@ -24,11 +24,11 @@ export function inhibitionKey(unit: string, rest: readonly (string | number)[]):
 }
 
 export class Inhibitions implements InhibitionRegistry {
-  /** Those that are active. */
+  /** The active ones. */
   readonly #byCategory = new Map<string, Map<string, Inhibition>>();
   readonly #listeners = new Set<InhibitionListener>();
 
-  /** Whether that changes anything. */
+  /** Returns whether that changes anything. */
   set(inhibition: Inhibition, isActive: boolean): boolean {
     const { key, category } = inhibition;
     let active = this.#byCategory.get(category);
@@ -53,13 +53,13 @@ export class Inhibitions implements InhibitionRegistry {
     for (const active of this.#byCategory.values()) yield* active.values();
   }
 
-  /** Hears of every change. Returns the way to stop. */
+  /** Calls the listener for every change. Returns a function that stops it. */
   follow(listener: InhibitionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A unit that has ended, or restarts, holds nothing back. */
+  /** A unit that has ended, or restarts, inhibits nothing. */
   endOf(unit: string): void {
     const prefix = inhibitionKey(unit, []);
     const ended = [...this.active()].filter(({ key }) => key.startsWith(prefix));
@@ -67,7 +67,7 @@ export class Inhibitions implements InhibitionRegistry {
   }
 }
 
-/** Those of all tasks that run; what is tried or replayed has its own. */
+/** Those of all running tasks; try-outs and replays have their own. */
 export function inhibitionsIn(
   scope: string | undefined,
   shared: { readonly inhibitions: InhibitionRegistry },

@@ -1,7 +1,7 @@
 // Limits of running tasks. Reaching one is an error of the node that names the setting to raise.
 import type { TaskLimits } from './running-task.ts';
 
-/** Defaults of the settings, too. */
+/** Also the defaults of the settings. */
 export const DEFAULT_TASK_LIMITS: TaskLimits = {
   groupCountMax: 1_000_000,
   heldPointCountMax: 10_000_000,
@@ -10,7 +10,10 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = {
   waitingMessageCountMax: 10_000,
 };
 
-/** State of one group in one node, about: what windows, alerts and lambdas keep between points. */
+/**
+ * Approximate state of one group in one node: data that windows, alerts and lambdas keep between
+ * points.
+ */
 export const GROUP_BYTES = 250;
 
 /**

@@ -3,7 +3,7 @@ import type { RowSource } from './data/row-source.ts';
 import type { Receiver } from './node.ts';
 import type { QueryResultSeries } from './services.ts';
 
-/** The capabilities that a node was made with. */
+/** The capabilities of a node; fixed when it is created. */
 export type NodeCapabilities = {
   readonly inputs?: ParentInputs | undefined;
   readonly counters?: Counters | undefined;
@@ -16,11 +16,11 @@ export type NodeCapabilities = {
   readonly results?: ResultReceiver | undefined;
 };
 
-/** Of nodes that have to know which of several parents a message is from. */
+/** For nodes that distinguish which parent a message is from. */
 export interface ParentInputs {
   /** Takes the messages of one parent. */
   input(parentIndex: number): Receiver;
-  /** All parents have ended: emits what the end of the data decides. */
+  /** All parents have ended: emits what depends on the end of the data. */
   finish(): void;
 }
 
@@ -29,28 +29,28 @@ export interface Counters {
   stats(): Readonly<Record<string, number>>;
 }
 
-/** Something to do before the first message. */
+/** Work before the first message. */
 export interface Starting {
-  /** Rejects with the `StartError` with which the task does not start. */
+  /** Rejects with the `StartError` that keeps the task from starting. */
   start(): Promise<void>;
 }
 
 /** Messages that wait for an answer from outside. */
 export interface Waiting {
   readonly waitingCount: number;
-  /** Resolves when those have their answer that wait now. */
+  /** Resolves when the messages waiting now have their answers. */
   idle(): Promise<void>;
 }
 
-/** A part of the node that runs outside of the task. */
+/** A part of the node outside of the task. */
 export interface OutsidePart {
   /** All parents have ended: resolves when the part has given its last answer. */
   finishing(): Promise<void>;
-  /** Fetches what `snapshot` will hand out. */
+  /** Fetches the state that `snapshot` will return. */
   prepareSnapshot(): Promise<void>;
 }
 
-/** Something to release. */
+/** Resources to release. */
 export interface Closing {
   /** Releases everything; writes what is buffered. No messages follow. */
   close(): Promise<void> | void;
@@ -60,7 +60,7 @@ export interface Closing {
 export interface RememberedState {
   /** `undefined` when there is nothing to keep. */
   snapshot(): unknown;
-  /** Before `start`, with what `snapshot` gave. */
+  /** Called before `start`, with the result of `snapshot`. */
   restore(state: unknown): void;
 }
 
@@ -77,7 +77,7 @@ export interface RowReceiver {
   closeWrite(): void;
 }
 
-/** Takes answers to queries that somebody else asks. */
+/** Takes results of queries that the engine runs. */
 export interface ResultReceiver {
   result(series: readonly QueryResultSeries[], stop: bigint): void;
   failed(message: string): void;

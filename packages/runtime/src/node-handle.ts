@@ -1,4 +1,4 @@
-// A node inside its task: counters, edges, and the context that the node works with.
+// A node inside its task: counters, edges, and the context of the node.
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
 import type { Group } from './data/group.ts';
 import type { Point } from './data/point.ts';
@@ -49,7 +49,7 @@ export class NodeHandle implements NodeContext {
     this.parentNames = output.parentNames;
   }
 
-  /** Lets somebody hear of the node's decisions; returns the way to stop. */
+  /** Adds a listener for the node's decisions; returns a function that removes it. */
   addExplainer(explainer: NonNullable<NodeContext['explain']>): () => void {
     this.#explainers.add(explainer);
     this.#updateExplain();
@@ -59,7 +59,7 @@ export class NodeHandle implements NodeContext {
     };
   }
 
-  // `undefined` while nobody listens: nodes explain nothing then.
+  // `undefined` without listeners: nodes explain nothing then.
   #updateExplain(): void {
     this.explain =
       this.#explainers.size === 0

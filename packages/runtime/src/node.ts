@@ -29,17 +29,17 @@ export interface Receiver {
 }
 
 /**
- * A running node: a function of its state and a message. Everything is synchronous; what needs an
- * answer from outside queues messages and says so by the capability `waiting`.
+ * A running node: a function of its state and a message. Everything is synchronous; a node that
+ * needs an answer from outside queues messages and declares that by the capability `waiting`.
  */
 export interface RunningNode extends Receiver {
   /** Number of live groups, `working_cardinality`. */
   readonly groupCount: number;
-  /** What it can do beyond taking messages; does not change. */
+  /** Its capabilities beyond taking messages; fixed. */
   readonly capabilities: NodeCapabilities;
 }
 
-/** What nodes of one task share. */
+/** Shared by the nodes of one task. */
 export interface TaskContext {
   readonly taskId: string;
   /** The task, or the part of it that runs here; see `unitName`. */
@@ -47,11 +47,11 @@ export interface TaskContext {
   readonly scope: string;
   readonly services: TaskServices;
   readonly timers: Timers;
-  /** Timers of the world outside, which a replay's clock does not move. */
+  /** Real timers, which a replay's clock does not move. */
   readonly outsideTimers: Timers;
   readonly groups: GroupTable;
   readonly series: SeriesTable;
-  /** Which series the task takes; all of them when absent. */
+  /** The series that the task takes; all of them when absent. */
   readonly part: PartFilter | undefined;
   readonly limits: TaskLimits;
   readonly alerts: AlertDefaults;
@@ -59,20 +59,20 @@ export interface TaskContext {
   readonly callContext: CallContext;
   /**
    * A node keeps a point beyond the message: counted, and given values of its own if it outlives
-   * its write. False when the task holds too many points.
+   * its write. Returns false when the task holds too many points.
    */
   hold(point: Point): boolean;
   release(point: Point): void;
-  /** The task is given what it has missed; `undefined` when it has caught up, or has nothing to. */
+  /** Present while the task catches up. */
   readonly rerun: Rerun | undefined;
-  /** The row of the log of points that is worked on; `undefined` outside of one. */
+  /** The current row of the log of points; `undefined` outside of one. */
   cause(): EventCause | undefined;
   /** The same, while the task is given the log again. */
   replayed(): ReplayedRow | undefined;
-  /** Number of the present sweep for idle groups; sources note it on the groups they see. */
+  /** Number of the present sweep for idle groups; sources record it in the groups they see. */
   readonly sweep: number;
   /**
-   * A number for each write, timer and answer from outside; that of a write comes again with its
+   * A number for each write, timer and answer from outside; that of a write is repeated with its
    * next rows.
    */
   readonly writeSequence: number;
@@ -82,13 +82,13 @@ export interface TaskContext {
   guard(callback: () => void): void;
   /** First output edge of a node, for counting what it emits. Known once all nodes exist. */
   outputEdge(nodeId: number): Edge | undefined;
-  /** Shared by nodes of the task under a name. */
+  /** Shared by nodes of the task, by name. */
   readonly httpOutputs: Map<string, () => EndpointRows>;
   /** Those of all tasks of the engine; a replay has its own. */
   readonly inhibitions: InhibitionRegistry;
 }
 
-/** What one node gets. */
+/** The context of one node. */
 export interface NodeContext<Options = unknown> {
   readonly spec: NodeSpec<Options>;
   readonly options: Options;
@@ -96,14 +96,14 @@ export interface NodeContext<Options = unknown> {
   readonly wants: EdgeType;
   readonly parentNames: readonly string[];
   readonly task: TaskContext;
-  /** Where messages go: all children, in their order. */
+  /** Receives the output: all children, in their order. */
   readonly out: Receiver;
   /** Counts an error and logs it (unless the node is quiet or logs too much). */
   fail(message: string, cause?: string): void;
   /** Ends the task. */
   abort(message: string): never;
   log(level: LogLevel, message: string, context?: Readonly<Record<string, unknown>>): void;
-  /** `undefined` unless somebody watches the node's decisions. */
+  /** `undefined` unless the node's decisions are observed. */
   readonly explain:
     | ((why: {
         readonly group: Group;
@@ -130,17 +130,17 @@ export class NodeFailed extends Error {
   }
 }
 
-/** Where the reason of a `StartError` lies. */
+/** The place of the reason of a `StartError`. */
 export type StartErrorDetails = {
-  /** The node that refuses, once it is known. */
+  /** The refusing node, once it is known. */
   readonly nodeName?: string | undefined;
-  /** Properties of that node which the reason is about. */
+  /** Properties of that node that the reason is about. */
   readonly properties?: readonly string[] | undefined;
-  /** What to do about it. */
+  /** How to correct it. */
   readonly hint?: string | undefined;
 };
 
-/** A task that cannot start: the text is what the API answers. */
+/** A task that cannot start: the text is the API's answer. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly details: StartErrorDetails;
@@ -152,7 +152,7 @@ export class StartError extends Error {
   }
 }
 
-/** What a node threw when it was to start, with its name. Failed assertions stay what they are. */
+/** The error of a node at its start, with the node's name. Failed assertions stay as they are. */
 export function startErrorOf(nodeName: string, cause: unknown): unknown {
   if (cause instanceof AssertionFailed || !(cause instanceof Error)) return cause;
   const details = cause instanceof StartError ? cause.details : {};

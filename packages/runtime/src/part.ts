@@ -8,11 +8,11 @@ export type TaskPart = {
   /** From 0 on. */
   readonly index: number;
   readonly count: number;
-  /** Tags whose values say in which part a series is. */
+  /** Tags whose values determine the part of a series. */
   readonly by: TagSelection;
 };
 
-/** Names what runs in one place: a task, or a part of one. No id of a task contains `#`. */
+/** Names a unit: a task, or a part of one. No id of a task contains `#`. */
 export function unitName(
   taskId: string,
   part: Pick<TaskPart, 'index' | 'count'> | undefined,
@@ -26,7 +26,7 @@ export function taskOfUnit(unit: string): string {
   return end < 0 ? unit : unit.slice(0, end);
 }
 
-/** Which of `count` parts a series belongs to. */
+/** The part, among `count`, that a series belongs to. */
 export function partOf(
   series: Pick<Series, 'tagKeys' | 'tagOnce'>,
   { by, count }: Omit<TaskPart, 'index'>,
@@ -48,7 +48,7 @@ const OTHER = 2;
 
 const FIRST_SIZE = 1024;
 
-/** Tells the series of a part; remembers them while the table of series keeps its epoch. */
+/** Selects the series of a part; caches the result while the table of series keeps its epoch. */
 export class PartFilter {
   readonly #part: TaskPart;
   readonly #table: { readonly firstId: number };
@@ -68,7 +68,7 @@ export class PartFilter {
       this.#known = new Uint8Array(FIRST_SIZE);
     }
     const place = series.id - firstId;
-    // Of an earlier epoch: a write that began before this one.
+    // From an earlier epoch: a write that began before this one.
     if (place < 0) return this.#isOwn(series);
     if (place >= this.#known.length) this.#grow(place);
     let known = this.#known[place];
@@ -90,7 +90,7 @@ export class PartFilter {
   }
 }
 
-// FNV-1a over the UTF-8 of keys and values, each with a zero behind it; then the last step of
+// FNV-1a over the UTF-8 of keys and values, each with a zero after it; then the last step of
 // MurmurHash3, because the low bits of FNV alone are uneven.
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

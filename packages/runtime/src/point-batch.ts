@@ -1,5 +1,5 @@
 // The points of one write as plain columns: created once by the write path, shared by all tasks,
-// sent to task hosts as is (structured clone or transfer). Rows keep the order of the write.
+// sent to task hosts as they are (structured clone or transfer). Rows keep the order of the write.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnFrom, fieldTypeOf } from '@tidemark/core';
 
@@ -9,13 +9,13 @@ export type SeriesRef = {
   readonly tagKeys: readonly string[];
   readonly tagValues: readonly string[];
   /**
-   * Set by the write path: references of one series carry one number forever, so that it is found
-   * by it.
+   * Set by the write path: references of one series always have the same number, by which it is
+   * found.
    */
   readonly stableId?: number | undefined;
 };
 
-/** Series of a batch. Those of the write path are made when somebody asks for one. */
+/** Series of a batch. Those of the write path are created on demand. */
 export interface SeriesList extends Iterable<SeriesRef> {
   readonly length: number;
   at(index: number): SeriesRef | undefined;
@@ -30,13 +30,11 @@ export type RowBlock = {
   readonly columns: readonly Column[];
 };
 
-/**
- * Points of one write to one database and retention policy. Never changes after it was handed out.
- */
+/** Points of one write to one database and retention policy. Immutable once it is passed on. */
 export type PointBatch = {
   readonly database: string;
   readonly retentionPolicy: string;
-  /** Number of the record of a log of points that it is; absent when it is of none. */
+  /** Number of its record in a log of points; absent when it is from none. */
   readonly record?: number | undefined;
   /** When that record was accepted. */
   readonly arrived?: bigint | undefined;
@@ -56,7 +54,7 @@ export type PointBatch = {
   readonly rowInBlock: Uint32Array | undefined;
 };
 
-/** A point as the slow path takes it: tests, replays of small files, loopback. */
+/** A point in the input of the slow path: tests, replays of small files, loopback. */
 export type PointInput = {
   readonly name: string;
   readonly tags: Iterable<readonly [string, string]>;
@@ -70,7 +68,7 @@ type BlockBuilder = {
   readonly values: FieldValue[][];
 };
 
-/** Builds a batch point by point. For borders; the write path has a faster way from bytes. */
+/** Builds a batch point by point. For small amounts; the write path has a faster way from bytes. */
 export class PointBatchBuilder {
   readonly #database: string;
   readonly #retentionPolicy: string;

@@ -1,6 +1,7 @@
-// Which points a state contains, so that missing ones can be read from the database and nothing is
-// counted twice (docs/adr/0011-catch-up.md). Points have timestamps but no sequence number, so the
-// newest time of every recent series is stored: points of other series cannot still be in transit.
+// The points that a state contains, so that missing ones can be read from the database and nothing
+// is counted twice (docs/adr/0011-catch-up.md). Points have timestamps but no sequence number, so
+// the newest time of every recent series is stored: points of other series cannot still be in
+// transit.
 import { deserialize } from 'node:v8';
 import type { Timestamp } from '@tidemark/core';
 import type { RowSource } from './data/row-source.ts';
@@ -10,7 +11,7 @@ import type { TaskPosition, TaskSnapshot, TaskState } from './running-task.ts';
 const TIME_MIN_HIGH = -0x8000_0000;
 const FIRST_CAPACITY = 64;
 
-/** Text that names a series within a database and retention policy. Tags sorted by key. */
+/** A text that identifies a series within a database and retention policy. Tags sorted by key. */
 export function seriesText(
   name: string,
   tagKeys: readonly string[],
@@ -21,22 +22,22 @@ export function seriesText(
   return text;
 }
 
-/** Text that names a database and retention policy. */
+/** A text that identifies a database and retention policy. */
 export function placeText(database: string, retentionPolicy: string): string {
   return `${database}\u0000${retentionPolicy}`;
 }
 
-/** What a state says of the points that it contains; `undefined` when it was taken without. */
+/** The position of a state; `undefined` when it was taken without one. */
 export function positionOf(state: TaskState): TaskPosition | undefined {
   return decodeState(state).position;
 }
 
-/** A state in the form that is not encoded. */
+/** A state in decoded form. */
 export function decodeState(state: TaskState): TaskSnapshot {
   return state instanceof Uint8Array ? (deserialize(state) as TaskSnapshot) : state;
 }
 
-/** Tells the points that a state contains from those that its task has missed. */
+/** Distinguishes the points in a state from those that its task has missed. */
 export class ContainedPoints {
   readonly #times = new Map<string, ReadonlyMap<string, Timestamp>>();
 
@@ -58,12 +59,12 @@ const NO_TIMES: ReadonlyMap<string, Timestamp> = new Map();
 /** Newest times of the series of one database and retention policy. */
 class Marks {
   readonly #table: SeriesTable;
-  /** Of the table's epoch: ids count from here. */
+  /** The first id of the table's epoch, which ids are relative to. */
   #firstId: number;
   /** By the series' id in the epoch: the two halves of its newest time. */
   #halves = new Int32Array(0);
   readonly #series: (Series | undefined)[] = [];
-  /** Series of an earlier epoch of the table, or of the state that the task was given. */
+  /** Series of an earlier epoch of the table, or of the restored state. */
   #older = new Map<string, Timestamp>();
 
   constructor(table: SeriesTable) {
@@ -102,7 +103,7 @@ class Marks {
     }
   }
 
-  /** Series whose newest time is not before `floor`; older ones are forgotten. */
+  /** Series whose newest time is not before `floor`; older ones are dropped. */
   encode(floor: Timestamp): { readonly keys: string[]; readonly times: BigInt64Array } {
     this.#collect();
     const kept = new Map<string, Timestamp>();
@@ -111,7 +112,7 @@ class Marks {
     return { keys: [...kept.keys()], times: BigInt64Array.from(kept.values()) };
   }
 
-  /** Place of a series in `#halves`; -1 when it is of an earlier epoch. */
+  /** Position of a series in `#halves`; -1 when it is of an earlier epoch. */
   #place(series: Series): number {
     const id = series.id - this.#firstId;
     if (id < 0) return -1;
@@ -142,7 +143,7 @@ class Marks {
     this.#firstId = this.#table.firstId;
   }
 
-  /** Moves all marks to where they are known by their text. */
+  /** Moves all marks to the map by text. */
   #collect(): void {
     const times = new BigInt64Array(this.#halves.buffer);
     this.#series.forEach((series, id) => {
@@ -174,13 +175,13 @@ export class PositionKeeper {
     this.#begun = begun;
   }
 
-  /** Rows that the task was given. */
+  /** Records rows that the task was given. */
   note(source: RowSource, start: number, end: number): void {
     this.#marksOf(source.origin.database, source.origin.retentionPolicy).note(source, start, end);
     this.#record = source.batch.record ?? this.#record;
   }
 
-  /** The end of a range that a query node was given. */
+  /** Records the end of a range that a query node was given. */
   noteQuery(nodeName: string, stop: Timestamp): void {
     this.#queries.set(nodeName, stop);
   }
@@ -197,7 +198,7 @@ export class PositionKeeper {
     return { time: now, begun: this.#begun, marks, record: this.#record, queries };
   }
 
-  /** Goes on from a position; `undefined` when the state was taken without one. */
+  /** Continues from a position; `undefined` when the state was taken without one. */
   restore(position: TaskPosition | undefined): void {
     if (position === undefined) return;
     this.#begun = position.begun;

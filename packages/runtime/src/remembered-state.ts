@@ -10,15 +10,15 @@ export type RememberedState = {
   readonly record?: number | undefined;
 };
 
-/** A state, or the event that makes it. */
+/** A state, or the event that sets it. */
 export type StateSource = RememberedState & { readonly cause?: EventCause | undefined };
 
-/** Number of the record of the log of points that a state comes from, if it comes from one. */
+/** Number of the record of the log of points that a state comes from, if there is one. */
 export function recordOf({ cause, record }: StateSource): number | undefined {
   return cause?.record ?? record;
 }
 
-/** Of an event, what is remembered and no more. */
+/** The remembered part of an event. */
 export function rememberedState(source: StateSource): RememberedState {
   const { level, time, durationNanos } = source;
   return { level, time, durationNanos, record: recordOf(source) };

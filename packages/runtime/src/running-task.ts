@@ -7,7 +7,7 @@ import type { Timers } from './timers.ts';
 
 export type TaskOptions = {
   readonly taskId: string;
-  /** First part of anonymous topics: `main`, or the id of a replay. Default `main`. */
+  /** Prefix of anonymous topics: `main`, or the id of a replay. Default `main`. */
   readonly scope?: string | undefined;
   /** Only the points of this part; all of them when absent. */
   readonly part?: TaskPart | undefined;
@@ -15,48 +15,50 @@ export type TaskOptions = {
   /** Default: timers of `clock`. Replays and tests pass `VirtualTimers`. */
   readonly timers?: Timers | undefined;
   /**
-   * A replay ends with its thread instead of being started again; its outputs can be read after its
+   * A replay ends with its thread instead of being restarted; its outputs can be read after its
    * end.
    */
   readonly isReplay?: boolean | undefined;
   readonly alerts?: AlertDefaults | undefined;
   readonly limits?: Partial<TaskLimits> | undefined;
-  /** State to start again with after the thread of the task has failed; asked for at that time. */
+  /** The state for restarting after the thread of the task has failed; called at that time. */
   readonly savedState?: (() => SavedState | undefined) | undefined;
-  /** The states that are taken say which points they contain; those may be so late. */
+  /** States include which points they contain; points may be late by this time. */
   readonly position?: { readonly latenessNanos: bigint } | undefined;
-  /** The task is first given what it has missed since its state was taken, until `goLive`. */
+  /**
+   * The task first catches up with what it has missed since its state was taken, until `goLive`.
+   */
   readonly rerun?: Rerun | undefined;
 };
 
 /**
- * A task that is given what it has missed: its time begins at `now` and is moved by `pushDue` and
- * `advanceTo`, and events that its topics remember are not published a second time.
+ * Catch-up of a task: its time begins at `now` and is moved by `pushDue` and `advanceTo`, and
+ * events that its topics remember are not published again.
  */
 export type Rerun = {
   /** When the state was taken. */
   readonly now: Timestamp;
-  /** What is given is not older. */
+  /** Missed points are not older. */
   readonly since: Timestamp;
-  /** When the task began: its topics may remember older events, which are not its own. */
+  /** When the task began: its topics may have older events, which are not its own. */
   readonly begun: Timestamp;
   /** As in `TaskPosition`. */
   readonly record?: number | undefined;
 };
 
 /**
- * When rows are due in the virtual time of a task: each so long after its own time, or all of them
- * at one time.
+ * When rows are due in the virtual time of a task: each with an offset from its own time, or all of
+ * them at one time.
  */
 export type Due = { readonly offset: bigint } | { readonly at: Timestamp };
 
-/** What was saved of a task, and how it goes on. */
+/** The saved state of a task, and how it continues. */
 export type SavedState = {
   readonly state: TaskState;
   readonly rerun?: Rerun | undefined;
 };
 
-/** What handler services with `global = true` change for every alert node. */
+/** Changes by handler services with `global = true` to every alert node. */
 export type AlertDefaults = {
   /** A global handler exists: nodes without handlers have an anonymous topic too. */
   readonly hasGlobalHandlers: boolean;
@@ -65,18 +67,15 @@ export type AlertDefaults = {
 };
 
 export type TaskLimits = {
-  /** Groups of one task; points that would open another are dropped with an error. */
+  /** Groups of one task; points that would open further ones are dropped with an error. */
   readonly groupCountMax: number;
   /**
-   * Points that nodes of one task hold (windows, joins); beyond it the oldest state is refused with
-   * an error.
+   * Points that nodes of one task hold (windows, joins); further ones are refused with an error.
    */
   readonly heldPointCountMax: number;
   /** Bytes of these points, as `memory_bytes` of the nodes counts them. */
   readonly heldBytesMax: number;
-  /**
-   * Groups without points for this long (by the wall clock) are forgotten; 0 keeps them forever.
-   */
+  /** Groups without points for this long (by the wall clock) are released; 0 keeps them forever. */
   readonly groupIdleMs: number;
   /** Messages that wait for an answer from outside (httpPost, UDF) before `push` asks to wait. */
   readonly waitingMessageCountMax: number;
@@ -89,7 +88,7 @@ export type NodeStats = {
   readonly errors: number;
   readonly avg_exec_time_ns: number;
   readonly working_cardinality: number;
-  /** Points and groups that the node keeps, about. */
+  /** Approximate size of the points and groups that the node keeps. */
   readonly memory_bytes: number;
   /** Counters that only some nodes have, for example `alerts_triggered`. */
   readonly [name: string]: number;
@@ -139,12 +138,12 @@ export type TapMessage =
       readonly time: Timestamp;
     }
   | { readonly kind: 'delete-group'; readonly edge: string; readonly group: string }
-  /** The watcher was too slow: so many messages are missing here. */
+  /** The tap's reader was too slow: this many messages are missing here. */
   | { readonly kind: 'dropped'; readonly edge: string; readonly count: number }
   | {
       /**
-       * Why `where` dropped a point or `alert` chose a level, and what `eval` made of which values:
-       * each condition or expression with the values it saw.
+       * Why `where` dropped a point or `alert` chose a level, and what `eval` computed: each
+       * condition or expression with its values.
        */
       readonly kind: 'why';
       readonly edge: string;
@@ -159,11 +158,11 @@ export type TapCondition = {
   readonly label: string;
   readonly text: string;
   /**
-   * What a condition gave, or the value of an `eval`'s expression; `undefined` when it could not be
-   * evaluated.
+   * The result of a condition, or the value of an `eval`'s expression; `undefined` when it could
+   * not be evaluated.
    */
   readonly result: unknown;
-  /** One of the conditions that the one before it joins with AND and OR. */
+  /** One of the conditions that the previous one joins with AND and OR. */
   readonly isPart?: boolean | undefined;
   readonly error?: string | undefined;
   readonly values: Readonly<Record<string, unknown>>;
@@ -186,13 +185,13 @@ export type TaskSnapshot = {
   readonly position?: TaskPosition | undefined;
 };
 
-/** Which points and query results a state contains. */
+/** The points and query results that a state contains. */
 export type TaskPosition = {
   /** When it was taken, in the time of the task. */
   readonly time: Timestamp;
-  /** When the task began without an earlier state: it has missed nothing that is older. */
+  /** When the task began without an earlier state: it has missed nothing older. */
   readonly begun: Timestamp;
-  /** Newest time by series (`seriesText`), of the series that had points lately. */
+  /** Newest time by series (`seriesText`), for series with recent points. */
   readonly marks: readonly {
     readonly database: string;
     readonly retentionPolicy: string;
@@ -208,33 +207,33 @@ export type TaskPosition = {
   readonly queries: readonly (readonly [nodeName: string, stop: Timestamp])[];
 };
 
-/** A snapshot as `v8.serialize` prints it: what crosses threads and lies on disk. */
+/** A snapshot as `v8.serialize` prints it: the form between threads and on disk. */
 export type EncodedSnapshot = Uint8Array;
 export type TaskState = TaskSnapshot | EncodedSnapshot;
 
-/** Tasks of one thread, seen from another: what is given to one of them once serves all. */
+/** The tasks of one thread, seen from another: a batch is sent once for all of them. */
 export interface BatchTaker {
   /**
-   * Nobody else keeps the batch: its columns may be moved to the other thread instead of being
-   * copied.
+   * The batch has no other holder: its columns may be transferred to the other thread instead of
+   * being copied.
    */
   takeOver(batch: PointBatch): void;
 }
 
 /**
- * A task that runs. All calls are synchronous unless they return a promise; a task never calls back
+ * A running task. All calls are synchronous unless they return a promise; a task never calls back
  * into its owner from `push` except through its services. After `error` is set everything is
  * ignored.
  */
 /**
- * What an `httpOut` endpoint holds; `null` before its first message, none when all its groups are
+ * The rows of an `httpOut` endpoint; `null` before its first message, none when all its groups are
  * gone.
  */
 export type EndpointRows = readonly ResultRow[] | null;
 
-/** How far a task is with what it is given. */
+/** How far a task has processed its input. */
 export type TaskReach = {
-  /** Time of what it was given last: a point of the last write, the end of a query's range. */
+  /** Time of its latest input: a point of the last write, the end of a query's range. */
   readonly newest: Timestamp | undefined;
   /** Rows that it was given and has not processed yet. */
   readonly waitingRows: number;
@@ -247,11 +246,11 @@ export interface RunningTask {
   /** Called once when `error` becomes set. */
   onError(listener: (error: string) => void): void;
   /**
-   * Called with the reason when the thread of the task failed and the task was started again;
-   * without one when it goes on elsewhere and misses nothing that its source can give it again.
+   * Called with the reason when the thread of the task failed and the task was restarted; without
+   * one when it continues elsewhere and misses nothing that its source can repeat.
    */
   onRestarted(listener: (reason: string | undefined) => void): void;
-  /** Where the task runs when that is another thread. */
+  /** The thread of the task, if it is another one. */
   readonly taker: BatchTaker | undefined;
   /**
    * Opens what needs the outside: databases to create, sideload sources, user-defined functions,
@@ -264,15 +263,15 @@ export interface RunningTask {
    */
   push(batch: PointBatch): void;
   /**
-   * As `push`, of a task with virtual timers: each point comes after the timers up to the time when
-   * it is due.
+   * As `push`, for a task with virtual timers: each point comes after the timers up to the time
+   * when it is due.
    */
   pushDue(batch: PointBatch, due: Due): void;
   /** Moves the time of a task with virtual timers, after everything that was pushed before. */
   advanceTo(time: Timestamp): void;
   /**
-   * Ends what `rerun` began, after everything that was pushed before: the time is the machine's
-   * from now on.
+   * Ends the catch-up, after everything that was pushed before: the time is the machine's from now
+   * on.
    */
   goLive(): void;
   /** Result of a query for the query node `nodeName`; `stop` is the end of its range. */
@@ -284,14 +283,14 @@ export interface RunningTask {
   /** A query of `nodeName` failed: counted and logged. */
   queryFailed(nodeName: string, message: string): void;
   /**
-   * `undefined`: push at will. Else resolves when the task can take more; pushing earlier is
+   * `undefined`: push at will. Otherwise resolves when the task can take more; pushing earlier is
    * allowed and queued.
    */
   ready(): Promise<void> | undefined;
   /**
    * Resolves when alerts of the points that were pushed before have been published, or the task is
-   * too slow to be waited for. `undefined` when they have been, as in a task of the same thread, or
-   * the task raises none.
+   * too slow to wait for. `undefined` when they have been, as in a task of the same thread, or the
+   * task raises none.
    */
   processed(): Promise<void> | undefined;
   /**
@@ -299,21 +298,21 @@ export interface RunningTask {
    */
   drain(): Promise<void>;
   /**
-   * Ends the source when it was given everything: nodes that flush at the end do so, outputs are
-   * written, then everything is released. Where a task can be given up, one that takes nothing of
-   * what it was given is, whatever else it was to be given.
+   * Ends the source after its last input: nodes that flush at the end do so, outputs are written,
+   * then everything is released. A task that takes none of its input may be abandoned, whatever it
+   * was still to be given.
    */
   close(givenAll?: Promise<void>): Promise<void>;
-  /** Counters as they were last heard of; `refresh` brings them up to date. */
+  /** The latest known counters; `refresh` updates them. */
   stats(): TaskStats;
   /**
-   * Asks for the present counters; gives up after a moment when the task is too busy to answer.
-   * With `onlyChanged` a task that has done nothing lately is not asked.
+   * Requests the present counters; gives up after a moment when the task is too busy to answer.
+   * With `onlyChanged` an idle task is not asked.
    */
   refresh(options?: { readonly onlyChanged: boolean }): Promise<void>;
-  /** How far it is; costs nothing. */
+  /** Its progress; costs nothing. */
   readonly reached: TaskReach;
-  /** Of the counters, points (batches) that entered the task, at no cost. */
+  /** Points (batches) that entered the task; costs nothing. */
   readonly collectedCount: number;
   /**
    * Rows of an `httpOut` endpoint in order of group creation; `undefined` when there is no such
@@ -321,12 +320,12 @@ export interface RunningTask {
    */
   httpOutput(endpoint: string): EndpointRows | undefined | Promise<EndpointRows | undefined>;
   /**
-   * State after everything that was pushed before, with what lives outside (user-defined
+   * State after everything that was pushed before, including external state (user-defined
    * functions).
    */
   takeState(): Promise<TaskState>;
-  /** Before `start` and the first push. Nodes whose name is unknown are ignored. */
+  /** Called before `start` and the first push. Nodes with unknown names are ignored. */
   restore(state: TaskState): void;
-  /** Watches what leaves node `nodeName`. Returns the way to stop. */
+  /** Observes the output of node `nodeName`. Returns a function that stops it. */
   tap(nodeName: string, listener: (message: TapMessage) => void, options?: TapOptions): () => void;
 }

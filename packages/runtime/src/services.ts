@@ -7,7 +7,8 @@ import type { EventCause } from './event-cause.ts';
 import type { RememberedState } from './remembered-state.ts';
 
 /**
- * A point as it leaves a task: output rows, events, writes. `null` is a field whose value is null.
+ * A point in the output of a task: output rows, events, writes. `null` is a field whose value is
+ * null.
  */
 export type OutputPoint = {
   readonly name: string;
@@ -16,7 +17,7 @@ export type OutputPoint = {
   readonly time: Timestamp;
 };
 
-/** A row of a result: what httpOut, httpPost and alert data contain. */
+/** A row of a result: the form in httpOut, httpPost and alert data. */
 export type ResultRow = {
   readonly name: string;
   readonly tags?: Readonly<Record<string, string>> | undefined;
@@ -37,7 +38,7 @@ export type AlertEvent = {
   readonly level: AlertLevelName;
   readonly isRecoverable: boolean;
   readonly data: readonly ResultRow[];
-  /** What templates of handler options and match expressions can see. */
+  /** The data of templates in handler options and match expressions. */
   readonly context: {
     readonly name: string;
     readonly taskName: string;
@@ -54,7 +55,7 @@ export type AlertEvent = {
  * Topics, as the alert node sees them. Calls cross a thread: they return at once and are ordered.
  */
 export interface AlertSink {
-  /** What holds back events, whichever task it is of. */
+  /** Inhibitions of events by all tasks. */
   readonly inhibitions: InhibitionRegistry;
   /**
    * Opens the anonymous topic of a node with the handlers of its script. Called before the first
@@ -65,15 +66,15 @@ export interface AlertSink {
   /** A script refers to a named topic: it exists from now on. */
   openTopic(topic: string): void;
   publish(topic: string, event: AlertEvent): void;
-  /** Cause of what a unit has published last, of that which had one. */
+  /** The cause of the last event of a unit that had one. */
   lastCause(unit: string): EventCause | undefined;
-  /** What the topic remembers, for restoring a group's state. */
+  /** The topic's state, for restoring a group's state. */
   eventState(topic: string, eventId: string): RememberedState | undefined;
-  /** Sets a topic's remembered state without telling its handlers. */
+  /** Sets a topic's state without calling its handlers. */
   updateEvent(topic: string, event: AlertEvent): void;
 }
 
-/** Where influxDBOut sends points. */
+/** The target of influxDBOut. */
 export type DatabaseWrite = {
   readonly cluster: string;
   readonly database: string;
@@ -115,7 +116,7 @@ export interface TaskLog {
 
 /** Sends points into the engine's own write path (kapacitorLoopback). */
 export interface Loopback {
-  /** `cause` is the row of the log of points that the points come from, if they come from one. */
+  /** `cause` is the row of the log of points that caused the points, if there is one. */
   write(
     database: string,
     retentionPolicy: string,
@@ -162,10 +163,7 @@ export interface SideloadTree {
   close(): void;
 }
 
-/**
- * Opens sideload sources: directories, URLs, configured endpoints. Reloading is the opener's
- * business.
- */
+/** Opens sideload sources: directories, URLs, configured endpoints. The opener reloads them. */
 export interface SideloadSources {
   open(source: string): Promise<SideloadTree>;
 }
@@ -174,7 +172,7 @@ export interface SideloadSources {
 export interface UdfConnection {
   send(bytes: Uint8Array): void;
   onData(listener: (bytes: Uint8Array) => void): void;
-  /** The other side closed; `reason` when it was not asked to. */
+  /** The other side closed; `reason` if that was unexpected. */
   onEnd(listener: (reason: string | undefined) => void): void;
   /** No more requests follow; the function finishes writing and exits. */
   end(): void;
@@ -187,19 +185,19 @@ export interface UdfConnector {
   timeoutMs(functionName: string): number;
 }
 
-/** Where autoscale nodes find a configured cluster. */
+/** A configured cluster for autoscale nodes. */
 export type ScalerCluster = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Default namespace (kubernetes) or region (ec2). */
   readonly namespace: string;
-  /** Signs requests where the provider asks for it. */
+  /** Signs requests if the provider requires it. */
   readonly sign?: ((request: HttpRequest) => HttpRequest) | undefined;
 };
 
 export type ScalerClusters = (kind: ScalerProvider, name: string) => ScalerCluster | undefined;
 
-/** What the nodes of a task use. */
+/** The services that the nodes of a task use. */
 export type TaskServices = {
   readonly sideload?: SideloadSources | undefined;
   readonly udf?: UdfConnector | undefined;

@@ -6,13 +6,13 @@ import { batchRow } from './data/rows.ts';
 import type { EdgeObserver } from './edge.ts';
 import type { TapMessage, TapOptions } from './running-task.ts';
 
-/** Whether a tap asks for the group: by its id, in which the measurement may be left out. */
+/** Whether a tap observes the group: by its id, in which the measurement may be omitted. */
 export function isWatched(group: Group, options: TapOptions): boolean {
   const { group: wanted } = options;
   return wanted === undefined || group.id === wanted || group.id.endsWith(`\n${wanted}`);
 }
 
-/** An observer that tells a listener what leaves `nodeName`. */
+/** An observer that passes the output of `nodeName` to a listener. */
 export function tapObserver(
   nodeName: string,
   listener: (message: TapMessage) => void,

@@ -42,17 +42,17 @@ import { decodeState, PositionKeeper } from './position.ts';
 import { clockTimers, RerunTimers, VirtualTimers } from './timers.ts';
 import type { CancelTimer, Timers } from './timers.ts';
 
-/** What tasks of one thread share. */
+/** Shared by the tasks of one thread. */
 export type TaskThread = {
   readonly series: SeriesTable;
   /**
-   * Called whenever nodes of the task begin to work: whoever watches the thread then knows which
-   * task it is in.
+   * Called whenever nodes of the task begin to work: an observer of the thread then knows the
+   * current task.
    */
   readonly enter?: (() => void) | undefined;
 };
 
-/** The last write of each thread: tasks that get it one after the other share what was opened. */
+/** The last write of each thread, opened once for all its tasks. */
 const opened = new WeakMap<SeriesTable, RowSource>();
 
 function open(batch: PointBatch, table: SeriesTable): RowSource {
@@ -64,7 +64,7 @@ function open(batch: PointBatch, table: SeriesTable): RowSource {
 /** Timers that fire before a task that is moved in time lets others have their turn. */
 const TIMERS_PER_TURN = 1000;
 
-/** A child of the source: what reads rows of writes. */
+/** A child of the source that reads rows of writes. */
 type SourceChild = {
   readonly rows: RowReceiver;
   readonly edge: Edge;
@@ -72,8 +72,8 @@ type SourceChild = {
 };
 
 /**
- * Where a parent's messages go; one that was given to a node several times has several edges to it,
- * in their order.
+ * The receiver of a parent's messages; a parent that a node has several times has several edges to
+ * it, in their order.
  */
 type ReceiverOf = (edge: { readonly parentId: number; readonly position: number }) => Receiver;
 
@@ -195,8 +195,8 @@ export class InlineTask implements RunningTask {
   }
 
   /**
-   * As `pushRows`, each row when it is due. Returns the row to go on from: many timers may lie
-   * before a row.
+   * As `pushRows`, each row when it is due. Returns the row to continue from: there may be many
+   * timers before a row.
    */
   pushDueRows(
     source: RowSource,
@@ -223,7 +223,7 @@ export class InlineTask implements RunningTask {
     while (!this.advanceSome(time));
   }
 
-  /** As `advanceTo`, one turn of it; false when it has to go on. */
+  /** As `advanceTo`, for one turn; false when it has to continue. */
   advanceSome(time: bigint): boolean {
     const virtual = this.#virtual();
     assert(virtual !== undefined, 'only virtual time can be moved');
@@ -262,7 +262,7 @@ export class InlineTask implements RunningTask {
     return this.#waitingCount() > this.#limits.waitingMessageCountMax ? this.drain() : undefined;
   }
 
-  /** What was pushed has been worked on before `push` returned. */
+  /** `push` returns after processing. */
   processed(): undefined {
     return undefined;
   }
@@ -302,7 +302,7 @@ export class InlineTask implements RunningTask {
       nodes: new Map(
         this.#handles.map((handle, i) => [
           handle.name,
-          // Nothing leads to the source: what it collected is what entered the task.
+          // The source has no input edge: it collected what entered the task.
           i === 0 && source !== undefined
             ? { ...handle.stats(), collected: this.#entered() }
             : handle.stats(),
@@ -320,12 +320,12 @@ export class InlineTask implements RunningTask {
     return Promise.resolve();
   }
 
-  /** Points (batches) that entered the task: of its statistics, the part that costs nothing. */
+  /** Points (batches) that entered the task: the part of its statistics that costs nothing. */
   get collectedCount(): number {
     return this.#handles[0]?.outputs[0]?.count ?? 0;
   }
 
-  /** Grows with everything that any node does. */
+  /** Increases with everything that any node does. */
   get activityCount(): number {
     let count = 0;
     for (const { outputs } of this.#handles) for (const edge of outputs) count += edge.count;
@@ -341,7 +341,7 @@ export class InlineTask implements RunningTask {
     return this.snapshot();
   }
 
-  /** Before `snapshot`, when state that lives outside is to be part of it. */
+  /** Called before `snapshot` if external state is to be part of it. */
   async prepareSnapshot(): Promise<void> {
     if (this.#error !== undefined || this.#isClosed) return;
     for (const { node } of this.#handles) {
@@ -388,7 +388,7 @@ export class InlineTask implements RunningTask {
     };
   }
 
-  /** Forgets a group in all nodes, as a barrier with `delete` does for the nodes below it. */
+  /** Releases a group in all nodes, as a barrier with `delete` does for the nodes below it. */
   deleteGroup(id: string): void {
     const group = this.#context.groups.get(id);
     if (group === undefined) return;
@@ -396,13 +396,12 @@ export class InlineTask implements RunningTask {
   }
 
   #forget(group: Group): void {
-    // To every node: groups of a later groupBy are not known above it. Hearing of it twice does no
-    // harm.
+    // For every node: groups of a later groupBy are unknown above it. A second call does no harm.
     for (const { node } of this.#handles) node?.deleteGroup(group);
     this.#context.groups.release(group);
   }
 
-  /** A group is forgotten at the end of the second sweep that has not seen it. */
+  /** A group is released at the end of the second sweep that has not seen it. */
   #scheduleSweep(): void {
     const { timers } = this.#context;
     const halfNanos = BigInt(Math.ceil(this.#limits.groupIdleMs / 2)) * 1_000_000n;
@@ -494,7 +493,7 @@ export class InlineTask implements RunningTask {
         });
       } catch (cause) {
         if (!(cause instanceof StartError)) throw cause;
-        // Of several, the first node's mistake is reported.
+        // The first node's mistake is reported.
         failure = startErrorOf(spec.name, cause);
         receivers.set(spec.id, () => NO_OUTPUT);
       }
@@ -550,8 +549,8 @@ export class InlineTask implements RunningTask {
   }
 
   /**
-   * Rows pass all `from` nodes before the next row: how input is cut into writes must not change
-   * the output.
+   * Rows pass all `from` nodes before the next row: the division of input into writes must not
+   * change the output.
    */
   #feed(source: RowSource, start: number, end: number): void {
     const open = this.#froms.filter(({ rows }) => rows.openWrite(source));
@@ -570,7 +569,7 @@ export class InlineTask implements RunningTask {
     for (const { edge } of this.#froms) edge.count += wantedCount;
   }
 
-  /** Rows of this part that some `from` asks for; the source takes no others. */
+  /** Number of this part's rows that a `from` uses; the source takes no others. */
   #wantedCount(source: RowSource, start: number, end: number): number {
     const { series, seriesOfRow, measurement } = source;
     const { part } = this.#context;
@@ -653,7 +652,7 @@ export class InlineTask implements RunningTask {
     return true;
   }
 
-  /** Every way into the nodes: a failure ends the task with its reason. */
+  /** Every entry into the nodes: a failure ends the task with its reason. */
   #run(source: RowSource | undefined, work: () => void): void {
     if (this.#error !== undefined || this.#isClosed) return;
     this.#writeSequence = source?.sequence ?? nextSequence();
@@ -670,14 +669,14 @@ export class InlineTask implements RunningTask {
   }
 
   #fail(cause: unknown): void {
-    // A broken assertion is a bug of ours, not of the task: the thread stops.
+    // A failed assertion is a bug, not the task's fault: the thread stops.
     if (cause instanceof AssertionFailed) throw cause;
     const message = messageOf(cause);
     const nodeName = cause instanceof NodeFailed ? cause.nodeName : '';
     this.#error = message;
     this.#context.services.log.log('error', nodeName, 'node failed', { err: message });
     for (const listener of this.#errorListeners) listener(message);
-    // Timers, processes and buffers of a dead task must not live on; nobody closes it again.
+    // Timers, processes and buffers of an ended task must not stay; it is not closed again.
     void this.#release();
   }
 

@@ -23,8 +23,7 @@ export function clockTimers(clock: Clock): Timers {
       const delay = time - clock.now();
       // Rounded up: a timer may be late, never early.
       const delayMs = delay <= 0n ? 0 : Number((delay + 999_999n) / 1_000_000n);
-      // The owner of the timer learns about failures of its callback by itself (tasks catch their
-      // own).
+      // The owner of the timer handles failures of its callback (tasks catch their own).
       void sleepThenCall(clock, delayMs, { signal: abort.signal, callback });
       return () => abort.abort();
     },
@@ -46,7 +45,7 @@ async function sleepThenCall(
     }
     await clock.sleep(leftMs, options.signal);
   } catch (cause) {
-    // Cancelled: nobody waits for this callback any more.
+    // Cancelled: the callback must not be called.
     if (options.signal.aborted) return;
     throw cause;
   }
@@ -60,7 +59,7 @@ type PendingTimer = {
   isCancelled: boolean;
 };
 
-/** Below this many, cancelled timers are not worth being looked for. */
+/** Fewer cancelled timers than this are not worth a search. */
 const CANCELLED_MIN = 64;
 
 /** Timers that fire when the owner moves the time: replays in fast mode, task tests. */
@@ -68,8 +67,8 @@ export class VirtualTimers implements Timers {
   #now: Timestamp;
   #sequence = 0;
   /**
-   * A heap: no timer is due before the one at half its index. Cancelled ones leave when they come
-   * up.
+   * A heap: no timer is due before the one at half its index. Cancelled ones are removed when they
+   * reach the top.
    */
   #pending: PendingTimer[] = [];
   #cancelledCount = 0;
@@ -93,10 +92,7 @@ export class VirtualTimers implements Timers {
     };
   }
 
-  /**
-   * Moves the time to `time` and fires what is due on the way, in order of time. Time never goes
-   * back.
-   */
+  /** Moves the time to `time` and fires due timers, in order of time. Time never goes back. */
   advanceTo(time: Timestamp): void {
     this.advanceSome(time, Number.POSITIVE_INFINITY);
   }
@@ -108,7 +104,7 @@ export class VirtualTimers implements Timers {
       if (next === undefined || next.time > time) break;
       if (count >= countMax) return false;
       popTimer(this.#pending);
-      // A later call of its cancellation must not be counted: it is no longer here.
+      // A later cancellation must not be counted, because it is no longer in the heap.
       next.isCancelled = true;
       if (next.time > this.#now) this.#now = next.time;
       next.callback();
@@ -117,7 +113,7 @@ export class VirtualTimers implements Timers {
     return true;
   }
 
-  /** Time of the next callback, `undefined` when none waits. */
+  /** Time of the next callback, `undefined` when there is none. */
   nextAt(): Timestamp | undefined {
     return this.#first()?.time;
   }
@@ -143,7 +139,7 @@ export class VirtualTimers implements Timers {
 
 type Waiting = { readonly time: Timestamp; readonly callback: () => void; cancel: CancelTimer };
 
-/** Timers of a task that is given again what it has missed: virtual ones until it goes live. */
+/** Timers of a task that catches up: virtual ones until it goes live. */
 export class RerunTimers implements Timers {
   readonly #live: Timers;
   readonly #waiting = new Set<Waiting>();
@@ -158,7 +154,7 @@ export class RerunTimers implements Timers {
     return this.#virtual === undefined;
   }
 
-  /** What moves the time; `undefined` once it moves by itself. */
+  /** Moves the time; `undefined` once it moves by itself. */
   get virtual(): VirtualTimers | undefined {
     return this.#virtual ?? (this.#live instanceof VirtualTimers ? this.#live : undefined);
   }
@@ -181,7 +177,7 @@ export class RerunTimers implements Timers {
     };
   }
 
-  /** Hands what waits over to the timers of the machine. */
+  /** Moves waiting timers to those of the machine. */
   goLive(): void {
     this.#virtual = undefined;
     for (const entry of this.#waiting) {

@@ -34,7 +34,7 @@ export interface Agent {
   init(options: ReadonlyMap<string, readonly FieldValue[]>): void;
   /** Called for each point, in order; `emit` may be called any number of times. */
   point(point: Point, emit: (point: Point) => void): void;
-  /** The whole state; the answer is handed to `restore` of a later conversation. */
+  /** The whole state, which is passed to `restore` of a later conversation. */
   snapshot(): Uint8Array;
   restore(state: Uint8Array): void;
 }
@@ -44,8 +44,8 @@ const DATA = { begin: 16, point: 17, end: 18 } as const;
 const OPTION_TYPES: readonly OptionType[] = ['bool', 'int', 'float', 'string', 'duration'];
 
 /**
- * Runs agents: over standard input and output, or for every connection to the socket that `--socket
- * PATH` names.
+ * Runs agents: over standard input and output, or for every connection to the socket in `--socket
+ * PATH`.
  */
 export function serve(makeAgent: () => Agent): void {
   const at = process.argv.indexOf('--socket');
@@ -57,7 +57,7 @@ export function serve(makeAgent: () => Agent): void {
   rmSync(path, { force: true });
   createServer({ allowHalfOpen: true }, (socket) => converse(makeAgent(), socket, socket)).listen(
     path,
-    // Whoever starts this waits for the line.
+    // The starting process waits for this line.
     () => process.stderr.write(`listening on ${path}\n`),
   );
 }
@@ -85,7 +85,7 @@ export function converse(agent: Agent, input: Readable, output: Writable): void 
       }
     }
   });
-  // Everything has been written: the other side may go.
+  // Everything has been written: the other side may close.
   input.on('end', () => output.end());
 }
 
@@ -127,7 +127,7 @@ function answer(
       break;
     case DATA.begin:
     case DATA.end:
-      // Batches keep their frame.
+      // Batches keep their begin and end.
       if (agent.provides === 'batch') send(kind, body);
       break;
     case DATA.point:
@@ -213,7 +213,7 @@ function decodePoint(body: Buffer): Point {
   return point;
 }
 
-/** An entry of one of the maps. Protobuf leaves out what is zero or empty. */
+/** An entry of one of the maps. Protobuf omits zero and empty values. */
 function decodeEntry(point: Point, number: number, body: Buffer): void {
   const entry = new Map(fieldsOf(body));
   const key = String(entry.get(1) ?? '');

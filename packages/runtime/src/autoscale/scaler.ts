@@ -12,12 +12,12 @@ export type ScaledResource = {
 };
 
 export interface Scaler {
-  /** Replicas that the provider is to run at present. */
+  /** Number of replicas that the provider is asked to run at present. */
   replicas(resource: ScaledResource): Promise<bigint>;
   setReplicas(resource: ScaledResource, count: bigint): Promise<void>;
 }
 
-/** The provider did not do what it was asked. */
+/** The provider refused or failed. */
 export class ScalerError extends Error {
   override readonly name = 'ScalerError';
 }

@@ -1,7 +1,7 @@
 // Copies selected rows of a write into new columns.
 import type { Rows, StringValues } from './schema.ts';
 
-/** Row `i` of the result is row `picked[i]`. Texts that are in none of them are let go of. */
+/** Row `i` of the result is row `picked[i]`. Texts that no picked row has are dropped. */
 export function gatherRows({ columns }: Rows, picked: Uint32Array): Rows {
   return { columns: columns.map((column) => gathered(column, picked)) };
 }

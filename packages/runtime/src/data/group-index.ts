@@ -6,7 +6,7 @@ const EMPTY = -1;
 
 /** An open-addressing table from hashes to the dense indexes of groups. */
 export class GroupIndex {
-  /** Index of a group, or `EMPTY`, by place. */
+  /** Index of a group, or `EMPTY`, by position. */
   #indexes = new Int32Array(FIRST_CAPACITY).fill(EMPTY);
   #hashes = new Int32Array(FIRST_CAPACITY);
   #count = 0;
@@ -16,8 +16,8 @@ export class GroupIndex {
   }
 
   /**
-   * Place of the first entry with a hash, at or behind `from`; -1 when there is none. Go on with
-   * `from = place + 1`.
+   * Position of the first entry with a hash, at or after `from`; -1 when there is none. Continue
+   * with `from = position + 1`.
    */
   find(hash: number, from = this.#home(hash)): number {
     const mask = this.#indexes.length - 1;
@@ -27,19 +27,19 @@ export class GroupIndex {
     return -1;
   }
 
-  /** Index of the group at a place that `find` gave. */
+  /** Index of the group at a position returned by `find`. */
   at(place: number): number {
     return this.#indexes[place] as number;
   }
 
-  /** Adds an entry; the caller has looked for it. */
+  /** Adds an entry that is not there yet. */
   add(hash: number, index: number): void {
     if (this.#count * 4 >= this.#indexes.length * 3) this.#grow();
     this.#put(hash, index);
     this.#count++;
   }
 
-  /** Removes the entry of a group that is there. */
+  /** Removes the entry of an existing group. */
   delete(hash: number, index: number): void {
     let place = this.find(hash);
     while (place >= 0 && this.#indexes[place] !== index) place = this.find(hash, place + 1);
@@ -49,7 +49,8 @@ export class GroupIndex {
   }
 
   /**
-   * Moves up what was put behind a place because it was taken, so that searches need not pass gaps.
+   * Moves up entries that were placed after an occupied position, so that searches need not pass
+   * gaps.
    */
   #close(gap: number): void {
     const mask = this.#indexes.length - 1;
@@ -60,7 +61,7 @@ export class GroupIndex {
       place = (place + 1) & mask
     ) {
       const home = this.#home(this.#hashes[place] as number);
-      // It may go where it is not before its home.
+      // It may move there unless that is before its home.
       if (((place - home) & mask) < ((place - hole) & mask)) continue;
       this.#indexes[hole] = this.#indexes[place] as number;
       this.#hashes[hole] = this.#hashes[place] as number;

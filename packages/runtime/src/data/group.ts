@@ -9,7 +9,7 @@ export type GroupDimensions = {
   readonly isByName: boolean;
   /** Sorted, without duplicates. */
   readonly tagNames: readonly string[];
-  /** The names as ids spell them, when a script named a tag twice. */
+  /** The names as used in ids, when a script has a tag twice. */
   readonly idNames?: readonly string[] | undefined;
 };
 
@@ -48,9 +48,7 @@ export class Group {
     assert(id !== undefined || init.tags instanceof Series, 'a group has an id or can make one');
   }
 
-  /**
-   * The recorded text form; '' for the single group of ungrouped data. Made when first asked for.
-   */
+  /** The recorded text form; '' for the single group of ungrouped data. Computed on demand. */
   get id(): string {
     return (this.#id ??= groupId(this.#tags as Series, this.dimensions));
   }
@@ -60,7 +58,7 @@ export class Group {
     return isWhole(this.dimensions);
   }
 
-  /** Values in the order of `dimensions.tagNames`. Made when first asked for. */
+  /** Values in the order of `dimensions.tagNames`. Computed on demand. */
   get values(): readonly string[] {
     const tags = this.#tags;
     if (!(tags instanceof Series)) return tags;
@@ -87,7 +85,7 @@ export class Group {
     return this.series(this.#lastSeries?.name ?? '').tags;
   }
 
-  /** Whether a series belongs here; `undefined` when only the ids can tell. */
+  /** Whether a series belongs to the group; `undefined` when only the ids can tell. */
   holds(series: Series, dimensions: GroupDimensions): boolean | undefined {
     const tags = this.#tags;
     if (dimensions !== this.dimensions || !(tags instanceof Series)) return undefined;
@@ -98,7 +96,7 @@ export class Group {
     return true;
   }
 
-  /** As templates print it. */
+  /** The group as templates print it. */
   get text(): string {
     return this.id === '' ? 'nil' : this.id;
   }
@@ -124,7 +122,7 @@ export class GroupTable {
     return this.#index.count;
   }
 
-  /** A copy: groups may be released while it is walked. */
+  /** A copy, because groups may be released during the iteration. */
   list(): Group[] {
     return this.#groups.filter((group) => group !== undefined);
   }
@@ -150,14 +148,14 @@ export class GroupTable {
     return this.#open(hash, { id, dimensions, tags: series });
   }
 
-  /** Hash of `groupId`, which is not made. */
+  /** Hash of `groupId`, without building it. */
   #hashOf(series: Series, dimensions: GroupDimensions): number {
     const { isByName, tagNames, idNames } = dimensions;
     const [name] = tagNames;
     if (isByName || name === undefined || tagNames.length > 1 || idNames !== undefined) {
       return hashOfId(this.#seed, series, dimensions);
     }
-    // Groups by one tag are the rule, and open by the thousand: what their ids begin with is hashed
+    // Groups by one tag are common, and created by the thousand: the prefix of their ids is hashed
     // once.
     if (name !== this.#prefixName) {
       this.#prefixName = name;
@@ -181,7 +179,7 @@ export class GroupTable {
     return undefined;
   }
 
-  /** Forgets a group that no node holds state of. A later point opens it again. */
+  /** Drops a group without state in any node. A later point opens it again. */
   release(group: Group): void {
     if (group.isReleased || group.holderCount > 0 || group.isWhole) return;
     group.isReleased = true;
@@ -225,7 +223,7 @@ function groupId(series: Series, dimensions: GroupDimensions): string {
   return id;
 }
 
-/** Hash of `groupId`, which is not made. */
+/** Hash of `groupId`, without building it. */
 function hashOfId(seed: number, series: Series, dimensions: GroupDimensions): number {
   const names = dimensions.idNames ?? dimensions.tagNames;
   let hash = dimensions.isByName ? hashText(seed, series.name) : seed;

@@ -3,15 +3,15 @@
 import { assert } from '@tidemark/core';
 import type { SeriesRef } from '../point-batch.ts';
 
-/** What series have in common: the measurement and the sorted tag keys. */
+/** The common part of series: the measurement and the sorted tag keys. */
 export type SeriesShape = { readonly name: string; readonly tagKeys: readonly string[] };
 
-/** The tag values of the series that one write brought. Filled once, before anybody reads it. */
+/** The tag values of the series of one write. Filled once, before it is read. */
 export class SeriesPage {
   #text = '';
   #ends: Uint32Array = NO_ENDS;
 
-  /** `ends[i]` is where the i-th value ends in `text`; it begins where the one before ends. */
+  /** `ends[i]` is where the i-th value ends in `text`; it begins where the previous one ends. */
   static of(text: string, ends: Uint32Array): SeriesPage {
     const page = new SeriesPage();
     page.fill(text, ends);
@@ -72,7 +72,7 @@ export class PagedSeries implements SeriesRef {
     return this.shape.tagKeys;
   }
 
-  /** Made again by every call. */
+  /** Computed by every call. */
   get tagValues(): readonly string[] {
     return this.shape.tagKeys.map((_, i) => this.tagValue(i));
   }

@@ -36,7 +36,7 @@ export class Point {
   row: number;
   own: readonly (Value | Point)[];
   origin: Origin;
-  /** How many nodes keep the point. */
+  /** Number of nodes that keep the point. */
   holdCount = 0;
 
   constructor(
@@ -73,14 +73,14 @@ export class Point {
     );
   }
 
-  /** A copy that nobody else knows, so that `become` may change it. */
+  /** An unshared copy, which `become` may change. */
   clone(): Point {
     return this.withValues(this.schema, [...this.own]);
   }
 
   /**
-   * Turns a clone into a copy of another point: one object that lives long costs the collector less
-   * than many in turn that live until the next one comes.
+   * Turns a clone into a copy of another point: one long-lived object costs the collector less than
+   * many that each live until the next one.
    */
   become(point: Point): void {
     const { own } = point;
@@ -172,7 +172,7 @@ export class Point {
 const POINT_BYTES = 130;
 const VALUE_BYTES = 24;
 
-/** What a point that a node keeps weighs, about. Texts are shared and not counted. */
+/** Approximate size of a point that a node keeps. Texts are shared and not counted. */
 export function heldBytesOf(point: Point): number {
   return POINT_BYTES + VALUE_BYTES * point.schema.fields.length;
 }
@@ -184,7 +184,7 @@ export class Batch {
   /** Time of the batch (`tmax`). */
   readonly time: Timestamp;
   readonly points: readonly Point[];
-  /** Group tags, with tags that nodes added. */
+  /** Group tags, and tags added by nodes. */
   readonly series: Series;
 
   constructor(series: Series, group: Group, time: Timestamp, points: readonly Point[]) {
@@ -203,7 +203,7 @@ export class Batch {
 /** No data older than `time` follows for the group. */
 export type Barrier = { readonly group: Group; readonly time: Timestamp };
 
-/** What a value looks like outside: durations are nanoseconds there, times too. */
+/** A value as it appears outside: durations and times are nanoseconds there. */
 export function outputValue(type: ValueType, value: Value): FieldValue | null {
   return type === 'null' ? null : value;
 }

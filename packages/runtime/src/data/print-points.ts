@@ -1,5 +1,4 @@
-// Output points as line protocol, in the form that existing databases and tools have seen from
-// tasks.
+// Output points as line protocol, in the form in which Kapacitor wrote them.
 import { compareBytes, escapeTagPart, formatSeriesKey } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { printFieldValue } from '@tidemark/line-protocol';
@@ -14,7 +13,7 @@ const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
 };
 
 /**
- * One line for each point that has a field which line protocol can carry; times have the write's
+ * One line for each point with a field that line protocol can represent; times have the write's
  * precision.
  */
 export function printPoints(points: readonly OutputPoint[], precision: string): string {
@@ -27,7 +26,7 @@ function cut(time: bigint, precision: string): bigint {
   return unit === undefined ? time : time / unit;
 }
 
-/** A point as a line; `undefined` when it has no field that line protocol can carry. */
+/** A point as a line; `undefined` when it has no field that line protocol can represent. */
 function printPoint(point: OutputPoint, precision: string): string | undefined {
   const fields = [...point.fields].sort((a, b) => compareBytes(a[0], b[0]));
   let text = '';
@@ -41,7 +40,7 @@ function printPoint(point: OutputPoint, precision: string): string | undefined {
   return `${formatSeriesKey(point.name, tags)}${text} ${cut(point.time, precision)}`;
 }
 
-// Floats without exponent, as the recorded system writes them.
+// Floats without exponent, as Kapacitor writes them.
 function printField(value: FieldValue): string | undefined {
   const text = printFieldValue(value);
   return typeof value === 'number' && text?.includes('e') === true ? withoutExponent(text) : text;

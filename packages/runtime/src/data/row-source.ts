@@ -13,7 +13,7 @@ export type OpenBlock = { readonly schema: Schema; readonly rows: Rows };
 
 let lastSequence = 0;
 
-/** A number for a write, a timer or an answer that nothing else in the thread has. */
+/** A number for a write, a timer or an answer that is unique in the thread. */
 export function nextSequence(): number {
   return ++lastSequence;
 }
@@ -30,7 +30,7 @@ export class RowSource {
   readonly blocks: readonly OpenBlock[];
   readonly blockOfRow: Uint32Array | undefined;
   readonly rowInBlock: Uint32Array | undefined;
-  /** The one that is worked on. */
+  /** The current row. */
   row = 0;
   /** Points that nodes keep beyond this write, see `settle`. */
   readonly held: Point[] = [];
@@ -41,7 +41,7 @@ export class RowSource {
   #lastLow = 0;
   #lastHigh = 0;
 
-  /** `series` are those of the batch, when they are interned already. */
+  /** `series` are those of the batch, if they are interned already. */
   constructor(batch: PointBatch, table: SeriesTable, series?: readonly Series[]) {
     this.batch = batch;
     this.rowCount = batch.rowCount;
@@ -68,7 +68,7 @@ export class RowSource {
     );
   }
 
-  /** Rows of one write often share a time: the bigint is made once for a run of equal ones. */
+  /** Rows of one write often share a time: the bigint is created once for a run of equal ones. */
   timeAt(row: number): bigint {
     const low = this.timeHalves[row * 2] as number;
     const high = this.timeHalves[row * 2 + 1] as number;
@@ -81,9 +81,9 @@ export class RowSource {
   }
 
   /**
-   * After all tasks of the thread have seen the batch: points that are still kept get values of
-   * their own, so that a window of rare points does not keep whole writes in memory. Most are gone
-   * by now (a write spans many windows).
+   * Called after all tasks of the thread have seen the batch: points that are still kept get values
+   * of their own, so that a window of rare points does not keep whole writes in memory. Most are
+   * gone by now (a write spans many windows).
    */
   settle(): void {
     for (const point of this.held) if (point.holdCount > 0) point.detach();
@@ -125,7 +125,7 @@ function columnValues(column: Column): Rows['columns'][number] {
     case 'string':
       return { codes: column.codes, dictionary: column.dictionary };
     case 'unsigned':
-      // Fields of the runtime are signed; the bits wrap as in the recorded system's integers.
+      // Fields of the runtime are signed; the bits wrap, as integers of Kapacitor do.
       return new BigInt64Array(
         column.values.buffer as ArrayBuffer,
         column.values.byteOffset,

@@ -1,4 +1,4 @@
-// Result rows: what httpOut, httpPost and alert data show of points and batches, and their JSON.
+// Result rows: the form of points and batches in httpOut, httpPost and alert data, and their JSON.
 import type { FieldValue } from '@tidemark/core';
 import { formatRfc3339 } from '@tidemark/core';
 import { formatFloatPlain } from '../lambda/text.ts';
@@ -54,9 +54,9 @@ export function batchRow(batch: Batch): ResultRow {
 }
 
 /**
- * A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. What JSON has no
- * number for is a text, `"+Inf"`, `"-Inf"` or `"NaN"`: an alert must neither be lost nor hide what
- * it is about.
+ * A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. Infinities and NaN,
+ * which JSON lacks, are texts, `"+Inf"`, `"-Inf"` or `"NaN"`: an alert must neither be lost nor
+ * hide its value.
  */
 export function jsonFloat(value: number): string {
   if (!Number.isFinite(value)) return `"${formatFloatPlain(value)}"`;

@@ -5,7 +5,7 @@ import type { FieldValue } from '@tidemark/core';
 import type { Point } from './point.ts';
 
 /**
- * Type of a value inside the runtime. Integers, durations and times are `bigint`s, told apart by
+ * Type of a value inside the runtime. Integers, durations and times are `bigint`s, distinguished by
  * type only.
  */
 export type ValueType =
@@ -32,12 +32,12 @@ export function valueTypeOf(value: FieldValue): ValueType {
   }
 }
 
-/** A value inside the runtime; its type is said by the schema or by the compiled expression. */
+/** A value inside the runtime; the schema or the compiled expression determines its type. */
 export type Value = number | bigint | string | boolean | null;
 
 /**
- * Where a field's value lives: a column of the write's block, the point's own values, or a field of
- * another point that the point holds (results of joins are not copied).
+ * Where a field's value is stored: a column of the write's block, the point's own values, or a
+ * field of another point that the point holds (results of joins are not copied).
  */
 export type Slot =
   | { readonly kind: 'column'; readonly index: number }
@@ -47,8 +47,8 @@ export type Slot =
       readonly index: number;
       readonly field: Field;
       /**
-       * The part's schema, and which of its fields it is: a part that was detached has it there
-       * among its own.
+       * The part's schema, and the field's position in it: a detached part has it at this position
+       * of its own values.
        */
       readonly schema: Schema;
       readonly position: number;
@@ -61,7 +61,7 @@ export type Field = {
   readonly read: (point: Point) => Value;
 };
 
-/** Fields of a point in the order of their writing. */
+/** Fields of a point in the order in which they were written. */
 export class Schema {
   readonly fields: readonly Field[];
   readonly indexOf: ReadonlyMap<string, number>;
@@ -84,7 +84,7 @@ export class Schema {
     return i === undefined ? undefined : this.fields[i];
   }
 
-  /** By name, for rows. */
+  /** Sorted by name, for rows. */
   get sorted(): readonly Field[] {
     this.#sorted ??= [...this.fields].sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;
@@ -101,7 +101,7 @@ export class Schema {
 }
 
 /**
- * Schemas made from columns or own values by names and types; bounded, since names may come from
+ * Schemas made from columns or own values by names and types; bounded, because names may come from
  * data.
  */
 const INTERNED_MAX = 4096;
@@ -153,7 +153,7 @@ function reader(type: ValueType, slot: Slot): (point: Point) => Value {
       const read = inner.read;
       return (point) => {
         const part = point.own[index] as Point;
-        // Whoever else holds the part may have detached it since.
+        // Another holder of the part may have detached it since.
         return part.schema === schema ? read(part) : (part.own[position] as Value);
       };
     }
@@ -188,7 +188,7 @@ export type Rows = {
 export const NO_ROWS: Rows = { columns: [] };
 
 /**
- * A cache of what was made for a schema: fast for repeated look-ups of one schema, bounded
+ * A cache of data derived from a schema: fast for repeated look-ups of one schema, bounded
  * otherwise.
  */
 export class SchemaCache<T> {

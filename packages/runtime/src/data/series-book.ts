@@ -14,7 +14,7 @@ export type BookSection = {
   readonly firstValue: number;
 };
 
-/** A section, or one series that lies in no page. */
+/** A section, or one series that is in no page. */
 type Entry = {
   /** Number of the first series, and its stable id. */
   readonly first: number;
@@ -28,8 +28,8 @@ type Entry = {
 let nextStableId = 1;
 
 /**
- * Grows only; a parser that starts over begins another one, while batches hold on to the one they
- * were read with.
+ * Grows only; a parser that starts over begins another one, while batches keep the one they were
+ * parsed with.
  */
 export class SeriesBook {
   readonly #entries: Entry[] = [];
@@ -46,7 +46,7 @@ export class SeriesBook {
     this.#add({ count: section.count, section, ref: undefined });
   }
 
-  /** A series that is spelled in an unusual way. */
+  /** Adds a series with an unusual spelling. */
   addSeries(ref: SeriesRef): void {
     this.#names.add(ref.name);
     const known = { ...ref, stableId: nextStableId };
@@ -59,7 +59,7 @@ export class SeriesBook {
     nextStableId += count;
   }
 
-  /** Made again by every call. */
+  /** Computed by every call. */
   series(number: number): SeriesRef {
     const { first, stableId, section, ref } = this.#entryOf(number);
     if (section === undefined) return ref as SeriesRef;
@@ -92,7 +92,7 @@ export class SeriesBook {
 
   #entryOf(number: number): Entry {
     const last = this.#last;
-    // Those of one write are asked for one after the other.
+    // Series of one write are requested one after another.
     if (last !== undefined && number >= last.first && number < last.end) return last;
     const entries = this.#entries;
     let low = 0;
@@ -146,7 +146,7 @@ export class BookSeries implements SeriesList {
     return this.#book.stableId(this.#numbers[index] as number);
   }
 
-  /** Whether a series was brought right after another. */
+  /** Whether a series was added right after another. */
   isSuccessor(index: number, of: number): boolean {
     return this.#numbers[index] === (this.#numbers[of] as number) + 1;
   }
@@ -160,7 +160,7 @@ export class BookSeries implements SeriesList {
     return this.#book.name(this.#numbers[index] as number);
   }
 
-  /** The measurement of all series, if that can be told without looking at each. */
+  /** The measurement of all series, if it is known without visiting each. */
   get commonName(): string | undefined {
     return this.#book.commonName;
   }

@@ -17,9 +17,9 @@ export class TagKeys {
 }
 
 /**
- * Measurement and tags of a point. Interned per table. No two series of a table have the same `id`;
- * those of an epoch are dense from its `firstId` on, for caches that are arrays. One object: there
- * are as many as series come.
+ * Measurement and tags of a point, interned per table. No two series of a table have the same `id`;
+ * those of an epoch are dense from its `firstId` on, for caches that are arrays. One object per
+ * series, because there are very many.
  */
 export class Series implements SeriesRef {
   readonly id: number;
@@ -30,7 +30,7 @@ export class Series implements SeriesRef {
   #values: readonly string[] | undefined;
   #record: Readonly<Record<string, string>> | undefined;
 
-  /** Its tags lie in a page, or are given. */
+  /** Its tags are in a page, or are given. */
   constructor(
     id: number,
     name: string,
@@ -47,7 +47,7 @@ export class Series implements SeriesRef {
     this.#values = values;
   }
 
-  /** In the order of `keys.names`. Made when first asked for. */
+  /** In the order of `keys.names`. Computed on demand. */
   get values(): readonly string[] {
     return (this.#values ??= this.keys.names.map((_, i) => this.#value(i)));
   }
@@ -76,13 +76,13 @@ export class Series implements SeriesRef {
     return i === undefined ? undefined : this.values[i];
   }
 
-  /** As `tag`, for a single question: takes nothing else apart and remembers nothing. */
+  /** As `tag`, for a single use: parses no other tags and caches nothing. */
   tagOnce(key: string): string | undefined {
     const i = this.keys.indexOf.get(key);
     return i === undefined ? undefined : this.#value(i);
   }
 
-  /** Goes on with the hash of a tag's value, '' when there is none. Takes nothing apart. */
+  /** Continues a hash with the value of a tag, '' if there is none, without parsing the tags. */
   hashTag(hash: number, key: string): number {
     const i = this.keys.indexOf.get(key);
     if (i === undefined) return hash;
@@ -97,7 +97,7 @@ export class Series implements SeriesRef {
     return (this.tagOnce(key) ?? '') === (other.tagOnce(key) ?? '');
   }
 
-  /** Tags as an object, made once. Never change it. */
+  /** Tags as an object, created once. Never change it. */
   get tags(): Readonly<Record<string, string>> {
     this.#record ??= Object.fromEntries(this.keys.names.map((k, i) => [k, this.values[i] ?? '']));
     return this.#record;
@@ -109,8 +109,8 @@ export class Series implements SeriesRef {
 }
 
 /**
- * One series costs about 80 bytes, twice as much again when its tags were asked for, and its key
- * when it has no stable id.
+ * One series costs about 80 bytes, twice as much more when its tags were read, and its key when it
+ * has no stable id.
  */
 const FIRST_COUNT_MAX = 131_072;
 const COUNT_MAX = 1_048_576;
@@ -120,7 +120,8 @@ const STABLE_GAP_MAX = 65_536;
 /**
  * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by
  * id compare its `firstId` and drop them. Series objects that are still held stay valid; their ids
- * lie before `firstId`, also those of a write that began before the epoch and is worked on in it.
+ * are below `firstId`, including those of a write that began before the epoch and is still
+ * processed.
  */
 export class SeriesTable {
   #byKey = new Map<string, Series>();
@@ -166,7 +167,7 @@ export class SeriesTable {
     return series ?? this.#internStable(ref, stableId);
   }
 
-  /** The series with a stable id, when it has been interned by it. */
+  /** The series with a stable id, if it has been interned by it. */
   known(stableId: number): Series | undefined {
     const at = stableId - this.#firstStableId;
     const series = at >= 0 ? this.#byStableId[at] : undefined;
@@ -175,8 +176,8 @@ export class SeriesTable {
   }
 
   /**
-   * A series that the caller remembers, and has not given before. `first` is the index of its first
-   * value in the page.
+   * Adds a series that the caller keeps, and has not added before. `first` is the index of its
+   * first value in the page.
    */
   add(
     shape: { readonly name: string; readonly keys: TagKeys },
@@ -187,15 +188,15 @@ export class SeriesTable {
     return new Series(this.#nextId(), shape.name, shape.keys, page, first, undefined);
   }
 
-  /** A series that the caller has remembered, as it is in the present epoch. */
+  /** A series that the caller keeps, as it is in the present epoch. */
   present(series: Series): Series {
     this.#lookUpCount++;
     return series.id >= this.#firstId ? series : series.withId(this.#nextId());
   }
 
   #internStable(ref: SeriesRef, stableId: number): Series {
-    // Ids are given out in order, so that gaps are few; one far away or from before the epoch is
-    // found by its key.
+    // Ids are assigned in order, so gaps are few; one far away or from before the epoch is found by
+    // its key.
     const gap = stableId - this.#firstStableId - this.#byStableId.length;
     const isFar = stableId < this.#firstStableId || gap > STABLE_GAP_MAX;
     if (this.#byStableId.length > 0 && isFar) return this.#internByKey(ref);
@@ -278,8 +279,8 @@ export class SeriesTable {
   }
 
   /**
-   * Series that come and go leave with an epoch; where more are alive than fit, the next epoch has
-   * more room.
+   * Series that come and go are dropped with an epoch; if more are alive than fit, the next epoch
+   * has more room.
    */
   #startEpoch(): void {
     const isCrowded = this.#lookUpCount < this.#countMax * 4;

@@ -9,7 +9,7 @@ import { TagKeys } from '../data/series.ts';
 import type { Series, SeriesTable } from '../data/series.ts';
 import type { PointBatch, RowBlock, SeriesList, SeriesRef } from '../point-batch.ts';
 
-/** Series as one text, which crosses many times faster than texts for each of them. */
+/** Series as one text, which is sent many times faster than texts for each of them. */
 type PackedSeries = {
   readonly shapes: readonly SeriesShape[];
   /** Index into `shapes` by series; `undefined` when there is one shape. */
@@ -24,11 +24,11 @@ export type PackedBatch = {
   readonly retentionPolicy: string;
   readonly record: number | undefined;
   readonly rowCount: number;
-  /** Numbers are counted from here; those of earlier batches are forgotten when it changes. */
+  /** Numbers are counted from here; those of earlier batches are dropped when it changes. */
   readonly base: number;
   /**
-   * By series of the batch: its number; `UNNUMBERED`, or a number not seen before, takes the next
-   * of `series`.
+   * By series of the batch: its number; `UNNUMBERED`, or an unknown number, takes the next of
+   * `series`.
    */
   readonly numbers: Uint32Array;
   readonly series: PackedSeries | undefined;
@@ -44,15 +44,16 @@ const UNNUMBERED = 0xffffffff;
 const NO_ID = -1;
 
 /**
- * Numbers that are remembered: a bit more than one index of series hands out before it starts over.
+ * Maximum number of cached numbers: slightly more than an index of series assigns before it starts
+ * over.
  */
 const NUMBERS_MAX = 1 << 20;
 const NUMBERS_KEPT = 1 << 18;
 
-/** Below this, copying the columns costs less than moving them. */
+/** For fewer rows, copying the columns costs less than transferring them. */
 const ROWS_MOVED_MIN = 64;
 
-/** The sending end. One for each host: it remembers which series the host knows. */
+/** The sender's side, one for each host: it remembers which series the host has. */
 export class BatchPacker {
   #base = 0;
   #known = new Uint8Array(1024);
@@ -62,7 +63,7 @@ export class BatchPacker {
     return packedBatch(batch, { base: this.#base, numbers, unknown: this.#learn(numbers) });
   }
 
-  /** What was packed by `packWhole` as a batch for the receiver of this packer's. */
+  /** Turns the result of `packWhole` into a batch for this packer's receiver. */
   adopt(packed: PackedBatch): PackedBatch {
     return { ...packed, base: this.#base };
   }
@@ -81,7 +82,7 @@ export class BatchPacker {
     return numbers;
   }
 
-  /** Indexes of the series that the host does not know yet. */
+  /** Indexes of the series that the host does not have yet. */
   #learn(numbers: Uint32Array): Uint32Array {
     const unknown = new Uint32Array(numbers.length);
     const known = this.#known;
@@ -111,9 +112,7 @@ export class BatchPacker {
   }
 }
 
-/**
- * A batch that brings all of its series: it can be sent by whoever packs others for the receiver.
- */
+/** A batch with all of its series: it can be sent by any packer for the receiver. */
 export function packWhole(batch: PointBatch): PackedBatch {
   const { length } = batch.series;
   const numbers = new Uint32Array(length).fill(UNNUMBERED);
@@ -160,7 +159,7 @@ function stableIds(series: SeriesList): Float64Array {
 /** A batch as it arrived, and its series in the table of the receiver. */
 export type UnpackedBatch = { readonly batch: PointBatch; readonly series: readonly Series[] };
 
-/** The receiving end. Series that it was given numbers of are in the table and nowhere else. */
+/** The receiver's side. Series with numbers are only in the table. */
 export class BatchUnpacker {
   readonly #table: SeriesTable;
   #base = 0;
@@ -220,13 +219,14 @@ export class BatchUnpacker {
 }
 
 /**
- * Adds the buffers that can be moved instead of being copied. Nobody may read the batch afterwards.
+ * Adds the buffers that can be transferred instead of being copied. The batch must not be read
+ * afterwards.
  */
 export function appendMovable(batch: PackedBatch, buffers: Set<ArrayBuffer>): void {
   if (batch.rowCount < ROWS_MOVED_MIN) return;
   const add = (view: ArrayBufferView | undefined): void => {
     if (view === undefined || !(view.buffer instanceof ArrayBuffer)) return;
-    // A view of a part shares its buffer with something else.
+    // A partial view shares its buffer with something else.
     if (view.byteLength === view.buffer.byteLength) buffers.add(view.buffer);
   };
   add(batch.seriesOfRow);
@@ -246,7 +246,7 @@ function packSeries(series: SeriesList, indexes: Uint32Array): PackedSeries {
   );
 }
 
-/** The page that consists of just these series: the rule, when a write brings new ones. */
+/** The page that consists of exactly these series: common for a write with new ones. */
 function wholeSection(series: BookSeries, indexes: Uint32Array): PackedSeries | undefined {
   const section = series.sectionFrom(indexes[0] as number);
   if (section === undefined || section.count !== indexes.length) return undefined;
@@ -280,7 +280,7 @@ function packRefs(refs: readonly SeriesRef[]): PackedSeries {
 
 const NO_SHAPE = { name: '', keys: new TagKeys([]) };
 
-/** Takes series out of what was packed, in its order. */
+/** Unpacks series in their order. */
 class PackedSeriesReader {
   readonly #packed: PackedSeries;
   readonly #page: SeriesPage;
@@ -304,7 +304,7 @@ class PackedSeriesReader {
     return table.add(this.#last, this.#page, this.#takeValues(shape));
   }
 
-  /** The next series, as it is named where it has no number. */
+  /** The next series, without interning it, for one without a number. */
   ref(): SeriesRef {
     const shape = this.#shape();
     return new PagedSeries(shape, { page: this.#page, first: this.#takeValues(shape) }, undefined);

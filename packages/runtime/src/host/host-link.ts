@@ -10,35 +10,35 @@ export type RowsForTasks = {
   readonly tasks: readonly number[];
   /** As in `RowsEntry`. */
   readonly due: Due | undefined;
-  /** Nobody else keeps the batch: its columns may be moved. */
+  /** The batch has no other holder: its columns may be transferred. */
   readonly isOurs: boolean;
 };
 
-/** Messages but rows, which each way has its own form of. */
+/** Messages other than rows, for which each kind of link has its own form. */
 export type ToHostMessage = Exclude<ToHost, { readonly kind: 'rows' }>;
 
 export interface HostLink {
-  /** The task that the host works for at this moment, as far as is known; 0 is none. */
+  /** The task that the host is working for now, if known; 0 is none. */
   readonly currentTask: number;
-  /** Moves whenever the host may have worked: while it stands still, so do all counters. */
+  /** Changes whenever the host may have worked: while it stays the same, so do all counters. */
   readonly work: number;
   post(message: ToHostMessage): void;
   postRows(rows: readonly RowsForTasks[]): void;
-  /** Ends the host where it is. Resolves when `ended` was called. */
+  /** Ends the host at once. Resolves when `ended` was called. */
   terminate(): Promise<void>;
 }
 
 export type HostLinkEvents = {
   readonly message: (message: FromHost) => void;
-  /** Called once: the host has ended, asked or not. */
+  /** Called once: the host has ended, requested or not. */
   readonly ended: (end: HostEnd) => void;
 };
 
 export type HostEnd = {
   readonly reason: string;
-  /** What it worked for. */
+  /** The task that it was working for. */
   readonly currentTask: number;
-  /** It went together with everything where it ran, through no fault of its tasks. */
+  /** It ended together with its place, through no fault of its tasks. */
   readonly isOfPlace: boolean;
 };
 
@@ -46,7 +46,7 @@ export type HostEnd = {
 export interface HostPlace {
   /** '' is this process. */
   readonly id: string;
-  /** Hosts that share the tasks there. */
+  /** Number of hosts that share the tasks there. */
   readonly hostCount: number;
   openHost(index: number, events: HostLinkEvents): HostLink;
 }

@@ -22,13 +22,13 @@ import type { OpenLocalHost } from './thread-link.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
 
 /**
- * A task, or a host for no known task, that fails again within this time is not started a second
+ * A task, or a host for no known task, that fails again within this time is not restarted a second
  * time.
  */
 const FAILURE_WINDOW_MS = 60_000;
-/** How often hosts are asked whether they answer. */
+/** Interval of checking that hosts answer. */
 export const HOST_CHECK_MS = 1_000;
-/** A host that has said nothing yet loads its program: it has so many times the time to answer. */
+/** A host without any message yet is loading its program: its time limit is multiplied by this. */
 const LOADING_PATIENCE = 6;
 /** Loads (milliseconds of work per second) that differ by less are the same. */
 const LOAD_STEP_MS = 50;
@@ -46,14 +46,14 @@ export type HostPoolOptions = {
   readonly hostTimeoutMs: number;
   readonly stopTimeoutMs: number;
   readonly followStates: FollowStates;
-  /** Of all tasks. */
+  /** Those of all tasks. */
   readonly inhibitions: Inhibitions;
   readonly log: (
     level: LogLevel,
     message: string,
     fields: Readonly<Record<string, unknown>>,
   ) => void;
-  /** What user-defined functions write to standard error. */
+  /** Gets what user-defined functions write to standard error. */
   readonly logUdf: (functionName: string, line: string) => void;
   /** Default: as threads. */
   readonly openHost?: OpenLocalHost | undefined;
@@ -73,7 +73,7 @@ export type PlacedTask = {
 type Host = {
   readonly place: Place;
   readonly index: number;
-  /** False for one that was opened for a single task which has brought down another. */
+  /** False for a host that was opened for a single task which has caused a failure. */
   readonly isShared: boolean;
   readonly client: RpcClient;
   readonly rpcServer: RpcServer;
@@ -90,14 +90,16 @@ export class HostPool {
   readonly #own: Place;
   readonly #places = new Map<string, Place>();
   readonly #all = new Set<Host>();
-  /** Tasks that were about to start on a host that was lost, and whether they are why. */
+  /**
+   * Tasks that were about to start on a host that was lost, and whether they may have caused that.
+   */
   readonly #displaced = new Map<HostedTask, { readonly isSuspect: boolean }>();
   readonly #topicsOf = new Map<number, readonly string[]>();
   readonly #stopFollowing: () => void;
   #nextTask = 1;
   #nextPing = 1;
   #lastUnblamedMs = Number.NEGATIVE_INFINITY;
-  /** The host whose items are being handled: it knows what it has told itself. */
+  /** The host whose items are being handled, which need not be notified of its own changes. */
   #origin: Host | undefined;
   #isClosed = false;
   #choose: (unit: string) => string = () => OWN_PLACE;
@@ -125,28 +127,28 @@ export class HostPool {
     };
   }
 
-  /** Tasks can run there from now on; who is placed where, `choose` says. */
+  /** Tasks can run there from now on; `choose` decides the place of each. */
   addPlace(at: HostPlace): Place {
     const place: Place = { at, hosts: Array.from({ length: at.hostCount }, () => undefined) };
     this.#places.set(at.id, place);
     return place;
   }
 
-  /** No task is placed there any more. Those that are there stay until their hosts end. */
+  /** No more tasks are placed there. Existing ones stay until their hosts end. */
   removePlace(id: string): void {
     assert(id !== OWN_PLACE, 'this process stays');
     this.#places.delete(id);
   }
 
   /**
-   * Asked for every task, or part of one, that is to be placed. A place that is gone counts as this
+   * Called for every task, or part of one, that is placed. A place that is gone counts as this
    * process.
    */
   chooseBy(choose: (unit: string) => string): void {
     this.#choose = choose;
   }
 
-  /** Where the tasks are; replays are not among them. */
+  /** The places of the tasks, without replays. */
   placed(): readonly PlacedTask[] {
     const found: PlacedTask[] = [];
     for (const host of this.#hosts())
@@ -156,8 +158,8 @@ export class HostPool {
   }
 
   /**
-   * Moves a task to another place, where it goes on from what `savedState` says, as after a failure
-   * of its host.
+   * Moves a task to another place, where it continues from `savedState`, as after a failure of its
+   * host.
    */
   async move(task: RunningTask, placeId: string): Promise<void> {
     assert(task instanceof HostedTask, 'tasks of a pool are hosted');
@@ -172,11 +174,11 @@ export class HostPool {
     await task.restart(to.client, undefined);
   }
 
-  /** Makes a task; its nodes are made by `start`, which rejects with what they refuse. */
+  /** Creates a task; `start` creates its nodes, and rejects with their errors. */
   createTask(pipeline: Pipeline, services: HostedTaskServices, options: TaskOptions): HostedTask {
     const isMovable = options.timers === undefined || options.timers instanceof VirtualTimers;
     assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
-    // What a replay is given is here only.
+    // The data of a replay is only here.
     const place =
       options.isReplay === true ? this.#own : this.#chosen(unitName(options.taskId, options.part));
     const host = this.#leastLoaded(place);
@@ -225,7 +227,7 @@ export class HostPool {
     return this.#own.hosts.filter((host) => host !== undefined).length;
   }
 
-  /** Ends all hosts. Tasks have been closed before. */
+  /** Ends all hosts. Tasks must have been closed before. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopFollowing();
@@ -311,7 +313,7 @@ export class HostPool {
     this.#topicsOf.delete(task.id);
   }
 
-  /** Where a task is; `undefined` for one that has ended. */
+  /** The place of a task; `undefined` for one that has ended. */
   placeOf(task: RunningTask): string | undefined {
     assert(task instanceof HostedTask, 'tasks of a pool are hosted');
     return this.#hostOf(task)?.place.at.id;
@@ -339,7 +341,7 @@ export class HostPool {
     });
   }
 
-  /** A host for one task that has brought down another: nobody else is to suffer from it again. */
+  /** A host for one task that has caused a failure, so that no others are affected again. */
   #openReserved(place: Place): Host {
     let index = place.at.hostCount;
     while (place.hosts[index] !== undefined) index++;
@@ -366,7 +368,8 @@ export class HostPool {
     try {
       this.#do(host, item);
     } catch (cause) {
-      // A service refused what a task of another thread told it; the task cannot be told any more.
+      // A service refused a message of a task in another thread; the task cannot be notified any
+      // more.
       const message = messageOf(cause);
       this.#options.log('error', 'failed to serve a task', { item: item.kind, err: message });
     } finally {
@@ -423,7 +426,7 @@ export class HostPool {
         break;
       case 'answer':
       case 'fault':
-        // The client keeps these for itself.
+        // The client handles these itself.
         break;
       default:
         unreachable(item);
@@ -473,7 +476,7 @@ export class HostPool {
     if (isUnknown) this.#lastUnblamedMs = now;
     const where = blamed === undefined ? '' : ` while it worked for task ${blamed.taskId}`;
     const text = `task host failed${where}: ${reason}`;
-    // A copy: tasks leave the host while it is walked.
+    // A copy, because tasks leave the host during the iteration.
     for (const task of Array.from(host.tasks.values())) {
       if (task.isEnding) continue;
       const isSuspect = task === blamed;
@@ -481,7 +484,7 @@ export class HostPool {
       if (isSuspect) task.lastBlameMs = now;
       const isOver = isRepeated || isHopeless || task.isReplay;
       if (!task.isStarted) {
-        // It learns from the request that it waits for whether it can start elsewhere.
+        // The request that it waits for reports whether it can start elsewhere.
         if (isOfPlace || !isOver) this.#displaced.set(task, { isSuspect });
       } else if (isOver) task.fail(text);
       else this.#restart(task, { from: host, isSuspect, reason: isOfPlace ? undefined : text });
@@ -507,7 +510,7 @@ export class HostPool {
     }: {
       readonly from: Host;
       readonly isSuspect: boolean;
-      /** `undefined`: it is nothing that anybody has to know of the task. */
+      /** `undefined`: nothing to report about the task. */
       readonly reason: string | undefined;
     },
   ): void {

@@ -25,19 +25,17 @@ import type { HostItem, ServiceCall, TaskStart } from './protocol.ts';
 /** What services need from their host. */
 export interface Outside {
   tell(item: HostItem): void;
-  /** Rejects with the reason as the services of the engine gave it. */
+  /** Rejects with the reason from the services of the engine. */
   call(task: number, call: ServiceCall, signal?: AbortSignal): Promise<unknown>;
 }
 
-/**
- * What the topics of the engine remember, copied for the topics that tasks of this host publish to.
- */
+/** The remembered states of topics, copied for the topics that tasks of this host publish to. */
 export class EventStates {
   readonly #topics = new Map<string, { useCount: number; states: Map<string, RememberedState> }>();
 
   /**
-   * A task begins to use a topic. What is known here already is newer than what the engine's thread
-   * has sent.
+   * A task begins to use a topic. States that are here already are newer than those from the
+   * engine's thread.
    */
   open(topic: string, states: Iterable<readonly [eventId: string, state: RememberedState]>): void {
     const known = this.#topics.get(topic);
@@ -45,7 +43,7 @@ export class EventStates {
     else known.useCount++;
   }
 
-  /** A task ends its use. */
+  /** A task stops using a topic. */
   close(topic: string): void {
     const known = this.#topics.get(topic);
     if (known === undefined) return;
@@ -138,7 +136,7 @@ function alertSink(options: HostServicesOptions): AlertSink {
     openAnonymousTopic: (topic, handlers) =>
       outside.tell({ kind: 'open-topic', task, topic, handlers }),
     closeAnonymousTopic: (topic) => outside.tell({ kind: 'close-topic', task, topic }),
-    // Those that a pipeline names are opened where it is handed to the host.
+    // Topics of a pipeline are opened when it is sent to the host.
     openTopic: () => undefined,
     publish: (topic, event) => {
       remember(topic, event);
@@ -157,8 +155,7 @@ function database(task: number, outside: Outside): DatabaseClient {
   return {
     write: async ({ points, ...target }) => {
       const { cluster, database: name, retentionPolicy, precision, consistency } = target;
-      // Printed here: it costs more than anything else about the write, and text crosses as one
-      // value.
+      // Printed here: it costs more than the rest of the write, and text is sent as one value.
       const body = printPoints(points, precision);
       if (body === '') return;
       await outside.call(task, {

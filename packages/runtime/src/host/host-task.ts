@@ -7,10 +7,10 @@ import type { Due } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 
 /**
- * After this long a turn ends with the present slice; one slice is planned for up to twice as long.
+ * After this time a turn ends with the present slice; one slice is planned for up to twice as long.
  */
 const TURN_MS = 8;
-/** Rows of the first slice of a task, before it is known what its rows cost. */
+/** Rows of the first slice of a task, while the cost of its rows is unknown. */
 const FIRST_SLICE_ROWS = 64;
 const SLICE_ROWS_MIN = 16;
 
@@ -38,7 +38,7 @@ type Work =
       readonly due: Due | undefined;
       next: number;
     }
-  /** Runs when everything sent before it is done; what follows waits for it. Never rejects. */
+  /** Runs when everything sent before it is done; later messages wait for it. Never rejects. */
   | ({ readonly kind: 'step' } & Step);
 
 /** `drop` is called instead of `run` when the task ends before it. */
@@ -51,13 +51,16 @@ export class HostTask {
   readonly id: number;
   readonly topics: readonly string[];
   readonly isReplay: boolean;
-  /** Rows processed, or dropped after the task's end, since the engine's thread was told last. */
+  /**
+   * Rows processed, or dropped after the task's end, that have not been reported to the engine's
+   * thread.
+   */
   takenRows = 0;
   /** Milliseconds of work since the last ping. */
   busyMs = 0;
   /** It waits for its turn. */
   isLinedUp = false;
-  /** What the last pong said. */
+  /** Activity in the last pong. */
   reportedActivity = 0;
   #task: InlineTask | undefined;
   #isWaiting = true;
@@ -68,7 +71,7 @@ export class HostTask {
   readonly #clock: Clock;
   readonly #wake: () => void;
 
-  /** `wake` is called when a task that waited has work. It waits until `begin`. */
+  /** `wake` is called when a waiting task has work. It waits until `begin`. */
   constructor(
     id: number,
     options: {
@@ -115,8 +118,8 @@ export class HostTask {
   }
 
   /**
-   * Works for one turn. Failures of nodes end the task inside; what escapes is a bug and ends the
-   * thread.
+   * Works for one turn. Failures of nodes end the task inside; other exceptions are bugs and end
+   * the thread.
    */
   turn(): void {
     const task = this.#task;
@@ -140,7 +143,7 @@ export class HostTask {
     this.busyMs += now - started;
   }
 
-  /** Drops what waits. */
+  /** Drops waiting messages. */
   end(): void {
     this.#isEnded = true;
     this.#isWaiting = true;
@@ -151,7 +154,7 @@ export class HostTask {
     }
   }
 
-  /** Returns how many rows it was. */
+  /** Returns the number of rows. */
   #slice(task: InlineTask, work: Work & { kind: 'rows' }): number {
     const { source } = work.rows;
     const count = this.#sliceRows(source.rowCount - work.next);
@@ -166,14 +169,15 @@ export class HostTask {
       work.rows.release();
       this.#next();
     }
-    // Answers from outside are waited for, so that what waits inside the task stays bounded.
+    // Answers from outside are awaited, so that the number of messages waiting inside the task
+    // stays bounded.
     const ready = task.ready();
     if (ready !== undefined) this.#waitFor(ready);
     return end - start;
   }
 
   /**
-   * All that is left unless it would take too long: every slice costs something for each series of
+   * All remaining rows unless that would take too long: every slice has a cost for each series of
    * the write.
    */
   #sliceRows(left: number): number {
@@ -204,7 +208,7 @@ export class HostTask {
         this.#isWaiting = this.#isEnded;
         if (this.canRun) this.#wake();
       },
-      // Steps and tasks keep failures inside; one that escapes is a bug and ends the thread.
+      // Steps and tasks handle their failures; an exception is a bug and ends the thread.
       (cause: unknown) => {
         setImmediate(() => {
           throw cause;
@@ -227,5 +231,5 @@ export class HostTask {
   }
 }
 
-/** In place of work that is done: its rows must not stay in memory. */
+/** Replaces finished work, whose rows must not stay in memory. */
 const NOTHING: Work = { kind: 'step', run: () => undefined };

@@ -1,4 +1,4 @@
-// What the engine's thread does for a task in a task host. Such a task sends its writes as text and
+// The engine thread's services for a task in a task host. Such a task sends its writes as text and
 // columns, and keeps copies of data that it needs without waiting.
 import type { HandlerSpec } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
@@ -24,13 +24,13 @@ export interface HostedAlerts {
   updateEvent(topic: string, event: AlertEvent): void;
   /** As in `AlertSink`. */
   lastCause(unit: string): EventCause | undefined;
-  /** All that a topic remembers; a host asks when a task starts. */
+  /** All remembered states of a topic; requested when a task starts. */
   eventStates(topic: string): Iterable<readonly [eventId: string, state: RememberedState]>;
 }
 
 /**
- * Hears of every state that a topic remembers from now on, whoever changed it; without an event id
- * the whole topic is gone.
+ * Called for every change of a topic's remembered state; without an event id the whole topic is
+ * gone.
  */
 export type StateListener = (
   topic: string,
@@ -38,7 +38,7 @@ export type StateListener = (
   state: RememberedState | undefined,
 ) => void;
 
-/** Returns the way to stop. */
+/** Returns a function that stops following. */
 export type FollowStates = (listener: StateListener) => () => void;
 
 export interface HostedDatabase extends Pick<DatabaseClient, 'execute' | 'query'> {
@@ -59,7 +59,7 @@ export type SideloadDocuments = ReadonlyMap<
 
 /** A sideload source that can be copied. */
 export interface HostedSideloadTree {
-  /** All that the source has, at once and again whenever it was read again. */
+  /** All documents of the source, at once and again whenever the source was reloaded. */
   follow(listener: (documents: SideloadDocuments) => void): void;
   close(): void;
 }

@@ -27,7 +27,7 @@ import type { TaskRemains } from './protocol.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
 
 /**
- * Rows on their way to the host or waiting there; beyond it the task asks to wait. About 16 MB at
+ * Rows sent to the host and not processed yet; beyond this the task asks to wait. About 16 MB at
  * ten fields.
  */
 const ROWS_ON_THE_WAY_MAX = 131_072;
@@ -40,14 +40,14 @@ export type HostedTaskOptions = {
   readonly pipeline: Pipeline;
   readonly services: HostedTaskServices;
   readonly options: TaskOptions;
-  /** A task that does not end by then is given up. */
+  /** A task that does not end within this time is abandoned. */
   readonly stopTimeoutMs: number;
-  /** The task has ended, by whatever way. */
+  /** The task has ended, in any way. */
   readonly onEnd: (task: HostedTask) => void;
-  /** The host of the task does not let go of it: ends the host and starts its other tasks again. */
+  /** The host does not release the task: ends the host and restarts its other tasks. */
   readonly giveUpHost: (client: RpcClient, reason: string) => Promise<void>;
   readonly isAnswering: (client: RpcClient) => Promise<boolean>;
-  /** Where else the task can start when its host has ended before; `undefined` is nowhere. */
+  /** Another host for the task if its host has ended before; `undefined` if there is none. */
   readonly elsewhere: () => RpcClient | undefined;
 };
 
@@ -80,19 +80,19 @@ export class HostedTask implements RunningTask {
   readonly #processed: ProcessedRows;
   readonly #isAlerting: boolean;
   #rowsOnTheWay = 0;
-  /** Ever processed by the host. */
+  /** Total rows processed by the host. */
   #takenRows = 0;
   #newest: bigint | undefined;
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #error: string | undefined;
   #closing: Promise<void> | undefined;
   #isStarted = false;
-  /** The host has told of work since the counters were asked for. */
+  /** The host has reported work since the counters were requested. */
   #isStale = false;
-  /** What the host had done when the counters were asked for. */
+  /** The host's work when the counters were requested. */
   #workOfStats = -1;
   #isEnded = false;
-  /** When the host failed last while it worked for this task. */
+  /** When the host last failed while working for this task. */
   lastBlameMs = Number.NEGATIVE_INFINITY;
   /** Milliseconds of work in the last second, for the distribution over hosts. */
   loadMs = 0;
@@ -159,7 +159,7 @@ export class HostedTask implements RunningTask {
 
   async #startSomewhere(): Promise<void> {
     const state = this.#state;
-    // The pool gives no other host to a task that has brought down two.
+    // The pool assigns no other host to a task that has caused two failures.
     for (;;) {
       let failure: Unavailable | undefined;
       try {
@@ -168,7 +168,7 @@ export class HostedTask implements RunningTask {
         if (!(cause instanceof Unavailable)) throw cause;
         failure = cause;
       }
-      // The host may have ended after its answer, while the task was not started yet for the pool.
+      // The host may have ended after its answer, before the pool counted the task as started.
       const other = this.#setup.elsewhere();
       if (other === undefined) {
         if (failure !== undefined) throw failure;
@@ -180,8 +180,8 @@ export class HostedTask implements RunningTask {
   }
 
   /**
-   * Starts again after the host failed, or was left; what was on its way is lost. Without a reason
-   * nobody is told of it.
+   * Restarts after the host failed, or was left; messages on their way are lost. Without a reason
+   * this is not reported.
    */
   async restart(client: RpcClient, reason: string | undefined): Promise<void> {
     const lostRows = this.#rowsOnTheWay;
@@ -195,14 +195,14 @@ export class HostedTask implements RunningTask {
     const saved = this.#setup.options.savedState?.();
     if (saved !== undefined) this.restore(saved.state);
     this.#rerun = saved?.rerun;
-    // It may be moved, or lose its host, while it starts: who feeds it is told of the last start
-    // only, or it would be given what it missed a second time, when it is live already.
+    // It may be moved, or lose its host, while it starts: its source is only notified of the last
+    // start, otherwise it would be given missed data again when it is already live.
     const isOver = (): boolean => attempt !== this.#restarts;
     try {
       await this.#startOn(client);
       if (isOver()) return;
     } catch (cause) {
-      // The new host failed as well: the pool knows, and tries once more.
+      // The new host failed as well: the pool tries once more.
       if (cause instanceof Unavailable || isOver()) return;
       const why = reason ?? 'the task was moved';
       this.fail(`${why}; starting again failed: ${messageOf(cause)}`);
@@ -254,7 +254,7 @@ export class HostedTask implements RunningTask {
   }
 
   ready(): Promise<void> | undefined {
-    // One that has ended drops what it is given.
+    // A task that has ended drops its data.
     if (this.#isEnded || this.#error !== undefined) return undefined;
     if (this.#rowsOnTheWay < ROWS_ON_THE_WAY_MAX) return undefined;
     if (this.#room === undefined) {
@@ -302,7 +302,7 @@ export class HostedTask implements RunningTask {
   refresh(options?: { readonly onlyChanged: boolean }): Promise<void> {
     if (options?.onlyChanged === true && !this.#isStale) return Promise.resolve();
     if (this.#isEnded || this.#error !== undefined) return Promise.resolve();
-    // Clients ask again and again until nothing changes.
+    // Clients repeat requests until nothing changes.
     if (this.#client.work === this.#workOfStats) return Promise.resolve();
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -349,7 +349,7 @@ export class HostedTask implements RunningTask {
     };
   }
 
-  /** Messages of a tap; false when it is none of this task's. */
+  /** Messages of a tap; false when it is not this task's. */
   tapped(tap: number, messages: readonly TapMessage[]): boolean {
     const found = this.#taps.get(tap);
     for (const message of messages) found?.listener(message);
@@ -364,7 +364,7 @@ export class HostedTask implements RunningTask {
     this.#topics.delete(topic);
   }
 
-  /** The task has died, or cannot be started again. */
+  /** The task has failed, or cannot be restarted. */
   fail(error: string, remains?: TaskRemains): void {
     if (this.#error !== undefined || this.#isEnded) return;
     if (remains !== undefined) this.#keep(remains);
@@ -409,7 +409,7 @@ export class HostedTask implements RunningTask {
     await within(this.#clock, REFRESH_TIMEOUT_MS, asked);
   }
 
-  /** Waits while the task makes progress; one that does not is given up. */
+  /** Waits while the task makes progress; otherwise it is abandoned. */
   async #close(givenAll: Promise<void> | undefined): Promise<void> {
     if (givenAll !== undefined && !(await this.#takesAll(givenAll))) {
       await this.#giveUp(this.#client);
@@ -436,7 +436,7 @@ export class HostedTask implements RunningTask {
     this.#end();
   }
 
-  /** False when rows are on their way and it takes none of them for too long. */
+  /** False when it takes none of its waiting rows for too long. */
   async #takesAll(givenAll: Promise<void>): Promise<boolean> {
     for (;;) {
       const before = this.#takenRows;
@@ -460,17 +460,17 @@ export class HostedTask implements RunningTask {
     this.#isEnded = true;
     this.#processed.clear();
     this.#makeRoom();
-    // A host that was ended has told nobody that its anonymous topics are closed.
+    // A terminated host has not reported that its anonymous topics are closed.
     for (const topic of this.#topics) this.#setup.services.alerts.closeAnonymousTopic(topic);
     this.#topics.clear();
-    // Neither has it told that it holds no events back any more.
+    // Nor that it no longer inhibits events.
     this.#releaseEvents();
     this.#setup.onEnd(this);
   }
 
   #releaseEvents(): void {
     const { services, options } = this.#setup;
-    // What a replay holds back it holds back for itself.
+    // A replay has its own inhibitions.
     if ((options.scope ?? 'main') === 'main') services.alerts.inhibitions.endOf(this.unit);
   }
 
@@ -489,7 +489,7 @@ const EMPTY_STATS: TaskStats = {
   groupCount: 0,
 };
 
-/** A result weighs as its rows, an empty one as a row: it is a message too. */
+/** A result counts as its rows, an empty one as a row: it is a message too. */
 function rowCountOf(result: readonly QueryResultSeries[]): number {
   let count = 0;
   for (const { values } of result) count += values.length;

@@ -1,5 +1,5 @@
-// Waits until rows on their way to a task host are processed: a write is acknowledged only when the
-// alerts that it raises are stored. A task that is too slow is skipped until it has caught up.
+// Waits until rows sent to a task host are processed: a write is acknowledged only when the alerts
+// that it raises are stored. A task that is too slow is skipped until it has caught up.
 import type { Clock } from '@tidemark/core';
 
 /** Longest time that one write waits for one task. */
@@ -34,13 +34,13 @@ export class ProcessedRows {
     this.#timer = undefined;
   }
 
-  /** Nothing that was sent will be processed any more. */
+  /** No sent rows will be processed any more. */
   clear(): void {
     this.done(this.#sent - this.#done);
   }
 
   /**
-   * Resolves when what was sent before is processed, or takes too long; `undefined` when there is
+   * Resolves when all rows sent before are processed, or take too long; `undefined` when there is
    * nothing to wait for.
    */
   wait(): Promise<void> | undefined {
@@ -61,8 +61,8 @@ export class ProcessedRows {
     );
   }
 
-  // Under steady load there is always something on its way; only a task that has made no progress,
-  // or whose oldest waiter is as old as the timer, is behind.
+  // Under steady load there are always rows on their way; only a task that has made no progress, or
+  // whose oldest waiter is as old as the timer, is behind.
   #expire(doneAtStart: number): void {
     this.#timer = undefined;
     const isMoving = this.#done > doneAtStart && this.#waiters.length <= WAITERS_MAX;
@@ -75,8 +75,8 @@ export class ProcessedRows {
   }
 }
 
-/** More writes than this at once mean that they come faster than the task works. */
+/** More concurrent writes than this mean that they arrive faster than the task works. */
 const WAITERS_MAX = 256;
 
-// A reason of one's own saves the stack trace that would be made for each cancelled timer.
+// A constant reason saves the stack trace that would be created for each cancelled timer.
 const CAUGHT_UP = new Error('caught up');

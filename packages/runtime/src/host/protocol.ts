@@ -29,7 +29,7 @@ import type { PointBatch } from '../point-batch.ts';
 import type { PackedBatch } from './batch-codec.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export type HostData = {
   /**
    * By `StatusCell`; written by the host, and read by the engine's thread even while the host is
@@ -41,13 +41,14 @@ export type HostData = {
 };
 
 /**
- * Places in `HostData.status`: the task that is being worked for or 0, and a count that moves with
- * every piece of work.
+ * Positions in `HostData.status`: the task that the host is working for or 0, and a count that
+ * changes with every piece of work.
  */
 export const StatusCell = { CurrentTask: 0, Work: 1, Count: 2 } as const;
 
 /**
- * Whether a message can change what tasks would say of themselves: questions and receipts do not.
+ * Whether a message can change the counters of tasks: requests for them and acknowledgements do
+ * not.
  */
 export function makesWork(message: ToHost): boolean {
   if (message.kind === 'request') {
@@ -72,7 +73,7 @@ export type ScalerEntry = {
   readonly isSigned: boolean;
 };
 
-/** A task with everything that its nodes ask for synchronously. */
+/** A task with all data that its nodes read synchronously. */
 export type TaskStart = {
   readonly taskId: string;
   readonly scope: string | undefined;
@@ -88,24 +89,21 @@ export type TaskStart = {
     topic: string,
     states: readonly (readonly [eventId: string, state: RememberedState])[],
   ])[];
-  /** As the alerts say it of the unit. */
+  /** As returned by the alerts for the unit. */
   readonly lastCause: EventCause | undefined;
   readonly hasSideload: boolean;
-  /**
-   * Where the virtual time of the task begins; without it the task lives in the time of the
-   * machine.
-   */
+  /** Start of the virtual time of the task; without it the task uses the time of the machine. */
   readonly virtualStart: Timestamp | undefined;
   /** As in the options of the task. */
   readonly position: { readonly latenessNanos: bigint } | undefined;
   readonly rerun: Rerun | undefined;
-  /** A replay: its outputs are told at its end. */
+  /** A replay: its outputs are sent at its end. */
   readonly isReplay: boolean;
 };
 
 /**
- * Requests about one task. `stats` and `output` wait a moment for what was sent before, but not for
- * a busy task; the others are done in their place.
+ * Requests about one task. `stats` and `output` wait a moment for earlier messages, but not for a
+ * busy task; the others are handled in order.
  */
 export type TaskRequest =
   | { readonly name: 'start'; readonly start: TaskStart }
@@ -129,7 +127,7 @@ export type ToHost =
       readonly nodeName: string;
       readonly series: readonly QueryResultSeries[];
       readonly stop: Timestamp;
-      /** What it counts as, see `taken`. */
+      /** The number of rows that it counts as, see `taken`. */
       readonly rowCount: number;
     }
   | {
@@ -142,7 +140,7 @@ export type ToHost =
   | { readonly kind: 'advance'; readonly task: number; readonly time: Timestamp }
   /** The time of the task is the machine's from now on. */
   | { readonly kind: 'live'; readonly task: number }
-  /** Ends a task at once: what waits for it is dropped. */
+  /** Ends a task at once, dropping its waiting messages. */
   | { readonly kind: 'discard'; readonly task: number }
   | {
       readonly kind: 'tap';
@@ -156,14 +154,14 @@ export type ToHost =
   | { readonly kind: 'reply'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly id: number; readonly message: string }
   | { readonly kind: 'documents'; readonly source: string; readonly documents: SideloadDocuments }
-  /** Somebody else changed a topic; without an id the whole topic is gone. */
+  /** Another thread changed a topic; without an id the whole topic is gone. */
   | {
       readonly kind: 'event-state';
       readonly topic: string;
       readonly eventId: string | undefined;
       readonly state: RememberedState | undefined;
     }
-  /** Of a task elsewhere. */
+  /** An inhibition of a task elsewhere. */
   | { readonly kind: 'inhibition'; readonly inhibition: Inhibition; readonly isActive: boolean }
   /** Acknowledges this many items of the host. */
   | { readonly kind: 'handled'; readonly count: number }
@@ -176,15 +174,15 @@ export type RowsEntry = {
   readonly due: Due | undefined;
 };
 
-/** What is left of a task that has ended. */
+/** The final state of a task that has ended. */
 export type TaskRemains = {
   /** The last counters. */
   readonly stats: TaskStats;
-  /** Of a replay: what its endpoints hold. */
+  /** For a replay: the rows of its endpoints. */
   readonly outputs: ReadonlyMap<string, EndpointRows> | undefined;
 };
 
-/** What the host wants from the services of a task; the answer is a `reply` or a `refusal`. */
+/** A host's request to the services of a task; the answer is a `reply` or a `refusal`. */
 export type ServiceCall =
   | {
       readonly name: 'write';
@@ -205,7 +203,7 @@ export type ServiceCall =
     }
   | { readonly name: 'open-sideload'; readonly source: string };
 
-/** What a host tells, in order. All of it is acknowledged by `handled`. */
+/** Messages of a host, in order. All of them are acknowledged by `handled`. */
 export type HostItem =
   | {
       readonly kind: 'open-topic';
@@ -267,7 +265,7 @@ export type HostItem =
       readonly kind: 'fault';
       readonly id: number;
       readonly message: string;
-      /** Of a task that could not start: where the reason lies. */
+      /** For a task that could not start: the place of the reason. */
       readonly start?: StartErrorDetails;
     };
 
@@ -281,7 +279,7 @@ export type FromHost =
   | {
       readonly kind: 'pong';
       readonly id: number;
-      /** Points (batches) that entered, for each task that has done anything. */
+      /** Points (batches) that entered, for each task with any activity. */
       readonly collected: readonly (readonly [task: number, count: number])[];
       /** Milliseconds of work since the last answer, by task with any. */
       readonly busyMs: readonly (readonly [task: number, ms: number])[];

@@ -25,7 +25,7 @@ export type HostEvents = {
   readonly item: (item: HostItem) => void;
   readonly taken: (task: number, rowCount: number) => void;
   readonly pong: (message: FromHost & { kind: 'pong' }) => void;
-  /** The host ended without being asked to. */
+  /** The host ended unexpectedly. */
   readonly lost: (end: HostEnd) => void;
 };
 
@@ -48,7 +48,7 @@ export class RpcClient implements BatchTaker {
     });
   }
 
-  /** It has told something: its program is loaded. */
+  /** Whether it has sent a message: its program is loaded. */
   get isUp(): boolean {
     return this.#isUp;
   }
@@ -58,8 +58,7 @@ export class RpcClient implements BatchTaker {
   }
 
   /**
-   * Moves whenever the host works, or is sent something to work on: while it stands still, so do
-   * all counters.
+   * Changes whenever the host works, or is sent work: while it stays the same, so do all counters.
    */
   get work(): number {
     return this.#sentCount + this.#link.work;
@@ -88,10 +87,7 @@ export class RpcClient implements BatchTaker {
     this.#post(message);
   }
 
-  /**
-   * Rejects with `Unavailable` when the host ends before it answers, else with the reason that it
-   * gives.
-   */
+  /** Rejects with `Unavailable` when the host ends before it answers, otherwise with its reason. */
   async request<N extends TaskRequest['name']>(
     task: number,
     request: Extract<TaskRequest, { name: N }>,
@@ -105,7 +101,7 @@ export class RpcClient implements BatchTaker {
     return (await answer) as Answers[N];
   }
 
-  /** Ends the host where it is. `lost` is called unless `isExpected`. */
+  /** Ends the host at once. `lost` is called unless `isExpected`. */
   async terminate(options: {
     readonly isExpected: boolean;
     readonly reason?: string;

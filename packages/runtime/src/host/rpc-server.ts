@@ -14,7 +14,7 @@ export type Reply = {
   readonly reject: (message: string) => void;
 };
 
-/** What one host has asked for and not given back. */
+/** The calls and sources of one host that are in use. */
 export class RpcServer {
   readonly #servicesOf: (task: number) => HostedTaskServices | undefined;
   readonly #sendDocuments: (source: string, documents: SideloadDocuments) => void;
@@ -23,7 +23,7 @@ export class RpcServer {
 
   constructor(options: {
     readonly servicesOf: (task: number) => HostedTaskServices | undefined;
-    /** Told again whenever a source was read again. */
+    /** Called again whenever a source was reloaded. */
     readonly sendDocuments: (source: string, documents: SideloadDocuments) => void;
   }) {
     this.#servicesOf = options.servicesOf;
@@ -51,7 +51,7 @@ export class RpcServer {
     this.#trees.get(source)?.pop()?.close();
   }
 
-  /** The host is gone: nobody waits for answers, and its sources are not in use. */
+  /** The host is gone: its calls need no answers, and its sources are not in use. */
   close(): void {
     for (const abort of this.#running.values()) abort.abort();
     for (const trees of this.#trees.values()) for (const tree of trees) tree.close();

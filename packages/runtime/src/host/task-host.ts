@@ -32,14 +32,14 @@ import { makesWork, StatusCell } from './protocol.ts';
 import { udfConnector } from './udf-connector.ts';
 
 /**
- * Items that the engine's thread has not handled yet; beyond it tasks wait, and taps lose messages
- * earlier.
+ * Items that the engine's thread has not handled yet; beyond this tasks wait, and taps lose
+ * messages earlier.
  */
 const UNHANDLED_ITEMS_MAX = 10_000;
 const UNHANDLED_TAPPED_MAX = 1_000;
-/** How long an answer about a task waits for what was sent to the task before. */
+/** How long an answer about a task waits for earlier messages to the task. */
 const ANSWER_WAIT_MS = 100;
-/** The loop looks for messages at least this often. */
+/** The loop checks for messages at least this often. */
 const ROUND_MS = 16;
 
 type Call = {
@@ -64,7 +64,7 @@ export class TaskHost implements Outside {
   readonly #udf: ReturnType<typeof udfConnector>;
   readonly #tasks = new Map<number, HostTask>();
   readonly #taps = new Map<number, () => void>();
-  /** What taps saw since the last flush. */
+  /** Tap messages since the last flush. */
   readonly #tapped = new Map<number, TapMessage[]>();
   readonly #calls = new Map<number, Call>();
   #runnable: HostTask[] = [];
@@ -150,7 +150,7 @@ export class TaskHost implements Outside {
   #scheduleFlush(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    // What one slice, one answer or one timer tells crosses together.
+    // The messages of one slice, one answer or one timer are sent together.
     queueMicrotask(() => this.#flush());
   }
 
@@ -217,7 +217,7 @@ export class TaskHost implements Outside {
     this.#ready(task);
   }
 
-  /** Lines a task up for its turn. */
+  /** Queues a task for its turn. */
   #ready(task: HostTask): void {
     if (!task.canRun || task.isLinedUp) return;
     task.isLinedUp = true;
@@ -307,7 +307,7 @@ export class TaskHost implements Outside {
   }
 
   /**
-   * Answers after what was sent before, so that a client sees what it has written; a busy task
+   * Answers after earlier messages, so that a client sees what it has written; for a busy task it
    * answers earlier.
    */
   #answerSoon(id: number, taskId: number, value: () => unknown): void {
@@ -421,8 +421,8 @@ export class TaskHost implements Outside {
   }
 
   /**
-   * Counters change in this turn: nodes are entered, are answered or tell something, a failure at
-   * least.
+   * Counters change in this turn: nodes process messages, get answers or send something, at least a
+   * failure.
    */
   #works(): void {
     Atomics.add(this.#options.status, StatusCell.Work, 1);
@@ -445,7 +445,7 @@ export class TaskHost implements Outside {
   #discard(id: number): void {
     const task = this.#tasks.get(id);
     this.#forget(id);
-    // The engine's thread waits no longer; its nodes release what they hold when they can.
+    // The engine's thread does not wait any more; its nodes release their resources when they can.
     task?.task?.close().catch((cause: unknown) => {
       this.tell({
         kind: 'log',
@@ -489,7 +489,7 @@ export class TaskHost implements Outside {
   }
 
   #pong(id: number): void {
-    // Timers of tasks leave their mark too.
+    // Timers of tasks set the current task too.
     this.#leave();
     const collected: (readonly [number, number])[] = [];
     const busyMs: (readonly [number, number])[] = [];
@@ -517,7 +517,7 @@ export class TaskHost implements Outside {
 
 function remains(task: InlineTask, isReplay: boolean): TaskRemains {
   const stats = task.stats();
-  // Only the outputs of replays are asked for after their end; with many groups they are large.
+  // Only the outputs of replays are requested after their end; with many groups they are large.
   if (!isReplay) return { stats, outputs: undefined };
   const outputs = task.httpEndpoints.map(
     (endpoint) => [endpoint, task.httpOutput(endpoint) ?? null] as const,
@@ -525,7 +525,9 @@ function remains(task: InlineTask, isReplay: boolean): TaskRemains {
   return { stats, outputs: new Map(outputs) };
 }
 
-/** Moves the time of a task, with turns for others in between: many timers may lie on the way. */
+/**
+ * Moves the time of a task, with turns for others in between: there may be many timers on the way.
+ */
 async function advance(task: InlineTask, time: bigint): Promise<void> {
   while (!task.advanceSome(time)) {
     await new Promise((resolve) => {

@@ -1,5 +1,4 @@
-// Everything that a task host needs to start a task: the data that its nodes will read without
-// waiting.
+// Everything that a task host needs to start a task: the data that its nodes read without waiting.
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import { anonymousTopic } from '../anonymous-topic.ts';
@@ -9,7 +8,7 @@ import type { HostedTaskServices } from './hosted-services.ts';
 import { VirtualTimers } from '../timers.ts';
 import type { Endpoint, ScalerEntry, TaskStart } from './protocol.ts';
 
-/** Collects it from the services of the task as they are now. */
+/** Collects it from the present services of the task. */
 export function taskStart(
   pipeline: Pipeline,
   services: HostedTaskServices,

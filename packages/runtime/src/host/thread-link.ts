@@ -13,13 +13,13 @@ export type ThreadLinkOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly memoryMiB: number;
 };
 
-/** A host of this process, which takes rows of other processes, too. */
+/** A host of this process, which also takes rows from other processes. */
 export interface LocalHostLink extends HostLink {
   /** Rows that were packed elsewhere, without numbers for series. */
   postPacked(entries: readonly RowsEntry[]): void;
 }
 
-/** How hosts of this process are opened. */
+/** Opens hosts of this process. */
 export type OpenLocalHost = (options: ThreadLinkOptions, events: HostLinkEvents) => LocalHostLink;
 
 /** In a thread. */

@@ -17,7 +17,7 @@ export type UdfFunctionConfig = {
   | { readonly socket: string }
 );
 
-/** Between being asked to end and being killed. */
+/** Time between asking it to end and killing it. */
 const GRACE_MS = 10_000;
 
 /** Connects to configured functions. `log` gets what processes write to standard error. */
@@ -40,7 +40,7 @@ export function udfConnector(
   };
 }
 
-/** Keeps what arrives before somebody listens. */
+/** Buffers data until there is a listener. */
 class Listeners {
   #onData: ((bytes: Uint8Array) => void) | undefined;
   #onEnd: ((reason: string | undefined) => void) | undefined;
@@ -79,7 +79,7 @@ function startProcess(
     let killTimer: NodeJS.Timeout | undefined;
     createInterface({ input: child.stderr }).on('line', logLine);
     child.stdout.on('data', (bytes: Uint8Array) => listeners.data(bytes));
-    // A broken pipe is followed by the exit, which says more.
+    // A broken pipe is followed by the exit, which has the reason.
     child.stdin.on('error', () => undefined);
     child.on('error', (cause) => {
       reject(cause);

@@ -13,9 +13,9 @@ export type AggregateResult = {
   readonly value: Value;
   /** Default: the type of the samples. */
   readonly type?: ValueType | undefined;
-  /** Sample that the value comes from. */
+  /** Index of the sample that the value comes from. */
   readonly index?: number | undefined;
-  /** Time of the value where it is not that of the sample. */
+  /** Time of the value if it differs from that of the sample. */
   readonly time?: bigint | undefined;
   /** `usePointTimes` takes the value's own time. */
   readonly isAtPoint: boolean;
@@ -31,9 +31,9 @@ export type Aggregate = {
   readonly isSelector?: boolean | undefined;
   /** Results keep the tags of their points. */
   readonly isKeepingTags?: boolean | undefined;
-  /** What an empty batch gives. */
+  /** The result for an empty batch. */
   readonly empty?: { readonly type: ValueType; readonly value: Value } | undefined;
-  /** What a batch without a usable value gives. */
+  /** The result for a batch without a usable value. */
   readonly emptyAfterErrors?: { readonly type: ValueType; readonly value: Value } | undefined;
   readonly apply: (samples: Samples) => readonly AggregateResult[];
 };
@@ -46,7 +46,7 @@ export function compareValues(a: Value, b: Value): number {
   return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0;
 }
 
-/** One value that has no time of its own. */
+/** One value without a time of its own. */
 export const one = (value: Value, type?: ValueType): AggregateResult[] => [
   { value, type, isAtPoint: false },
 ];
@@ -68,7 +68,7 @@ export const selected = (samples: Samples, index: number): AggregateResult[] => 
   { value: samples.values[index] ?? null, index, isAtPoint: true },
 ];
 
-/** A selector by a comparison: the first sample that no other beats. */
+/** A selector by a comparison: the first of the best samples. */
 export function selector(
   types: readonly ValueType[],
   isBetter: (candidate: number, best: number, samples: Samples) => boolean,

@@ -8,7 +8,7 @@ import { compareValues, NUMBERS } from './aggregate.ts';
 /** Series longer than this are too long to fit in reasonable time. */
 const SLOTS_MAX = 100_000;
 
-/** The forecast that a node's options ask for. */
+/** The forecast for a node's options. */
 export function forecastAggregate(
   given: {
     readonly forecastCount: bigint;
@@ -20,7 +20,7 @@ export function forecastAggregate(
   const options: ForecastOptions = {
     predictions: Number(given.forecastCount),
     seasonLength: Number(given.season),
-    // No interval at all would have no end.
+    // Without an interval the series would be endless.
     intervalNanos: given.intervalNanos > 0n ? given.intervalNanos : 1n,
     withFit,
   };
@@ -28,7 +28,7 @@ export function forecastAggregate(
 }
 
 function predicted(samples: Samples, options: ForecastOptions): AggregateResult[] {
-  // Late points of a stream come behind newer ones.
+  // Late points of a stream come after newer ones.
   const pairs = samples.points.map(({ time }, i) => ({ time, value: Number(samples.values[i]) }));
   pairs.sort((a, b) => compareValues(a.time, b.time));
   const times = pairs.map(({ time }) => time);

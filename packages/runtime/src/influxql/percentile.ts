@@ -5,7 +5,7 @@ import { NUMBERS, selected } from './aggregate.ts';
 import { numberOfRank } from './rank.ts';
 
 /**
- * Nearest rank; out of range gives nothing. Of equal values the earlier in the batch has the lower
+ * Nearest rank; none if out of range. Among equal values the earlier in the batch has the lower
  * rank.
  */
 export function percentile(p: number): Aggregate {
@@ -21,7 +21,7 @@ export function percentile(p: number): Aggregate {
   };
 }
 
-/** Where the value of that rank lies; of equal ones each has a rank of its own, in their order. */
+/** Index of the value of that rank; equal values each have a rank of their own, in their order. */
 function indexOfRank(values: readonly Value[], rank: number): number {
   return typeof values[0] === 'bigint'
     ? indexOfInteger(values as readonly bigint[], rank)

@@ -3,7 +3,7 @@
 // window.
 let scratch = new Float64Array(256);
 
-/** What lies at `rank` (from 0) when the numbers are sorted, NaN behind all others. */
+/** The value at `rank` (from 0) when the numbers are sorted, NaN after all others. */
 export function numberOfRank(values: readonly number[], rank: number): number {
   const count = values.length;
   if (scratch.length < count) scratch = new Float64Array(count * 2);

@@ -5,8 +5,8 @@ import { compareAt, compareValues, NUMBERS, timeAt } from './aggregate.ts';
 
 /**
  * The n best values; results in order of time, equal times best first. `direction` is 1 for bottom,
- * -1 for top. Of the points that have the same values of `tags` only the best takes part; names of
- * fields are no tags.
+ * -1 for top. Of the points with the same values of `tags` only the best counts; names of fields
+ * are no tags.
  */
 export function ranked(n: number, direction: 1 | -1, tags: readonly string[]): Aggregate {
   return {

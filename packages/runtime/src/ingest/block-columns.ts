@@ -22,7 +22,7 @@ type Growing =
     };
 
 export class BlockColumns {
-  /** Names with the `=` that follows, and kinds, as the scanner wants them. */
+  /** Names with the `=` that follows, and kinds, for the scanner. */
   readonly fields: readonly { readonly name: Uint8Array; readonly kind: RowFieldKind }[];
   index = 0;
   readonly #names: readonly string[];
@@ -43,7 +43,7 @@ export class BlockColumns {
     return this.#count;
   }
 
-  /** Whether a line with these fields is one of the block. */
+  /** Whether a line with these fields belongs to the block. */
   takes(fields: LineFields): boolean {
     if (fields.length !== this.#names.length) return false;
     for (let i = 0; i < fields.length; i++) {
@@ -53,7 +53,7 @@ export class BlockColumns {
     return true;
   }
 
-  /** Whether the first field's name stands at an offset. */
+  /** Whether the first field's name is at an offset. */
   mayFollow(body: Uint8Array, offset: number): boolean {
     const name = this.fields[0]?.name;
     if (name === undefined) return false;
@@ -66,7 +66,7 @@ export class BlockColumns {
     for (const column of this.#columns) if (column.kind === 'string') column.dictionary.clear();
   }
 
-  /** Adds a row of such fields. */
+  /** Adds a row with these fields. */
   addRow(fields: LineFields): void {
     this.#reserve(this.#count + 1);
     for (let i = 0; i < fields.length; i++) this.#set(this.#columns[i]!, fields[i]![1]);

@@ -1,9 +1,8 @@
 // Reads plain line protocol into columns. Plain: no escapes and no quotes in names, no comments, no
-// line that has a mistake. For any other body `parse` answers `undefined` and has done nothing.
-//
-// The fields of a line are expected to be those of the line before, and its series to be known:
-// such lines are read by the kernel (RowScanner), many at a time. What it leaves is read by the
-// line-protocol parser, line by line.
+// invalid lines. For any other body `parse` returns `undefined` and has done nothing. The fields of
+// a line are expected to be those of the previous line, and its series to be known: such lines are
+// read by the kernel (RowScanner), many at a time. The line-protocol parser reads the other lines
+// one by one.
 import { assert, fieldTypeOf } from '@tidemark/core';
 import {
   LineParser,
@@ -21,11 +20,14 @@ import { textOf } from './text.ts';
 
 const NEWLINE = 10;
 
-/** Blocks of one write; more kinds of lines than this are left to the general parser. */
+/**
+ * Maximum number of blocks of one write; bodies with more kinds of lines are left to the general
+ * parser.
+ */
 const BLOCKS_MAX = 256;
-/** Together with the longest key, below what key and field name of a line may have. */
+/** Together with the longest key, less than the limit for key and field name of a line. */
 const FIELD_NAME_MAX = 4096;
-/** What names of fields have as it stands in a line: no escapes, nothing that ends a name. */
+/** Plain names of fields: no escapes, no characters that end a name. */
 const PLAIN_NAME = /^[^\p{Cc} "\\,=]+$/u;
 
 export class ColumnParser {
@@ -36,7 +38,7 @@ export class ColumnParser {
   #blocks: BlockColumns[] = [];
   /** The block that the scanner expects. */
   #current: BlockColumns | undefined;
-  /** Kept for the next write: most have the same fields. */
+  /** Blocks for the next write: most have the same fields. */
   #spare: BlockColumns[] = [];
   #seriesOfRow = new Uint32Array(1024);
   #times = new BigInt64Array(1024);
@@ -44,7 +46,7 @@ export class ColumnParser {
   #rowInBlock = new Uint32Array(1024);
   #rowCount = 0;
   readonly #cache: SeriesCache;
-  /** Of the lines of the present body that the scanner leaves. */
+  /** The lines of the present body that the scanner does not read. */
   #lines: LineParser | undefined;
 
   constructor(cache = new SeriesCache()) {
@@ -87,7 +89,7 @@ export class ColumnParser {
     return undefined;
   }
 
-  /** As many lines as fit the block in mind, then whatever stopped them. */
+  /** Reads as many lines as fit the expected block, then the one that stopped it. */
   #run(): boolean {
     const scanner = this.#scanner;
     if (this.#current === undefined) return this.#otherLine();
@@ -167,7 +169,7 @@ export class ColumnParser {
     return true;
   }
 
-  /** The block that the fields make, found or opened. */
+  /** The block of the fields, found or opened. */
   #blockOf(fields: LineFields): BlockColumns | undefined {
     const found = this.#blocks.find((block) => block.takes(fields));
     if (found !== undefined) return found;
@@ -177,7 +179,7 @@ export class ColumnParser {
     block.index = this.#blocks.length;
     block.clear();
     this.#blocks.push(block);
-    // Only now rows say which block they are of; until here all are of the first.
+    // Only now rows record their block; so far all are of the first.
     if (block.index === 1) {
       const [first] = this.#blocks;
       this.#blockOfRow.fill(0, 0, this.#rowCount);
@@ -187,7 +189,7 @@ export class ColumnParser {
     return block;
   }
 
-  /** Room for so many rows. */
+  /** Makes room for this many rows. */
   #reserve(count: number): void {
     let capacity = this.#times.length;
     if (count <= capacity) return;

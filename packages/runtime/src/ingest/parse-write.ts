@@ -18,11 +18,11 @@ export type ParseWriteOptions = {
 
 export type ParsedWrite = {
   readonly batch: PointBatch;
-  /** Lines that could not be read, in their order. */
+  /** Lines that could not be parsed, in their order. */
   readonly errors: readonly LineError[];
 };
 
-/** Parses writes; keeps what it learned about series and field sets from one write to the next. */
+/** Parses writes; keeps series and field sets from one write to the next. */
 export class WriteParser {
   readonly #columns: ColumnParser;
   readonly #cache: SeriesCache;

@@ -11,15 +11,15 @@ import { BookSeries, SeriesBook } from '../data/series-book.ts';
 import type { SeriesList } from '../point-batch.ts';
 import { textOf } from './text.ts';
 
-/** Beyond this many spellings the index starts over. */
+/** With more spellings the index starts over. */
 const ENTRIES_MAX = 200_000;
 
 const HASH = 35;
 
-/** A key that was taken apart. */
+/** A parsed key. */
 type ParsedKey = SeriesShape & {
   readonly tagValues: readonly string[];
-  /** Its tags are spelled in their order. */
+  /** Its tags are sorted. */
   readonly isSorted: boolean;
 };
 
@@ -42,7 +42,7 @@ export class SeriesIndex {
   }
 
   begin(): void {
-    // What a write left that was not read to its end.
+    // Left over from a write that was not read to its end.
     this.end();
     if (this.#scanner.seriesCount <= ENTRIES_MAX) return;
     this.#scanner.forgetSeries();
@@ -78,7 +78,7 @@ export class SeriesIndex {
     return this.add(body, start, end) ? this.#scanner.seriesIndex(start, end) : -1;
   }
 
-  /** The write has been read, or given up: series that it brought can be used from now on. */
+  /** The write has been read, or abandoned: its new series can be used from now on. */
   end(): void {
     this.#endSection();
     const scanner = this.#scanner;
@@ -95,7 +95,7 @@ export class SeriesIndex {
     return new BookSeries(this.#book, this.#scanner.writeSeries.slice());
   }
 
-  /** The series that the scanner has read since the last section are one. */
+  /** The series that the scanner has read since the last section form one. */
   #endSection(): void {
     const count = this.#scanner.seriesCount - this.#sectionStart;
     const shape = this.#shape;

@@ -2,7 +2,7 @@
 // several times cheaper than calling the decoder.
 import { strictUtf8Text } from '@tidemark/core';
 
-/** Longer texts go to the decoder at once; arguments of a call are limited. */
+/** Longer texts go to the decoder at once; a call has a limit on arguments. */
 const SHORT = 512;
 
 /** The text of `bytes[start, end)`; `undefined` when they are not UTF-8. */
@@ -13,6 +13,6 @@ export function textOf(bytes: Uint8Array, start: number, end: number): string | 
     // Spreading would walk an iterator; this call reads the array.
     if (i === end) return Reflect.apply(String.fromCharCode, null, bytes.subarray(start, end));
   }
-  // What is not UTF-8 goes to the general parser, which decides what becomes of it.
+  // Other bytes than UTF-8 go to the general parser, which decides.
   return strictUtf8Text(bytes.subarray(start, end));
 }

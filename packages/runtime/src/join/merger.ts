@@ -118,7 +118,7 @@ export class JoinMerger {
     return own;
   }
 
-  /** Nearly all points of a join are made of the same schemas. */
+  /** Nearly all points of a join have the same schemas. */
   #schema(parts: readonly JoinPart<Point>[], filler: Schema): Schema {
     const last = this.#lastParts;
     let isSame = filler === this.#lastFiller && last.length === parts.length;
@@ -136,7 +136,7 @@ export class JoinMerger {
     for (const part of parts) tree = this.#branch(tree, part?.schema);
     if (tree.schema === undefined) {
       tree.schema = this.#makeSchema(parts, filler);
-      // Data with ever new shapes starts over.
+      // With ever new shapes, the cache starts over.
       if (++this.#schemaCount > SCHEMAS_MAX) {
         this.#schemaCount = 0;
         this.#tree = { next: new Map(), schema: undefined };

@@ -10,7 +10,7 @@ type Entry = {
   readonly parent: number;
   readonly message: JoinMessage;
   readonly time: bigint;
-  /** Was handed to the join already. */
+  /** It was passed to the join already. */
   isFed: boolean;
 };
 
@@ -19,11 +19,9 @@ type OnGroup = {
   readonly lastTimes: (bigint | undefined)[];
   specifics: Entry[];
   matches: Entry[];
-  /** Groups of the join that lie within it. */
+  /** Groups of the join that belong to it. */
   readonly specificGroups: Set<Group>;
-  /**
-   * Some parent has more dimensions than the `on` tags. If none has, this is a join like any other.
-   */
+  /** Some parent has more dimensions than the `on` tags. If none has, this is an ordinary join. */
   hasSpecifics: boolean;
 };
 
@@ -64,7 +62,7 @@ export class OnMatcher {
     const entry: Entry = { parent, message, time, isFed: false };
     const group = this.#group(message.group);
     group.lastTimes[parent] = time;
-    // What this message leaves behind goes first, so that the join sees times in order.
+    // Messages that can no longer be matched go first, so that the join sees times in order.
     this.#release(group);
     if (this.#isSpecific(message.group)) {
       group.specificGroups.add(message.group);
@@ -89,15 +87,15 @@ export class OnMatcher {
   }
 
   /**
-   * A group below one parent was deleted: that parent's mark no longer holds others back. Returns
-   * the groups of the join in which the parent is gone too.
+   * A group below one parent was deleted: that parent's mark no longer delays others. Returns the
+   * groups of the join in which the parent is gone too.
    */
   forget(parent: number, group: Group): readonly Group[] {
     const found = this.#groups.get(this.#key(group));
     if (found === undefined) return [group];
     const joined = this.#joinedBy(found, group);
     if (this.#isSpecific(group)) found.specificGroups.delete(group);
-    // Other groups of the parent live on under the same values.
+    // Other groups of the parent still exist with the same values.
     if (!this.#isSpecific(group) || found.specificGroups.size === 0) found.lastTimes[parent] = GONE;
     if (found.lastTimes.some((time) => time !== undefined && time !== GONE)) this.#release(found);
     else this.#end(this.#key(group), found);
@@ -130,14 +128,14 @@ export class OnMatcher {
     return this.#isSpecific(group) ? [group] : [...found.specificGroups];
   }
 
-  /** Nothing more comes: what found no partner goes on alone. */
+  /** No more messages will come: those without a partner are passed on alone. */
   #end(key: string, group: OnGroup): void {
     this.#groups.delete(key);
     for (const specific of group.specifics) this.#letGo(specific);
     for (const match of group.matches) this.#letMatchGo(group, match);
   }
 
-  /** Matches are only worth something beside specific messages, unless no parent sends any. */
+  /** Matches are only useful with specific messages, unless no parent sends any. */
   #letMatchGo({ lastTimes, hasSpecifics }: OnGroup, match: Entry): void {
     this.#options.release(match.message);
     if (!hasSpecifics && !lastTimes.includes(undefined)) this.#feedAlone(match);
@@ -192,7 +190,7 @@ export class OnMatcher {
     this.#options.feed(specific.parent, specific.message);
   }
 
-  /** What lies before every parent's latest time finds no partner any more. */
+  /** Messages before every parent's latest time find no partner any more. */
   #release(group: OnGroup): void {
     let mark: bigint | undefined;
     for (const time of group.lastTimes) {

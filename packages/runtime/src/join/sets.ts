@@ -4,7 +4,7 @@
 
 type Part<M> = M | undefined;
 
-/** Head of a parent whose group was deleted: nobody waits for it until it speaks again. */
+/** Head of a parent whose group was deleted: it is not awaited until it sends again. */
 export const GONE = 2n ** 64n;
 
 /** Sets of one time, the oldest first. */
@@ -33,8 +33,8 @@ export class JoinSets<M> {
   }
 
   /**
-   * What nearly every last message of a set does: when it completes the only set there is, that
-   * set, which is forgotten. The message never waits then. `undefined` when it has to be added.
+   * The common case of the last message of a set: if it completes the only set, returns that set
+   * and removes it, so that the message never waits. `undefined` when it has to be added.
    */
   completed(parent: number, time: bigint, message: M): Part<M>[] | undefined {
     const [entry] = this.#entries;
@@ -65,7 +65,7 @@ export class JoinSets<M> {
     this.#emitReady();
   }
 
-  /** The parent says that nothing older than `time` follows. */
+  /** The parent reports that nothing older than `time` follows. */
   advance(parent: number, time: bigint): void {
     const head = this.#heads[parent];
     if (head === undefined || head < time) this.#heads[parent] = time;
@@ -73,8 +73,8 @@ export class JoinSets<M> {
   }
 
   /**
-   * The group of a parent was deleted: what waits for it goes on without. False when no other
-   * parent is left.
+   * The group of a parent was deleted: sets that wait for it continue without. Returns false when
+   * no other parent is left.
    */
   forget(parent: number): boolean {
     this.advance(parent, GONE);
@@ -124,7 +124,7 @@ export class JoinSets<M> {
     return entry;
   }
 
-  /** Complete sets of the oldest time always; others once every parent is past that time. */
+  /** Emits complete sets of the oldest time, and others once every parent is past that time. */
   #emitReady(): void {
     for (;;) {
       const entry = this.#entries[0];

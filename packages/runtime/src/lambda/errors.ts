@@ -1,7 +1,7 @@
 // The error of a lambda that cannot be evaluated for a point. Thousands of points may fail, so no
 // stack is captured.
 
-/** Why an expression has no value for a point. Nodes count and log it and go on. */
+/** Why an expression has no value for a point. Nodes count and log it and continue. */
 export class EvaluationError extends Error {
   override readonly name = 'EvaluationError';
 

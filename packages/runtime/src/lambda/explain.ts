@@ -8,7 +8,7 @@ import { EvaluationError } from './errors.ts';
 import type { CallContext } from './function.ts';
 import { Lambda } from './lambda.ts';
 
-/** What is known of the whole: its result, or why there is none. */
+/** The result of the whole, or why there is none. */
 export type Outcome = {
   readonly result: unknown;
   readonly error?: string | undefined;
@@ -16,7 +16,7 @@ export type Outcome = {
 
 /**
  * The conditions of a decision. Conditions with state of their own (`count()`, `sigma()`) are shown
- * without a result: looking must not advance them.
+ * without a result: explaining must not advance them.
  */
 export function explainLambda(
   lambda: Lambda,
@@ -58,7 +58,7 @@ export function look(part: Lambda, point: Point, context: CallContext): Outcome 
   }
 }
 
-/** Conditions by lambda: compiled when somebody first asks. */
+/** Conditions by lambda: compiled on demand. */
 const parts = new WeakMap<Lambda, readonly Lambda[]>();
 
 function partsOf(lambda: Lambda): readonly Lambda[] {

@@ -2,10 +2,10 @@
 import type { Value, ValueType } from '../data/schema.ts';
 import type { Regex } from './regex.ts';
 
-/** Argument types; `missing` is a reference that a point lacks, which only `isPresent` takes. */
+/** Argument types; `missing` is a reference that a point lacks, which only `isPresent` accepts. */
 export type ArgumentType = ValueType | 'missing';
 
-/** What a call may need besides its arguments. */
+/** The context of a call besides its arguments. */
 export type CallContext = {
   readonly now: () => bigint;
   /** In [0, 1). */
@@ -25,9 +25,9 @@ export type FunctionState = { [name: string]: number };
 export type FunctionRow = {
   readonly name: string;
   readonly signatures: readonly Signature[];
-  /** Makes the state; `call` gets it as its first argument. All calls of one lambda share it. */
+  /** Creates the state; `call` gets it as its first argument. All calls of one lambda share it. */
   readonly init?: (() => FunctionState) | undefined;
-  /** `call` gets a `CallContext` as its first argument. Its results are not to be cached. */
+  /** `call` gets a `CallContext` as its first argument. Its results must not be cached. */
   readonly isContextual?: boolean | undefined;
   /** `call` never throws. */
   readonly isTotal?: boolean | undefined;

@@ -41,10 +41,7 @@ function parseInt64(text: string): bigint {
   return value;
 }
 
-/**
- * Truncates toward zero; what int64 cannot hold becomes its smallest value, as on the recorded
- * machine.
- */
+/** Truncates toward zero; values outside int64 become its smallest value, as recorded. */
 export function floatToInt(value: number): bigint {
   const whole = Math.trunc(value);
   if (!(whole >= -9223372036854775808 && whole < 9223372036854775808)) return MIN_INT64;

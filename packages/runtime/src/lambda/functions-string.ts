@@ -50,7 +50,7 @@ function trimRight(text: string, cutset: string): string {
 function replace(text: string, part: string, by: string, limit: bigint): string {
   if (limit === 0n || part === by) return text;
   const pieces = part === '' ? ['', ...text] : text.split(part);
-  // Between runes, and at both ends, lies an empty part.
+  // There is an empty part between runes, and at both ends.
   if (part === '') pieces.push('');
   const replacementMax = limit < 0n ? pieces.length - 1 : Number(limit);
   let out = pieces[0] ?? '';
@@ -72,7 +72,7 @@ function substring(text: string, start: bigint, stop: bigint): string {
   return byteSlice(text, Number(start), Number(stop));
 }
 
-/** Case by single runes: `ß` has no single capital and stays. */
+/** Changes the case of single runes: `ß` has no single capital and stays. */
 function mapRunes(text: string, map: (rune: string) => string): string {
   if (isAscii(text)) return map(text);
   return Array.from(text, (rune) => {

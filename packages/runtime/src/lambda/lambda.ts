@@ -35,8 +35,7 @@ export type Specialised = {
 };
 
 /**
- * Which state belongs to which call: calls of one name in one lambda share it; nested lambdas have
- * their own.
+ * The state of each call: calls of one name in one lambda share it; nested lambdas have their own.
  */
 export type StateSlots = ReadonlyMap<ExpressionNode, ReadonlyMap<string, number>>;
 
@@ -55,7 +54,7 @@ export class Lambda {
 
   readonly #functions: FunctionTable;
 
-  /** Throws `CompileError` when operands whose types are known from the script do not fit. */
+  /** Throws `CompileError` when operands with known types do not fit. */
   constructor(spec: LambdaSpec, functions: FunctionTable = FUNCTIONS) {
     this.expression = spec.expression;
     this.#functions = functions;
@@ -74,7 +73,7 @@ export class Lambda {
     return { states: this.#rows.map((row) => row.init?.() ?? {}), results: [], context };
   }
 
-  /** The instance's states as data; the way back is `restoreFrame`. */
+  /** The frame of an instance with these states. */
   restoreFrame(states: readonly FunctionState[], context: CallContext): Frame {
     const fresh = this.frame(context);
     states.forEach((state, i) => {
@@ -109,7 +108,7 @@ export class Lambda {
     return this.for(point.schema, point.series.keys).test(point, frame);
   }
 
-  /** Specialises without remembering; `eval` keeps its own by the shapes it sees. */
+  /** Specialises without caching; `eval` has its own cache by shape. */
   specialise(schema: Schema, keys: TagKeys, earlier: EarlierResults): Specialised {
     const scopeFailure = this.#scopeFailure(schema, keys);
     const typed = specialise(this.expression, {
@@ -139,7 +138,9 @@ export class Lambda {
     return undefined;
   }
 
-  /** Notes references and state; returns whether a function depends on more than its arguments. */
+  /**
+   * Records references and state; returns whether a function depends on more than its arguments.
+   */
   #collect(
     node: ExpressionNode,
     owner: ExpressionNode,
@@ -183,10 +184,10 @@ export class Lambda {
   }
 }
 
-/** Shapes one lambda remembers; data with ever new shapes starts over. */
+/** Shapes in the cache of one lambda; with ever new shapes it starts over. */
 const SHAPES_MAX = 1024;
 
-/** Turns an expression into a predicate with the recorded complaints. */
+/** Turns an expression into a predicate with the recorded errors. */
 function predicate(typed: Typed, scopeFailure: EvaluationError | undefined): Run<boolean> {
   const failure = scopeFailure ?? predicateFailure(typed);
   if (failure === undefined) return typed.run as Run<boolean>;

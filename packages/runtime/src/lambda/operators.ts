@@ -16,7 +16,7 @@ import { failing, failingRun } from './typed.ts';
 
 type OperandType = Typed['type'];
 
-/** The type of a result; nulls never get here, and what failed has no type. */
+/** The type of a result; nulls do not occur here, and failures have no type. */
 function resultType(
   operator: BinaryOperator,
   l: OperandType,
@@ -51,7 +51,7 @@ export function binary(operator: BinaryOperator, left: Typed, right: Typed): Typ
     return { type, run: mathRun(operator, left, right) };
   }
   // Comparisons and logic are boolean before anything is known about their operands: mistakes in
-  // them come to light only when they are reached.
+  // them are only found when they are evaluated.
   const failure = left.failure ?? right.failure;
   if (failure !== undefined) return { type: 'boolean', run: throwing(failure) };
   if (error !== undefined) return { type: 'boolean', run: failingRun(error) };

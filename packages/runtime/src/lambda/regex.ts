@@ -12,10 +12,7 @@ export interface Regex {
 const REMEMBERED_MAX = 4096;
 const compiled = new Map<string, Regex>();
 
-/**
- * Compiles once per pattern. Throws when the pattern is not RE2 (scripts are checked before they
- * get here).
- */
+/** Compiles once per pattern. Throws when the pattern is not RE2 (scripts are checked before). */
 export function compileRegex(pattern: string): Regex {
   let regex = compiled.get(pattern);
   if (regex === undefined) {
@@ -42,7 +39,7 @@ class ScriptRegex implements Regex {
     if (this.#quick !== undefined) return this.#quick(text);
     let result = this.#remembered.get(text);
     if (result === undefined) {
-      // Its deterministic automaton only knows whether there is a match: half to a tenth of the
+      // The deterministic automaton only tells whether there is a match: a tenth to half of the
       // time of finding it.
       result = this.#re.test(text);
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();

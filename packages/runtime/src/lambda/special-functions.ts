@@ -70,7 +70,7 @@ export function gamma(x: number): number {
 const ASYMPTOTIC_FROM = 30;
 /** Arguments below which the power series needs a few terms only. */
 const SERIES_BELOW = 1;
-/** Higher orders take a step for each; who asks for them gets NaN. */
+/** Each order takes a step; higher ones are NaN. */
 const ORDER_MAX = 1_000_000;
 
 /** Bessel function of the first kind of integer order. */
@@ -134,7 +134,7 @@ function firstKind(x: number, orderMax: number): number[] {
     const value = ((2 * n) / x) * (values[n] ?? 0) - (values[n + 1] ?? 0);
     values[n - 1] = value;
     if (Math.abs(value) > 1e200) {
-      // What has become nothing stays nothing: each value is scaled a few times only.
+      // Values that have become zero stay zero: each is scaled only a few times.
       for (let i = n - 1; i <= largest; i++) values[i] = (values[i] ?? 0) * 1e-250;
       while (largest > n && values[largest] === 0) largest--;
       sum *= 1e-250;
@@ -178,7 +178,7 @@ function hankel(x: number): readonly [Pair, Pair] {
   let difference = sine - cosine;
   const product = -Math.cos(2 * x);
   if (Number.isFinite(2 * x)) {
-    // Of the two, the one that cancels comes from the other: their product is known.
+    // The one of the two that cancels is computed from the other: their product is known.
     if (sine * cosine < 0) sum = product / difference;
     else difference = product / sum;
   }

@@ -188,7 +188,7 @@ function statefulRun(callee: Callee, args: readonly Run[], slot: number): Run {
   };
 }
 
-/** Tells a failure of the function from one of its arguments, in the recorded words. */
+/** Distinguishes a failure of the function from one of its arguments, in the recorded words. */
 function explained(name: string, run: Run, args: readonly Run[]): Run {
   if (args.length === 0) return run;
   return (p, f) => {

@@ -12,7 +12,7 @@ import { FUNCTIONS } from './functions.ts';
 import { Lambda } from './lambda.ts';
 import type { Frame } from './typed.ts';
 
-/** What a condition is asked about. `"time"` is its time, other references are tags. */
+/** The subject of a condition. `"time"` is its time, other references are tags. */
 export type Tagged = {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -20,17 +20,17 @@ export type Tagged = {
 };
 
 const NO_FIELDS = ownSchema([]);
-/** Sets of tags that are remembered; events with ever new ones start over. */
+/** Sets of tags in the cache; with ever new ones it starts over. */
 const SHAPES_MAX = 256;
 
-/** Keeps the state of its stateful functions from question to question. */
+/** Keeps the state of its stateful functions between evaluations. */
 export class TagCondition {
   readonly #lambda: Lambda;
   readonly #frame: Frame;
   readonly #group: Group | undefined;
   readonly #keysOf = new Map<string, TagKeys>();
 
-  /** Throws `CompileError` when operands whose types are known from the text do not fit. */
+  /** Throws `CompileError` when operands with known types do not fit. */
   constructor(
     expression: ExpressionNode,
     options: { readonly functions: readonly FunctionRow[]; readonly context: CallContext },
@@ -51,7 +51,7 @@ export class TagCondition {
     return this.#lambda.test(Point.of({ time, series, group, schema: NO_FIELDS }), this.#frame);
   }
 
-  /** One object per set of names: code is remembered by it. */
+  /** One object per set of names: compiled code is cached by it. */
   #keys(names: readonly string[]): TagKeys {
     const text = names.join('\u0000');
     let keys = this.#keysOf.get(text);

@@ -14,7 +14,7 @@ export function byteLength(text: string): number {
   return isAscii(text) ? text.length : encoder.encode(text).length;
 }
 
-/** `text[start:stop]` in bytes; what is cut in half becomes a replacement character. */
+/** `text[start:stop]` in bytes; a character that is cut becomes a replacement character. */
 export function byteSlice(text: string, start: number, stop: number): string {
   return isAscii(text)
     ? text.slice(start, stop)
@@ -73,7 +73,7 @@ const SPECIAL_FLOATS: ReadonlyMap<string, number> = new Map([
   ['-infinity', -Infinity],
 ]);
 
-/** Reads a float as Go's ParseFloat does; `undefined` when the text is none. */
+/** Reads a float as Go's ParseFloat does; `undefined` when the text is invalid. */
 export function parseFloatText(text: string): number | undefined {
   if (FLOAT.test(text)) return Number(text);
   // Underscores between digits, as recorded.

@@ -1,5 +1,5 @@
 // A specialised lambda expression: its type for points of one shape, and the closure that computes
-// its value. The recorded evaluator looks up types before it evaluates; `failure` is the error of
+// its value. Kapacitor's evaluator looks up types before it evaluates; `failure` is the error of
 // that look-up.
 import type { Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
@@ -10,7 +10,7 @@ import type { Regex } from './regex.ts';
 /** State of one instance of a lambda: per group or per node, as the node decides. */
 export type Frame = {
   readonly states: FunctionState[];
-  /** Where `eval` puts results, for later expressions to read. */
+  /** Where `eval` stores results for later expressions. */
   results: readonly unknown[];
   readonly context: CallContext;
 };
@@ -26,11 +26,11 @@ export type Typed = {
   readonly run: Run;
   /** The value, when it is the same for all points. */
   readonly constant?: { readonly value: Value | Regex } | undefined;
-  /** A float column of the write: lets operators read it without a call. */
+  /** A float column of the write: operators read it without a call. */
   readonly floatColumn?: number | undefined;
 };
 
-/** An expression that fails as soon as its type is asked for. */
+/** An expression that fails as soon as its type is needed. */
 export function failing(message: string): Typed {
   const failure = new EvaluationError(message);
   return {
@@ -42,7 +42,7 @@ export function failing(message: string): Typed {
   };
 }
 
-/** A closure that fails whenever it is reached. */
+/** A closure that fails whenever it is called. */
 export function failingRun(message: string): Run {
   const failure = new EvaluationError(message);
   return () => {

@@ -121,7 +121,7 @@ export class AggregateNode implements RunningNode {
         this.#resultPoint(result, { samples, group, name, time }),
       );
       const series = batch?.series ?? group.series(name);
-      // Forecasts lie beyond the batch: its time follows them.
+      // Forecasts are later than the batch: its time follows them.
       const latest = rows.reduce((max, { time: at }) => (at > max ? at : max), time);
       this.#ctx.out.batch(new Batch(series, group, latest, rows));
       return;
@@ -132,8 +132,8 @@ export class AggregateNode implements RunningNode {
   }
 
   /**
-   * The values of points that all have the field in one usable type: nothing is left out, and
-   * nobody complains.
+   * The values of points that all have the field in one usable type: none is left out, and there
+   * are no errors.
    */
   #uniform(points: readonly Point[]): Samples | undefined {
     const values: Value[] = [];

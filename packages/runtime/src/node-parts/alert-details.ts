@@ -21,8 +21,8 @@ export type DetailsParts = {
 };
 
 /**
- * Floats from here on are printed with an exponent, whose plus sign is escaped; infinities are
- * quoted texts.
+ * Larger floats are printed with an exponent, whose plus sign is escaped; infinities are quoted
+ * texts.
  */
 const EXPONENT_MIN = 1e21;
 
@@ -36,13 +36,13 @@ export class DetailsWriter {
   readonly #names = new SchemaCache(namesOf);
 
   /**
-   * What the details of all alerts of a series begin with: its part of the data, up to the fields.
+   * The prefix of the details of all alerts of a series: its part of the data, up to the fields.
    */
   start(common: TemplateStruct): string {
     return escapeText(templateJson(common).slice(0, -1));
   }
 
-  /** `undefined` when the text is too long: the template says so. */
+  /** `undefined` when the text is too long: the template reports it. */
   write(start: string, parts: DetailsParts): string | undefined {
     const fields = this.#fields(parts.point);
     const { level, time, durationNanos, message } = parts;
@@ -61,7 +61,7 @@ export class DetailsWriter {
   }
 }
 
-/** `"name":` for each field in their order, with the comma before. */
+/** `"name":` for each field in order, with the comma before it. */
 function namesOf(schema: Schema): readonly string[] {
   return schema.sorted.map(({ name }, i) =>
     escapeText(`${i === 0 ? '' : ','}${jsonString(name)}:`),

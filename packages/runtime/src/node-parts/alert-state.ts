@@ -63,7 +63,7 @@ export class AlertState {
     return this.#lastTriggered - this.#firstTriggered;
   }
 
-  /** What a topic remembers of the group from before a restart. */
+  /** Restores the state that a topic has of the group from before a restart. */
   restore(level: number, time: bigint, durationNanos: bigint): void {
     this.#history[this.#index] = level;
     this.#lastTriggered = time;
@@ -71,8 +71,8 @@ export class AlertState {
   }
 
   /**
-   * Notes the level of a message. An alert begins where the level leaves OK, told or not: it may be
-   * flapping.
+   * Records the level of a message. An alert begins when the level leaves OK, whether published or
+   * not: it may be flapping.
    */
   record(
     level: number,

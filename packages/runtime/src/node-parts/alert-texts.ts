@@ -27,7 +27,7 @@ export type EventParts = {
   readonly data: readonly ResultRow[];
 };
 
-/** What is the same in all events of a series in a group. */
+/** The common part of all events of a series in a group. */
 type KnownSeries = {
   readonly group: Group;
   /** The first fields of the data of templates. */
@@ -47,7 +47,7 @@ export class AlertTexts {
   readonly #details: Template;
   readonly #server: TemplateStruct;
   readonly #known = new Map<Series, KnownSeries>();
-  /** When the details are not the script's own. */
+  /** Present unless the details are the script's own. */
   readonly #writer: DetailsWriter | undefined;
 
   constructor(ctx: NodeContext<AlertOptions>) {
@@ -131,12 +131,12 @@ export class AlertTexts {
     return made;
   }
 
-  // A batch without groups has no tags at all, where a point without tags has none of them.
+  // A batch without groups has no tags at all, while a point without tags has an empty set of them.
   #isTagless(group: Group): boolean {
     return this.#ctx.wants === 'batch' && group.dimensions.tagNames.length === 0;
   }
 
-  /** An event that only carries an id, for setting a topic's memory. */
+  /** An event with only an id, for setting a topic's state. */
   emptyEvent(id: string): AlertEvent {
     return {
       id,
@@ -186,7 +186,7 @@ function fieldsOf(point: Point): AlertEvent['context']['fields'] {
   for (const field of point.schema.sorted) {
     const value = outputValue(field.type, field.read(point));
     if (field.name !== '__proto__') fields[field.name] = value;
-    // Not a field by assignment.
+    // Assignment would not create this as a field.
     else Object.defineProperty(fields, field.name, { value, enumerable: true });
   }
   return fields;

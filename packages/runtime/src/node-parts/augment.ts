@@ -74,7 +74,7 @@ export class FieldAdder {
   }
 }
 
-/** Schemas by what was added to which; bounded by the schemas that live. */
+/** Schemas by base and added fields; bounded by the schemas in use. */
 const extensions = new WeakMap<Schema, Map<string, Schema>>();
 
 /** Schema with further fields, whose values follow the point's own ones. */

@@ -21,7 +21,7 @@ import { FieldAdder } from './augment.ts';
 import { compileFor } from './compile.ts';
 import { requiredLambda } from './required-lambda.ts';
 
-/** How a provider's node finds its resource in a point and names it in what it emits. */
+/** How a provider's node finds its resource in a point and names it in its output. */
 export type Provider = {
   readonly kind: ScalerProvider;
   readonly scaler: MakeScaler;
@@ -29,7 +29,7 @@ export type Provider = {
   readonly outputTags: (resource: ScaledResource) => readonly (readonly [string, string])[];
 };
 
-/** What is known of a resource. */
+/** The state of a resource. */
 type Scaled = {
   replicas: bigint;
   lastIncrease: bigint | undefined;

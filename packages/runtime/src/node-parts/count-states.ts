@@ -22,7 +22,7 @@ export class CountStates implements GroupStore<Counted> {
     return this.#members.count;
   }
 
-  /** The same object for every group: good until the next call. */
+  /** The same object for every group, valid until the next call. */
   get(group: Group): Counted {
     const isNew = this.#members.add(group);
     this.#cursor.index = group.index;

@@ -3,7 +3,7 @@ import type { Dimensions } from '@tidemark/pipeline';
 import type { GroupDimensions } from '../data/group.ts';
 import type { Series, TagKeys } from '../data/series.ts';
 
-/** Gives the dimensions of a series; `*` depends on its tags. Results are shared objects. */
+/** Returns the dimensions of a series; `*` depends on its tags. Results are shared objects. */
 export class DimensionChooser {
   readonly #fixed:
     | { readonly byName: GroupDimensions; readonly plain: GroupDimensions }
@@ -38,9 +38,9 @@ function pair(names: readonly string[]): { byName: GroupDimensions; plain: Group
   };
 }
 
-/** A cache of so many series is not worth walking through for a single group. */
+/** Caches of this size are not worth scanning for a single group. */
 const SMALL_CACHE = 64;
-/** Series of one page: those that came together mostly go together. */
+/** Series of one page: those that were added together mostly leave together. */
 const PAGE_BITS = 6;
 const PAGE_SERIES = 1 << PAGE_BITS;
 
@@ -49,10 +49,10 @@ type Page<G> = (G | undefined)[];
 const EMPTY_PAGE: readonly undefined[] = Array.from({ length: PAGE_SERIES }, () => undefined);
 
 /**
- * Groups by series id, while the series table keeps its epoch, which is named by the id of its
- * first series. Ids only rise, and with series that come and go an array in each node of hundreds
- * of tasks would rise with them; pages without groups are let go of. Series of an earlier epoch are
- * not remembered.
+ * Groups by series id, while the series table keeps its epoch, which is identified by the id of its
+ * first series. Ids only increase, and with changing series an array in each node of hundreds of
+ * tasks would grow with them; pages without groups are dropped. Series of an earlier epoch are not
+ * cached.
  */
 export class GroupCache<G extends { readonly isReleased: boolean }> {
   #firstId = -1;
@@ -60,19 +60,19 @@ export class GroupCache<G extends { readonly isReleased: boolean }> {
   #heldCount = 0;
   #goneCount = 0;
 
-  /** Series whose group is remembered. */
+  /** Number of series whose group is cached. */
   get heldCount(): number {
     return this.#heldCount;
   }
 
-  /** Pages that are kept for them. */
+  /** Number of their pages. */
   get pageCount(): number {
     return this.#pages.filter((page) => page !== undefined).length;
   }
 
   /**
-   * A group is about to go. From time to time those that are gone are let go of, at a cost of O(1)
-   * for each.
+   * A group is about to be released. From time to time released groups are removed, at a cost of
+   * O(1) for each.
    */
   noteGone(): void {
     this.#goneCount++;
@@ -109,7 +109,7 @@ export class GroupCache<G extends { readonly isReleased: boolean }> {
     while (this.#pages.length <= index) this.#pages.push(undefined);
     let page = this.#pages[index];
     if (page === undefined) {
-      // A copy is made many times faster than an array is filled place by place.
+      // Copying is many times faster than filling an array element by element.
       page = EMPTY_PAGE.slice();
       this.#pages[index] = page;
     }

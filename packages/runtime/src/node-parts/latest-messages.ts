@@ -10,28 +10,25 @@ import { SchemaCache } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
 import { GroupMembers } from '../group-members.ts';
 
-/**
- * Rows of writes that stay in memory for the sake of their latest messages: about 16 MB at ten
- * fields.
- */
+/** Rows of writes that stay in memory for their latest messages: about 16 MB at ten fields. */
 const KEPT_ROWS_MAX = 200_000;
 const KEPT_WRITES_MAX = 256;
 
-/** In place of a write's sequence. Those of packed writes lie below. */
+/** In place of a write's sequence. Those of packed writes are smaller. */
 const NO_WRITE = -1;
 
-/** Fewer rows of a block than this weigh less as points with values of their own. */
+/** Fewer rows of a block take less memory as points with values of their own. */
 const PACKED_ROWS_MIN = 16;
-/** Packed rows that have been replaced and are not worth packing the others again. */
+/** Number of replaced packed rows below which the others are not packed again. */
 const PACKED_ROWS_SLACK = 1000;
 
-/** Values of their own that points may have to lie in columns; others are kept as objects. */
+/** Maximum number of own values of points in columns; others are kept as objects. */
 const CELLS_MAX = 8;
 
-/** What is known of the write, timer or answer that messages come with. */
+/** The write, timer or answer of the present messages. */
 type PresentWrite = { readonly writeSequence: number; readonly writeRowCount: number };
 
-/** A write of which latest messages are left, or just its rows that are. */
+/** A write with some of the latest messages, or only its rows that are. */
 class KeptWrite {
   readonly sequence: number;
   readonly rowCount: number;
@@ -46,7 +43,7 @@ class KeptWrite {
     this.rowCount = write.writeRowCount;
   }
 
-  /** Number of the block that a point has its values in. */
+  /** Number of the block that has a point's values. */
   numberOf({ rows, origin }: Point): number {
     const last = this.#blocks.length - 1;
     if (last >= 0 && this.#blocks[last] === rows && this.#origins[last] === origin) return last;
@@ -59,7 +56,7 @@ class KeptWrite {
     return number;
   }
 
-  /** Takes the place of a block of another write. */
+  /** Replaces a block of another write. */
   addBlock(rows: Rows, origin: Origin): number {
     this.#origins.push(origin);
     return this.#blocks.push(rows) - 1;
@@ -81,17 +78,17 @@ export class LatestMessages {
   readonly #layouts = new SchemaCache(cellsOf);
   #stride = 1;
   /**
-   * By group. Series and schemas of the same group rarely change, and what does not change costs
-   * the collector nothing.
+   * By group. Series and schemas of the same group rarely change, and unchanged ones cost the
+   * collector nothing.
    */
   readonly #series: (Series | undefined)[] = [];
   readonly #schemas: (Schema | undefined)[] = [];
-  /** Batches, and points that do not lie in the columns. */
+  /** Batches, and points that are not in the columns. */
   readonly #objects: (Point | Batch | undefined)[] = [];
   #orders = new Float64Array(0);
   #sequences = new Float64Array(0);
   #times = new BigInt64Array(0);
-  /** Which block of the write, and which row of it. */
+  /** The block of the write, and the row in it. */
   #blocks = new Uint32Array(0);
   #rows = new Uint32Array(0);
   /** Values of their own, two views of one buffer. */
@@ -103,7 +100,7 @@ export class LatestMessages {
   #newest: KeptWrite | undefined;
   #keptRows = 0;
   /**
-   * What is left of older writes: rows that were the latest ones when it was packed. By their
+   * The remains of older writes: rows that were the latest ones when it was packed. By their
    * sequence.
    */
   readonly #packed = new Map<number, KeptWrite>();
@@ -239,8 +236,8 @@ export class LatestMessages {
   }
 
   /**
-   * Messages point into the columns of their write. Most are replaced before that matters; of the
-   * oldest of too many writes those rows are kept that are still the latest.
+   * Messages refer to the columns of their write. Most are replaced before that matters; when there
+   * are too many writes, the rows of the oldest that are still the latest are kept.
    */
   #keep(index: number, present: PresentWrite): KeptWrite {
     let write = this.#newest;
@@ -274,7 +271,7 @@ export class LatestMessages {
     }
   }
 
-  /** Copies what is left of a write, so that the rest of it can go. */
+  /** Copies the remaining rows of a write, so that the rest can be released. */
   #pack(write: KeptWrite): void {
     const blocks = new Map<number, number[]>();
     for (const index of write.touched) {
@@ -316,13 +313,12 @@ export class LatestMessages {
   }
 
   /**
-   * When most packed rows have been replaced, what is left of them is packed again: O(1) for each
-   * that was.
+   * When most packed rows have been replaced, the rest is packed again: O(1) for each replaced row.
    */
   #repack(): void {
     if (this.#packedRows <= 2 * this.count + PACKED_ROWS_SLACK) return;
     this.#packedRows = 0;
-    // A copy: what is packed comes into the same map.
+    // A copy, because packing adds to the same map.
     for (const write of Array.from(this.#packed.values())) {
       this.#pack(write);
       this.#packed.delete(write.sequence);
@@ -348,7 +344,7 @@ export class LatestMessages {
     this.#integers = new BigInt64Array(this.#numbers.buffer);
   }
 
-  /** Room for more values of their own in every point. */
+  /** Makes room for more own values in every point. */
   #widen(stride: number): void {
     const capacity = this.#orders.length;
     const integers = new BigInt64Array(capacity * stride);
@@ -367,7 +363,7 @@ function larger<A extends { set(values: A): void }>(old: A, room: A): A {
   return room;
 }
 
-/** The values of their own of a schema's points; `undefined` when not all of them are numbers. */
+/** The own values of a schema's points; `undefined` unless all of them are numbers. */
 function cellsOf(schema: Schema): readonly Cell[] | undefined {
   if (schema.ownLength > CELLS_MAX) return undefined;
   const cells: Cell[] = [];

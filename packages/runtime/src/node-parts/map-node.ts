@@ -9,11 +9,11 @@ import type { NodeCapabilities } from '../node-capabilities.ts';
 
 export type Mapping<S> = {
   readonly init: () => S;
-  /** Where states lie; an object for each group by default. */
+  /** The store of states; an object for each group by default. */
   readonly states?: GroupStore<S> | undefined;
   /** `undefined` drops the point. */
   readonly next: (state: S, point: Point) => Point | undefined;
-  /** State as data and back; without it nothing is kept. */
+  /** State as data and back; without it nothing is stored. */
   readonly encode?: ((state: S) => unknown) | undefined;
   readonly decode?: ((code: unknown) => S) | undefined;
   readonly stats?: (() => Readonly<Record<string, number>>) | undefined;

@@ -5,7 +5,7 @@ import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { NodeContext } from '../node.ts';
 
-/** State of a group that asks a predicate. */
+/** State of a group with a predicate. */
 export type Tracked = { readonly frame: Frame };
 
 /** Lambdas without state of their own share one frame: 50,000 groups need not have 50,000. */
@@ -13,7 +13,7 @@ export function frameOf(ctx: NodeContext, lambda: Lambda, shared: Frame): Frame 
   return lambda.isStateful ? lambda.frame(ctx.task.callContext) : shared;
 }
 
-/** The predicate's answer; an error is counted and drops the point. */
+/** The result of the predicate; an error is counted and drops the point. */
 export function ask(
   ctx: NodeContext,
   lambda: Lambda,

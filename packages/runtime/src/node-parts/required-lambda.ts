@@ -1,4 +1,4 @@
-// Lambdas that a node requires. Templates may hold a null lambda; a started task may not.
+// Lambdas that a node requires. Templates may have a null lambda; a started task may not.
 import type { LambdaSpec } from '@tidemark/pipeline';
 import { StartError } from '../node.ts';
 

@@ -1,5 +1,5 @@
-// Recognises events of one group that were published before a crash, when the points after them are
-// run again. Of these only the last one is known, from the state of its topic.
+// Recognises events of one group that were published before a crash, when later points are
+// processed again. Only the last of these events is known, from the state of its topic.
 
 export type ToldEvent = {
   readonly level: number;
@@ -13,7 +13,7 @@ export class ToldEvents {
   readonly #last: ToldEvent;
   /** Level of the last event that was recognised. */
   #reached: number | undefined;
-  /** What was told last has come again. */
+  /** The last published event has occurred again. */
   #isPassed = false;
 
   constructor(last: ToldEvent) {
@@ -21,7 +21,8 @@ export class ToldEvents {
   }
 
   /**
-   * Whether an event was told; asked for all events of the group in their order, until one was not.
+   * Whether an event was published; called for all events of the group in their order, until one
+   * was not.
    */
   includes(event: {
     readonly level: number;
@@ -32,12 +33,12 @@ export class ToldEvents {
     if (this.#isPassed) return false;
     if (time <= this.#last.time) {
       this.#reached = level;
-      // Of several events at one time those up to the remembered level were told.
+      // Of several events at one time, those up to the remembered level were published.
       this.#isPassed = time === this.#last.time && level === this.#last.level;
       return true;
     }
     this.#isPassed = true;
-    // Timers need not fire at the same times again: the change to the level that was told comes a
+    // Timers need not fire at the same times again: the change to the published level comes a
     // little later.
     return this.#reached !== this.#last.level && isChanged && level === this.#last.level;
   }

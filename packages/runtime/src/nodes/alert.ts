@@ -46,16 +46,16 @@ type LevelLambda = {
 type GroupAlert = {
   readonly state: AlertState;
   readonly inhibitions: readonly Inhibition[];
-  /** Comes from a snapshot and has not been compared with what topics remember. */
+  /** Comes from a snapshot and has not been compared with the topics' states. */
   isUnchecked: boolean;
-  /** While the task is given again what it has missed: what was told before. */
+  /** While the task catches up: the events that were published before. */
   told?: ToldEvents | undefined;
 };
 
 /** The first message of a group. */
 type FirstMessage = {
   readonly point: Point;
-  /** No event that follows from this message or a later one is older. */
+  /** No event of this message or a later one is older. */
   readonly time: bigint;
 };
 
@@ -75,7 +75,7 @@ export class AlertNode implements RunningNode {
   readonly #anonymousTopic: string | undefined;
   readonly #isStateChangesOnly: boolean;
   readonly #isAugmenting: boolean;
-  /** The state that it goes on from is followed by a log of points. */
+  /** The restored state is followed by a log of points. */
   #isFromLog = false;
   readonly #counts = { triggered: 0, inhibited: 0, byLevel: [0, 0, 0, 0] };
 
@@ -229,7 +229,7 @@ export class AlertNode implements RunningNode {
     return { label, lambda, frame: lambda.frame(this.#ctx.task.callContext) };
   }
 
-  /** A new group starts at the level that topics remember for its event. */
+  /** A new group starts at the level that topics have for its event. */
   #open(group: Group, first: FirstMessage): GroupAlert {
     const state = new AlertState(Number(this.#ctx.options.history));
     const id = this.#texts.id(first.point.withSeries(first.point.series, group));
@@ -244,8 +244,8 @@ export class AlertNode implements RunningNode {
   }
 
   /**
-   * What was told of an event that the task comes to again, given what it has missed; `undefined`
-   * when it does not come to it: what was told last then is the state that the group is in.
+   * The published events that the task will repeat while it catches up; `undefined` if it will not:
+   * then the last published event is the group's state.
    */
   #toldBefore(last: ToldEvent | undefined, first: FirstMessage): ToldEvents | undefined {
     const { rerun } = this.#ctx.task;
@@ -260,9 +260,9 @@ export class AlertNode implements RunningNode {
   }
 
   /**
-   * After a crash the snapshot may be older than the topics: an event of the time between has been
-   * told already, and the group goes on from it, or, when the task is given that time again, comes
-   * to it and does not tell it twice.
+   * After a crash the snapshot may be older than the topics: a later event has been published
+   * already. The group continues from it or, if the task processes that time again, recognises it
+   * and does not publish it twice.
    */
   #catchUp(alert: GroupAlert, group: Group, first: FirstMessage): void {
     alert.isUnchecked = false;
@@ -271,7 +271,7 @@ export class AlertNode implements RunningNode {
     if (remembered === undefined || remembered.time <= alert.state.lastTriggered) return;
     const { level, time, durationNanos } = remembered;
     alert.told = this.#toldBefore(remembered, first);
-    // A log has all that the group has missed: its own state is the right one.
+    // A log has everything that the group has missed: its own state is right.
     if (alert.told !== undefined || this.#isFromLog) return;
     alert.state.restore(level, time, durationNanos);
     this.#inhibit(alert.inhibitions, alert.state.level !== OK);
@@ -285,7 +285,7 @@ export class AlertNode implements RunningNode {
     const named = topic === '' ? undefined : alerts.eventState(topic, id);
     const chosen = anonymous ?? named;
     if (chosen === undefined) return undefined;
-    // The topics agree from here on: the anonymous one wins.
+    // The topics agree from here on: the anonymous one takes precedence.
     const stale = anonymous === undefined ? this.#anonymousTopic : topic;
     const other = anonymous === undefined ? undefined : named;
     if (stale !== undefined && stale !== '' && other?.level !== chosen.level) {
@@ -346,7 +346,7 @@ export class AlertNode implements RunningNode {
     }
   }
 
-  /** Records the level; whether this message makes an event. */
+  /** Records the level; returns whether this message makes an event. */
   #isTriggering(state: AlertState, level: number, time: bigint): boolean {
     const { flapping, stateChanges } = this.#ctx.options;
     state.record(level, time, flapping);

@@ -1,4 +1,4 @@
-// barrier: tells the nodes below, by the wall clock, that no older data follows for a group.
+// barrier: notifies the nodes below, by the wall clock, that no older data follows for a group.
 import { barrierNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
@@ -12,15 +12,15 @@ import type { NodeCapabilities } from '../node-capabilities.ts';
 import type { CancelTimer } from '../timers.ts';
 
 type GroupBarrier = {
-  /** Nothing older than this passes any more. */
+  /** Older messages are dropped. */
   barrierTime: bigint | undefined;
   lastTime: bigint;
   /**
-   * Wall time of the last message: the idle timer looks at it instead of being set again for every
+   * Wall time of the last message: the idle timer checks it instead of being set again for every
    * point.
    */
   lastSeen: bigint;
-  /** When the timer fires; of several at one time in the order in which they were set. */
+  /** When the timer fires; those of one time fire in the order in which they were set. */
   at: bigint;
   order: number;
   cancel: CancelTimer | undefined;
@@ -87,7 +87,7 @@ export class BarrierNode implements RunningNode {
     }));
   }
 
-  /** Timers go on as well: what was due while nothing ran is due now. */
+  /** Timers continue too: those that were due meanwhile are due now. */
   restore(state: unknown): void {
     const codes = state as GroupStatesCode<BarrierCode>;
     this.#groups.decode(this.#ctx.task, codes, (code) => ({ ...code, cancel: undefined }));

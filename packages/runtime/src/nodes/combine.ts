@@ -116,7 +116,7 @@ export class CombineNode implements RunningNode {
         `refusing to perform combination as total combinations ${total} exceeds max combinations ${max}`,
       );
     }
-    // One answer per point and expression: a point takes part in many combinations.
+    // One result per point and expression: a point takes part in many combinations.
     const matches = this.#lambdas.map((lambda, i) =>
       points.map((point) => this.#matches(lambda, frames[i] as Frame, point)),
     );

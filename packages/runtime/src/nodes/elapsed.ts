@@ -11,7 +11,7 @@ export const runningElapsed = implement(
 
 /** Time since the previous point in units, truncated. */
 function elapsed(unitNanos: bigint): Streaming<{ time: bigint | undefined }> {
-  // As recorded, a unit that makes no sense counts nanoseconds.
+  // As recorded, an invalid unit means nanoseconds.
   const unit = unitNanos > 0n ? unitNanos : 1n;
   return {
     types: ['float', 'int', 'string', 'boolean'],

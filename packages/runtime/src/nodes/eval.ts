@@ -24,7 +24,9 @@ import { compileFor } from '../node-parts/compile.ts';
 
 type Plan = {
   readonly runs: readonly Run[];
-  /** Results go behind the point's own values when fields are kept, else they are all there is. */
+  /**
+   * Results follow the point's own values when fields are kept, otherwise they are the only ones.
+   */
   readonly isKeepingOwn: boolean;
   readonly schema: Schema;
   /** Index into `own` of results that become tags. */
@@ -121,7 +123,7 @@ export class EvalNode implements RunningNode {
     }
   }
 
-  /** The values that the expressions saw and what they made of them. */
+  /** Reports the values that the expressions used, and their results. */
   #explain(point: Point, results: readonly Value[], error?: string): void {
     const { explain, task, options } = this.#ctx;
     const conditions = this.#lambdas.flatMap((lambda, i) => {
@@ -187,8 +189,8 @@ export class EvalNode implements RunningNode {
     }
     const results = [...earlier].map(([name, { index, type }]) => {
       const original = schema.field(name);
-      // Fields are read again for each expression: one that a later expression uses wins over the
-      // result.
+      // Fields are read again for each expression: a field that a later expression uses takes
+      // precedence over the result.
       const isReread = this.#isUsedAfter(name);
       if (original !== undefined && isReread && isKeepingOwn) return original;
       return field(name, type, { kind: 'own', index });
@@ -230,7 +232,7 @@ export class EvalNode implements RunningNode {
   }
 }
 
-/** Shapes one node remembers plans for. */
+/** Shapes with cached plans in one node. */
 const PLANS_MAX = 1024;
 
 function throwing(failure: EvaluationError): Run {
@@ -243,7 +245,7 @@ function missingField(name: string): EvaluationError {
   return new EvaluationError(`cannot keep field "${name}", field does not exist`);
 }
 
-/** The complaint about `keep` comes after the expressions, which therefore advance their state. */
+/** The error about `keep` comes after the expressions, which therefore advance their state. */
 function withFailureLast(runs: readonly Run[]): Run[] {
   const failing = runs.at(-1) as Run;
   const last = runs.at(-2);

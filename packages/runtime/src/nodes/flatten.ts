@@ -102,7 +102,9 @@ export class FlattenNode implements RunningNode {
     for (const point of this.#merge(pending, group)) this.#ctx.out.point(point);
   }
 
-  /** The merged point; later values of a name win. Nothing when no point had all the tags. */
+  /**
+   * The merged point; later values of a name take precedence. None if no point had all the tags.
+   */
   #merge(pending: Pending, group: Group): Point[] {
     const { on, delimiter, isDroppingOriginalFieldName } = this.#ctx.options;
     const types = new Map<string, ValueType>();

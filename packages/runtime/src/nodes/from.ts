@@ -20,14 +20,14 @@ import { roundTime, truncateTime } from '../time-math.ts';
 import { compileFor } from '../node-parts/compile.ts';
 import { DimensionChooser, GroupCache } from '../node-parts/dimensions.ts';
 
-/** What is known of a series of the write before its first row. */
+/** State of a series of the write before its first row. */
 const UNKNOWN = 0;
 const REJECTED = 1;
 const ACCEPTED = 2;
-/** The predicate has to be asked for every row. */
+/** The predicate has to be evaluated for every row. */
 const ASK = 3;
 
-/** How the rows of one write are to be treated, by series of that write. */
+/** How the rows of one write are treated, by series of that write. */
 type OpenWrite = {
   readonly source: RowSource;
   readonly decisions: Uint8Array;
@@ -172,7 +172,7 @@ export class FromNode implements RunningNode {
     const [block] = open.source.blocks;
     if (open.source.blocks.length !== 1 || block === undefined) return ASK;
     const specialised = lambda.for(block.schema, series.keys);
-    // A predicate over tags has one answer for all rows of the series; one that fails must count
+    // A predicate over tags has one result for all rows of the series; one that fails must count
     // each row.
     if (!specialised.isTagOnly || specialised.scopeFailure !== undefined) return ASK;
     const group = this.#ctx.task.groups.named('', NO_DIMENSIONS, []);

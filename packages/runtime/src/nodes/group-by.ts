@@ -20,7 +20,7 @@ export class GroupByNode implements RunningNode {
   readonly #chooser: DimensionChooser;
   readonly #caches: Readonly<Record<'plain' | 'byName', GroupCache<Group>>>;
   #time: bigint | undefined;
-  /** Its groups are held until they are handed on. */
+  /** Its groups are held until they are passed on. */
   #pending = new Map<Group, Pending>();
 
   constructor(ctx: ContextOf<typeof groupByNode>) {
@@ -67,7 +67,7 @@ export class GroupByNode implements RunningNode {
     this.#ctx.out.barrier(barrier);
   }
 
-  /** The groups below are other groups: which of them became empty is not known here. */
+  /** Groups below differ: which of them became empty is unknown here. */
   deleteGroup(group: Group): void {
     this.#caches.plain.noteGone();
     this.#caches.byName.noteGone();

@@ -78,7 +78,8 @@ export class HttpPostNode implements RunningNode {
   }
 
   /**
-   * Without a status field nobody below waits for the answer, only the order of requests matters.
+   * Without a status field the nodes below do not wait for the answer; only the order of requests
+   * matters.
    */
   #later(forward: () => void): void {
     if (this.#ctx.options.codeField === '') forward();
@@ -196,7 +197,7 @@ function findTarget(ctx: ContextOf<typeof httpPostNode>): Target {
 
 /**
  * The first infinite or NaN value: receivers of rows expect numbers in columns of numbers, so such
- * a row is not sent, as recorded. It is counted as an error, and what stands below gets it.
+ * a row is not sent, as recorded. It is counted as an error, and passed on to the nodes below.
  */
 function notANumberOfJson(row: ResultRow): number | undefined {
   for (const line of row.values ?? []) {
@@ -207,7 +208,7 @@ function notANumberOfJson(row: ResultRow): number | undefined {
   return undefined;
 }
 
-/** What row templates see: `.Name`, `.Tags` and `.Values`, one map by column for each line. */
+/** The data of row templates: `.Name`, `.Tags` and `.Values`, one map by column for each line. */
 function templateRow(row: ResultRow): TemplateValue {
   const columns = row.columns ?? [];
   const values = (row.values ?? []).map((line) => {

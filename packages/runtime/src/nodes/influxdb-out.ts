@@ -52,7 +52,7 @@ export class InfluxdbOutNode implements RunningNode {
       try {
         await this.#ctx.task.services.database.execute(cluster, statement);
       } catch (cause) {
-        // The database may exist or appear later; writes tell.
+        // The database may exist or be created later; writes report that.
         this.#ctx.fail('failed to create database', messageOf(cause));
       }
     }
@@ -84,10 +84,7 @@ export class InfluxdbOutNode implements RunningNode {
     await this.#lastWrite;
   }
 
-  /**
-   * Writes what is buffered one interval after the first point of it, by the clock of the world
-   * outside.
-   */
+  /** Writes the buffer one interval after its first point, by the real clock. */
   #schedule(): void {
     const { flushIntervalNanos } = this.#ctx.options;
     if (flushIntervalNanos <= 0n || this.#cancelTimer !== undefined) return;
@@ -150,7 +147,7 @@ export class InfluxdbOutNode implements RunningNode {
       });
       this.#pointsWritten += buffer.points.length;
     } catch (cause) {
-      // As recorded: the points are lost, the task goes on.
+      // As recorded, the points are lost and the task continues.
       this.#writeErrors++;
       this.#ctx.fail('failed to write points to InfluxDB', messageOf(cause));
     } finally {
@@ -159,7 +156,7 @@ export class InfluxdbOutNode implements RunningNode {
   }
 }
 
-/** Tags of an output with those of the script in front. */
+/** Tags of an output after those of the script. */
 export function withTags(
   tags: ReadonlyMap<string, string>,
   more: ReadonlyMap<string, string>,

@@ -79,13 +79,13 @@ export class JoinNode implements RunningNode {
     this.#barrier(0, barrier);
   }
 
-  /** The task has forgotten the group: below all parents. */
+  /** The task has released the group: below all parents. */
   deleteGroup(group: Group): void {
     this.#endAll(group);
     this.#ctx.out.deleteGroup(group);
   }
 
-  /** All parents have ended: what could still wait for them is emitted as it is. */
+  /** All parents have ended: waiting sets are emitted as they are. */
   finish(): void {
     this.#matcher?.finish();
     for (const [, sets] of this.#groups) sets.finish();
@@ -149,7 +149,7 @@ export class JoinNode implements RunningNode {
     this.#ctx.out.barrier(barrier);
   }
 
-  /** What waits for the deleted group goes on without it. */
+  /** Sets that wait for the deleted group continue without it. */
   #deleteGroup(parent: number, group: Group): void {
     const { out, options } = this.#ctx;
     if (options.isDeletingAll) {
@@ -175,7 +175,7 @@ export class JoinNode implements RunningNode {
     this.#emit(group, time, parts);
   }
 
-  /** The parts are the joined message's from here on. */
+  /** The parts belong to the joined message from here on. */
   #emit(from: Group, time: bigint, parts: readonly JoinPart<JoinMessage>[]): void {
     const group = this.#named(from);
     if (group === undefined) return;
@@ -188,7 +188,7 @@ export class JoinNode implements RunningNode {
     if (point !== undefined) this.#ctx.out.point(point);
   }
 
-  /** Groups by measurement follow the name that the script gives. */
+  /** Groups by measurement follow the name in the script. */
   #named(group: Group): Group | undefined {
     const { streamName } = this.#ctx.options;
     const isMoved = group.dimensions.isByName && streamName !== '';

@@ -7,7 +7,7 @@ import { NUMBERS, compareValues, one } from '../influxql/aggregate.ts';
 import { AggregateNode } from '../node-parts/aggregate-node.ts';
 
 /**
- * Most frequent value; of equally frequent ones that seen first, unless all are single: then the
+ * Most frequent value; the first of equally frequent ones, unless all are single: then the
  * smallest.
  */
 const aggregate: Aggregate = {

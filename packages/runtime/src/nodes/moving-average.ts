@@ -20,7 +20,7 @@ function movingAverage(window: number): Streaming<{ values: Value[]; sum: number
       state.values.push(sample.value);
       if (state.values.length > window) state.values.shift();
       if (state.values.length < window) return undefined;
-      // Summed again: subtracting the oldest value would let rounding errors pile up.
+      // Summed again: subtracting the oldest value would accumulate rounding errors.
       let sum = 0;
       for (const value of state.values) sum += Number(value);
       return { type: 'float', value: sum / window };

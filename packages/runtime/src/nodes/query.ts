@@ -99,7 +99,7 @@ function rowPoint(
     if (value === null || value === undefined) continue;
     const name = columns[i] ?? '';
     if (typeof value === 'bigint' || typeof value === 'number') {
-      // Results carry no field types: every number is a float, as recorded.
+      // Results have no field types: every number is a float, as recorded.
       fields.push({ name, type: 'float' });
       own.push(Number(value));
     } else {

@@ -94,7 +94,7 @@ export class SideloadNode implements RunningNode {
     return tags;
   }
 
-  /** Paths in the order in which they are asked. */
+  /** Paths in the order of the look-ups. */
   #paths(series: Series): string[] {
     const data = new TemplateMap(Object.entries(series.tags), '');
     return this.#order.flatMap((template) => {

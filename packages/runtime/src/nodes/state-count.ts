@@ -42,7 +42,7 @@ function createStateCount(ctx: ContextOf<typeof stateCountNode>): RunningNode {
   });
 }
 
-/** Counts begin at one for every group: small ones are made once and not for each point. */
+/** Counts begin at one for every group: small ones are created once and not for each point. */
 const SMALL_INTEGERS = Array.from({ length: 1024 }, (_, i) => BigInt(i));
 
 function integerOf(count: number): bigint {

@@ -26,7 +26,7 @@ type StatsCode = {
 export class StatsNode implements RunningNode {
   readonly capabilities: NodeCapabilities = { starting: this, closing: this, state: this };
   readonly #ctx: ContextOf<typeof statsNode>;
-  /** Its groups are held: a group that is silent, or that a barrier deletes, is still told of. */
+  /** Its groups are held: a group that is silent, or that a barrier deletes, is still reported. */
   readonly #counts = new Map<Group, number>();
   #next: bigint | undefined;
   #cancel: CancelTimer | undefined;
@@ -77,7 +77,7 @@ export class StatsNode implements RunningNode {
     this.#ctx.out.barrier(barrier);
   }
 
-  /** Only the task itself says so: the group has been idle for too long. */
+  /** Only called by the task itself: the group has been idle for too long. */
   deleteGroup(group: Group): void {
     if (this.#counts.delete(group)) group.holderCount--;
     this.#ctx.out.deleteGroup(group);
@@ -94,7 +94,7 @@ export class StatsNode implements RunningNode {
     return { next: this.#next, counts };
   }
 
-  /** Counts go on, and so does the rhythm when the next tick is not over yet. */
+  /** Counts continue, and so do the ticks if the next one is still ahead. */
   restore(state: unknown): void {
     const { next, counts } = state as StatsCode;
     this.#next = next;
@@ -116,7 +116,7 @@ export class StatsNode implements RunningNode {
       task.guard(() => {
         const now = task.timers.now();
         this.#emit(options.isAligned ? roundTime(now, options.intervalNanos) : now);
-        // After a pause of the process the missed ticks are not made up for.
+        // After a pause of the process missed ticks are skipped.
         const next = at + options.intervalNanos;
         this.#schedule(next > now ? next : now + options.intervalNanos);
       }),

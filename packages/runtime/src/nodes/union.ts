@@ -110,7 +110,7 @@ export class UnionNode implements RunningNode {
     }
   }
 
-  /** Time up to which every source has spoken; `undefined` until each has. */
+  /** The time that every source has reached; `undefined` until each has sent. */
   #mark(): bigint | undefined {
     let mark: bigint | undefined;
     for (const { queue, head, lastTime } of this.#sources) {
@@ -130,9 +130,7 @@ export class UnionNode implements RunningNode {
     return lowest;
   }
 
-  /**
-   * Emits what is not later than `mark`, source by source; the left node comes after the arguments.
-   */
+  /** Emits messages up to `mark`, source by source; the left node comes after the arguments. */
   #emitUpTo(mark: bigint | undefined): boolean {
     if (mark === undefined) return false;
     let hasEmitted = false;
@@ -169,7 +167,7 @@ export class UnionNode implements RunningNode {
     }
   }
 
-  /** The points of a batch have its new name too: outputs write them under it. */
+  /** The points of a batch have its new name too, which outputs write. */
   #batch(batch: Batch): Batch | undefined {
     if (this.#ctx.options.rename === '') return batch;
     const series = this.#renamed(batch.series);

@@ -14,7 +14,7 @@ import type { RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 import { truncateTime } from '../time-math.ts';
 
-/** Points of a group in order of arrival; `head` is the first that is still in. */
+/** Points of a group in order of arrival; `head` is the first one in the window. */
 type TimeWindow = {
   points: Point[];
   head: number;
@@ -56,7 +56,7 @@ export class TimeWindowNode implements RunningNode {
     this.#ctx.abort('window does not support batch data');
   }
 
-  /** A barrier does what a point of its time would do, and is replaced by the batch. */
+  /** A barrier acts like a point of its time, and is replaced by the batch. */
   barrier(barrier: Barrier): void {
     const window = this.#windows.peek(barrier.group);
     if (window === undefined || barrier.time < window.nextEmit) return;
@@ -111,7 +111,7 @@ export class TimeWindowNode implements RunningNode {
     return aligned <= filled ? aligned + everyNanos : aligned;
   }
 
-  /** Emits what lies before `nextEmit`; one batch even after a long gap. */
+  /** Emits points before `nextEmit`; one batch even after a long gap. */
   #turn(window: TimeWindow, group: Group, time: bigint): void {
     const { periodNanos, everyNanos, isAligned } = this.#ctx.options;
     const from = window.nextEmit - periodNanos;
@@ -150,7 +150,7 @@ export class TimeWindowNode implements RunningNode {
   }
 }
 
-/** The last points of a group; `total` counts all that ever came. */
+/** The last points of a group; `total` counts all points so far. */
 type CountWindow = { points: Point[]; total: number; nextEmit: number; name: string };
 
 export class CountWindowNode implements RunningNode {

@@ -33,7 +33,7 @@ export type TemplateNode =
       readonly otherwise: readonly TemplateNode[];
     }
   | { readonly kind: 'break' | 'continue' }
-  /** Runs a named part of the template; without a pipeline its data is nothing. */
+  /** Runs a named part of the template; without a pipeline it has no data. */
   | (At & {
       readonly kind: 'template';
       readonly name: string;

@@ -1,10 +1,9 @@
-// Prints floats as decimals like the recorded system's language: the exact binary value, rounded
-// half to even.
+// Prints floats as decimals like Go: the exact binary value, rounded half to even.
 
-/** Digits behind the point that an exact double can have; what is asked for beyond are zeros. */
+/** Digits after the point that an exact double can have; further ones are zeros. */
 const DECIMALS_MAX = 1074;
 
-/** `value` with so many digits behind the point. It is finite. */
+/** `value`, which is finite, with this many digits after the point. */
 export function fixedText(value: number, decimals: number): string {
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   const magnitude = Math.abs(value);
@@ -17,7 +16,7 @@ export function fixedText(value: number, decimals: number): string {
 }
 
 /**
- * `value` with one digit before the point and so many behind it, and an exponent of at least two
+ * `value` with one digit before the point, this many after it, and an exponent of at least two
  * digits.
  */
 export function exponentText(value: number, decimals: number): string {
@@ -44,8 +43,8 @@ export function significant(
 }
 
 /**
- * Whether `toFixed` rounds as is wanted: it is exact, too, but rounds halves up, and gives up at
- * 1e21. A half needs a value that so many more binary places show completely.
+ * Whether `toFixed` rounds in the same way: it is exact, too, but rounds halves up, and gives up at
+ * 1e21. A half needs a value that this many more binary places represent exactly.
  */
 function isRoundedAlike(magnitude: number, decimals: number): boolean {
   if (magnitude >= 1e21 || decimals > 100) return false;

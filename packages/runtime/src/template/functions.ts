@@ -13,7 +13,7 @@ import {
   typeName,
 } from './value.ts';
 
-/** A function failed: the executor says where. */
+/** A function failed: the executor adds the place. */
 export class TemplateFunctionError extends Error {
   override readonly name = 'TemplateFunctionError';
 }
@@ -39,7 +39,7 @@ const JS_ESCAPES: Readonly<Record<string, string>> = {
   '=': '\\u003D',
 };
 
-/** What escaping functions are given; unlike `print`, they call nothing `<no value>`. */
+/** The argument of escaping functions; unlike for `print`, none is `<no value>`. */
 const textOf = (args: readonly TemplateValue[]): string =>
   args.length === 1 && typeof args[0] === 'string'
     ? args[0]
@@ -62,12 +62,12 @@ function escapeUrl(text: string): string {
     .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Half a surrogate pair, which UTF-8 cannot hold, becomes the replacement character. */
+/** Half a surrogate pair, which UTF-8 cannot represent, becomes the replacement character. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** Operands with a space between two of which neither is a string. */
+/** Operands, with a space between two neighbours if neither is a string. */
 function print(args: readonly TemplateValue[]): string {
   let out = '';
   args.forEach((arg, i) => {
@@ -201,7 +201,7 @@ function compositeJson(
   return `[${(value as readonly TemplateValue[]).map(templateJson).join(',')}]`;
 }
 
-/** Functions that every template has. `and`, `or` and `call` are the executor's. */
+/** Functions that every template has. The executor implements `and`, `or` and `call`. */
 export const BUILTINS: ReadonlyMap<string, TemplateFunction> = new Map<string, TemplateFunction>([
   ['and', (...args) => args.find((arg) => !isTrue(arg)) ?? args.at(-1)],
   ['or', (...args) => args.find(isTrue) ?? args.at(-1)],

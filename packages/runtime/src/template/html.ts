@@ -21,7 +21,9 @@ export class HtmlContext {
     return out;
   }
 
-  /** A value in the present context; one that `html` has escaped needs no more between tags. */
+  /**
+   * A value in the present context; one that `html` has escaped is not escaped again between tags.
+   */
   value(text: string, isEscaped = false): string {
     const isUrl = this.#state === 'attribute' && URL_ATTRIBUTES.has(this.#attribute);
     const isScript =
@@ -113,7 +115,7 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   'poster',
 ]);
 
-/** The ampersand comes first: the others bring some. */
+/** The ampersand comes first, because the other entities contain one. */
 const ENTITIES: readonly (readonly [char: string, entity: string])[] = [
   ['&', '&amp;'],
   ['<', '&lt;'],

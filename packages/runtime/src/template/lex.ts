@@ -1,6 +1,6 @@
 // Splits a template into text and actions, and actions into tokens.
 
-/** A template that cannot be read: `template: id:1: unclosed action`. */
+/** A template that cannot be parsed: `template: id:1: unclosed action`. */
 export class TemplateSyntaxError extends Error {
   override readonly name = 'TemplateSyntaxError';
 
@@ -68,8 +68,7 @@ export function splitTemplate(name: string, source: string): Piece[] {
   }
 }
 
-// By hand: an expression that looks for blanks before the end takes quadratic time on blanks
-// elsewhere.
+// By hand: a regular expression for trailing blanks takes quadratic time on blanks elsewhere.
 function trimEnd(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t\r\n'.includes(text[end - 1] ?? '')) end--;
@@ -187,7 +186,7 @@ function tokenAt(name: string, source: string, at: number): ActionToken {
   );
 }
 
-/** Characters of a number; what is longer is none. */
+/** Maximum number of characters of a number. */
 const NUMBER_LENGTH_MAX = 400;
 
 /** `undefined` for an integer of more than 64 bits and a float that is too large. */

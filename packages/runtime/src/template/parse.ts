@@ -66,9 +66,7 @@ class Parser {
     return nodes;
   }
 
-  /**
-   * Nodes up to `end`, `else` or the end of the text; the rest of an `else` action is left to read.
-   */
+  /** Nodes up to `end`, `else` or the end of the text; the rest of an `else` action is not read. */
   #list(): { nodes: TemplateNode[]; ending: Ending } {
     const nodes: TemplateNode[] = [];
     for (;;) {
@@ -118,7 +116,7 @@ class Parser {
     }
   }
 
-  /** The name behind `define`, `template` or `block`. */
+  /** The name after `define`, `template` or `block`. */
   #partName(): string {
     const word = this.#peek()?.text ?? '';
     this.#token++;
@@ -139,7 +137,7 @@ class Parser {
     return use;
   }
 
-  /** A named part: it knows no variables of what is around it. */
+  /** A named part: variables around it are unknown in it. */
   #define(name: string): void {
     if (++this.#depth > DEPTH_MAX) throw this.#error('template is nested too deeply');
     const [variables, rangeDepth] = [this.#variables, this.#rangeDepth];

@@ -1,11 +1,11 @@
-// printf of templates: the verbs of the recorded system's language that make sense for its values.
+// printf of templates: Go's verbs that make sense for its values.
 import { formatFloatPlain, quote } from '../lambda/text.ts';
 import { exponentText, fixedText, significant } from './decimal.ts';
 import type { TemplateValue } from './value.ts';
 import { printValue, TemplateDuration, TemplateMap, typeName } from './value.ts';
 
 /**
- * Flags, width, precision, which may be `*`, taken from an operand, and the verb; `[n]` names an
+ * Flags, width, precision, which may be `*`, taken from an operand, and the verb; `[n]` selects an
  * operand.
  */
 const VERB = /%([-+# 0]*)(?:(\[\d+\])?(\*)|(\d+))?(?:\.(?:(\[\d+\])?(\*)|(\d*)))?(\[\d+\])?(.)?/gsu;
@@ -13,15 +13,15 @@ const VERB = /%([-+# 0]*)(?:(\[\d+\])?(\*)|(\d+))?(?:\.(?:(\[\d+\])?(\*)|(\d*)))
 /** Significant digits that an exact double can have. */
 const DIGITS_MAX = 800;
 
-/** Widest field and longest precision; a format that asks for more says so in its place. */
+/** Widest field and longest precision; a format that exceeds them prints an error in its place. */
 const FIELD_LENGTH_MAX = 1_000_000;
 
-/** Characters that the fields of one format may be filled to in all. */
+/** Total number of characters that the fields of one format may be padded to. */
 const FILLED_LENGTH_MAX = 4 * 1024 * 1024;
 
 type Spec = { readonly flags: string; readonly precision: number | undefined };
 
-/** Formats; what does not fit shows up in the text (`%!d(string=x)`), it never fails. */
+/** Formats; mistakes appear in the text (`%!d(string=x)`), it never fails. */
 export function printf(format: string, args: readonly TemplateValue[]): string {
   const operands = new Operands(args);
   let filled = 0;
@@ -69,7 +69,7 @@ class Operands {
     this.#values = values;
   }
 
-  /** The next operand, or the one that `[n]` names; why there is none. */
+  /** The next operand, or the one selected by `[n]`; otherwise why there is none. */
   take(index: string | undefined): { readonly value: TemplateValue } | string {
     if (index !== undefined) {
       this.#isReordered = true;
@@ -81,7 +81,7 @@ class Operands {
     return { value: this.#values[this.#next++] };
   }
 
-  /** A width or precision; `undefined` when the operand is none. */
+  /** A width or precision; `undefined` when the operand is invalid. */
   size(index: string | undefined): number | undefined {
     const found = this.take(index);
     if (typeof found === 'string' || typeof found.value !== 'bigint') return undefined;
@@ -89,7 +89,7 @@ class Operands {
     return Math.abs(size) <= FIELD_LENGTH_MAX ? size : undefined;
   }
 
-  /** What nobody asked for. */
+  /** Unused operands. */
   extra(): string {
     const left = this.#isReordered ? [] : this.#values.slice(this.#next);
     const shown = left.map((each) => `${typeName(each)}=${printValue(each)}`);
@@ -189,7 +189,7 @@ function unicodeText(code: bigint, spec: Spec): string {
   return isShown && /\P{C}/u.test(characterOf(code)) ? `${text} '${characterOf(code)}'` : text;
 }
 
-/** `%#v`: a value as a program of the recorded system's language would say it. */
+/** `%#v`: a value as Go source. */
 function sourceText(value: TemplateValue): string {
   if (typeof value === 'string') return quote(value);
   if (value instanceof TemplateDuration) return String(value.nanos);

@@ -32,12 +32,12 @@ export class TemplateExecutionError extends Error {
 export const OUTPUT_LENGTH_MAX = 4 * 1024 * 1024;
 
 /**
- * Work of one execution: nodes, turns of loops and calls, long texts counted by their length. About
- * a second.
+ * Work of one execution: nodes, iterations and calls, long texts counted by their length. About a
+ * second.
  */
 const STEPS_MAX = 1_000_000;
 
-/** Named parts that run inside each other. */
+/** Maximum nesting of named parts. */
 const PARTS_MAX = 100;
 
 /** Characters that count as one step. */
@@ -47,7 +47,7 @@ export class Template {
   readonly #parsed: ParsedTemplate;
   readonly #functions: ReadonlyMap<string, TemplateFunction>;
   readonly #isHtml: boolean;
-  /** The text, when the template is nothing else. */
+  /** The text, if the template contains nothing else. */
   readonly #constant: string | undefined;
 
   /** Throws `TemplateSyntaxError`. */
@@ -135,7 +135,7 @@ class Execution {
         const value = this.#pipeline(node.pipeline, dot);
         if (node.pipeline.variables.length > 0) return 'next';
         if (this.#html === undefined) this.#write(printValue(value));
-        // Nothing prints as nothing in HTML.
+        // Nothing prints as an empty text in HTML.
         else {
           const text = value === undefined ? '' : printValue(value);
           this.#write(this.#html.value(text, isEscaped(node.pipeline)));
@@ -162,7 +162,7 @@ class Execution {
     }
   }
 
-  /** A named part sees the data it is given, and nothing else. */
+  /** A named part sees only the data that it is given. */
   #part(node: Extract<TemplateNode, { kind: 'template' }>, dot: TemplateValue): Flow {
     const data = node.pipeline === undefined ? undefined : this.#pipeline(node.pipeline, dot);
     if (++this.#depth > PARTS_MAX) {

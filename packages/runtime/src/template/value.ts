@@ -1,5 +1,5 @@
-// Values inside templates, and how they print. The types of the recorded system's language matter:
-// a missing key of a map of strings prints nothing, one of a map of anything prints `<no value>`.
+// Values inside templates, and how they print. Go's types matter: a missing key of a map of strings
+// prints nothing, one of a map of anything prints `<no value>`.
 import { formatClockDuration } from '@tidemark/core';
 import { formatFloatGeneral } from '../lambda/text.ts';
 
@@ -8,7 +8,7 @@ export class TemplateStruct {
   readonly typeName: string;
   readonly fields: ReadonlyMap<string, TemplateValue>;
 
-  /** A map is taken as it is: the caller does not change it any more. */
+  /** Takes ownership of a map: the caller must not change it any more. */
   constructor(
     typeName: string,
     fields: ReadonlyMap<string, TemplateValue> | Readonly<Record<string, TemplateValue>>,
@@ -19,12 +19,12 @@ export class TemplateStruct {
 }
 
 /**
- * A map by text, read from `source` when somebody asks for it first. `zero` is what `index` gives
- * for a missing key.
+ * A map by text, read from `source` on first use. `zero` is the result of `index` for a missing
+ * key.
  */
 export class TemplateMap {
   readonly zero: TemplateValue;
-  /** There is no map: `null` in JSON, otherwise as an empty one. */
+  /** There is no map: `null` in JSON, otherwise like an empty one. */
   readonly isNil: boolean;
   readonly #source: Iterable<readonly [string, TemplateValue]>;
   #entries: ReadonlyMap<string, TemplateValue> | undefined;
@@ -112,7 +112,7 @@ function printComposite(
 const nested = (value: TemplateValue): string =>
   value === undefined ? '<nil>' : printValue(value);
 
-/** Whether `if`, `with`, `and`, `or` take the value for true. */
+/** Whether `if`, `with`, `and`, `or` treat the value as true. */
 export function isTrue(value: TemplateValue): boolean {
   if (value === undefined || value === null) return false;
   if (value instanceof TemplateMap) return value.entries.size > 0;
@@ -175,7 +175,7 @@ export function formatGoTime(nanos: bigint, layout: string): string {
   const hour12 = date.getUTCHours() % 12 || 12;
   return layout.replace(LAYOUT, (part, offset: number) => {
     if (/^[.,]/.test(part)) {
-      // A fraction only counts behind the seconds.
+      // A fraction only counts after the seconds.
       if (!layout.slice(0, offset).endsWith('05') && !/[.,]0+$/.test(part)) return part;
       const digits = fraction.slice(0, part.length - 1);
       if (part[1] === '0') return part[0] + digits;

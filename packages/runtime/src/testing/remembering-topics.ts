@@ -7,7 +7,7 @@ import type { AlertEvent, AlertSink } from '../services.ts';
 
 type Published = { readonly topic: string; readonly event: AlertEvent };
 
-/** Outlive tasks: what was published, and the last state of each event. */
+/** Outlives tasks: keeps the published events, and the last state of each event. */
 export class RememberingTopics implements AlertSink {
   readonly inhibitions = new Inhibitions();
   #published: Published[] = [];
@@ -18,7 +18,7 @@ export class RememberingTopics implements AlertSink {
     return this.#published;
   }
 
-  /** A line per event that was published. */
+  /** A line per published event. */
   get events(): readonly string[] {
     return this.#published.map(
       ({ topic, event: { id, level, time, durationNanos } }) =>
@@ -26,7 +26,7 @@ export class RememberingTopics implements AlertSink {
     );
   }
 
-  /** What the newest of these events was stored with, or after, was not stored. */
+  /** Drops the newest events, and everything stored with them or after. */
   lose(count: number): void {
     let left = this.#published.length - count;
     const { cause } = this.#published[left]?.event ?? {};
@@ -38,7 +38,7 @@ export class RememberingTopics implements AlertSink {
     for (const { topic, event } of kept) this.publish(topic, event);
   }
 
-  /** As if a version had stored the events that knows of no causes. */
+  /** As if a version without causes had stored the events. */
   forgetCauses(): void {
     this.#causes.clear();
     for (const [key, { record: _, ...state }] of this.#states) this.#states.set(key, state);
@@ -63,7 +63,7 @@ export class RememberingTopics implements AlertSink {
   }
 }
 
-/** All that a row causes is stored together. */
+/** Everything that a row causes is stored together. */
 function isSame(a: EventCause | undefined, b: EventCause | undefined): boolean {
   return a !== undefined && a.record === b?.record && a.row === b.row;
 }

@@ -2,7 +2,7 @@
 // everything and does nothing. Imported as `@tidemark/runtime/testing`.
 import type { AlertSink, TaskServices } from '../services.ts';
 
-/** Takes alerts and remembers none of them. */
+/** Accepts alerts and remembers none of them. */
 export const silentAlerts: AlertSink = {
   inhibitions: { set: () => undefined, isInhibited: () => false },
   openAnonymousTopic: () => undefined,

@@ -1,5 +1,5 @@
 // The protocol of user-defined functions: requests out, responses in, protobuf with a varint length
-// in front. Guide: docs/guide/user-functions.md.
+// before each. Guide: docs/guide/user-functions.md.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { UdfInfo, UdfValueType } from '@tidemark/pipeline';
 
@@ -65,7 +65,7 @@ const DATA_FIELD = { begin: 16, point: 17, end: 18 } as const;
 
 const VALUE_TYPES: readonly UdfValueType[] = ['bool', 'int', 'float', 'string', 'duration'];
 
-/** A request with its length in front. */
+/** A request preceded by its length. */
 export function encodeRequest(request: UdfRequest): Uint8Array {
   const writer = new BinaryWriter();
   const field = (number: number): BinaryWriter =>
@@ -204,7 +204,7 @@ function writeField(
   }
 }
 
-/** Calls `read` for every field of a message; what it does not read is skipped. */
+/** Calls `read` for every field of a message; fields that it does not read are skipped. */
 function eachField(
   reader: BinaryReader,
   end: number,
@@ -330,7 +330,7 @@ function readError(reader: BinaryReader): string {
   return error;
 }
 
-/** An entry of a map whose values `read` gives. */
+/** An entry of a map with values read by `read`. */
 function readEntry<T>(
   reader: BinaryReader,
   into: Map<string, T>,

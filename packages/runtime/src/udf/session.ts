@@ -6,7 +6,7 @@ import type { CancelTimer, Timers } from '../timers.ts';
 import type { UdfRequest, UdfResponse } from './messages.ts';
 import { decodeResponse, encodeRequest, FrameReader } from './messages.ts';
 
-/** The function failed, vanished or does not answer. */
+/** The function failed, disappeared or does not answer. */
 export class UdfError extends Error {
   override readonly name = 'UdfError';
 }
@@ -73,14 +73,15 @@ export class UdfSession {
   }
 
   /**
-   * Resolves when the function has dealt with everything that was sent before: it answers in order.
+   * Resolves when the function has processed everything that was sent before: it answers in order.
    */
   async settled(time: bigint): Promise<void> {
     if (!this.#isOver) await this.#ask({ kind: 'keepalive', time }, 'keepalive');
   }
 
   /**
-   * Asks for a sign of life every half of the timeout; none within the timeout ends the session.
+   * Sends a keep-alive every half of the timeout; without an answer within the timeout the session
+   * ends.
    */
   keepAlive(timers: Timers, timeoutMs: number): void {
     if (timeoutMs <= 0) return;
@@ -96,7 +97,7 @@ export class UdfSession {
         );
         return;
       }
-      // Its answer is waited for like any other: the next question must not take it for its own.
+      // Its answer is awaited like any other: the next request must not take it for its own.
       this.#waiting.push({ kind: 'keepalive', resolve: () => undefined, reject: () => undefined });
       this.send({ kind: 'keepalive', time: now });
       this.#cancelKeepalive = timers.at(now + timeout / 2n, tick);
@@ -105,7 +106,7 @@ export class UdfSession {
     this.#cancelKeepalive = timers.at(timers.now() + timeout / 2n, tick);
   }
 
-  /** Tells the function that no more follows and waits until it has finished. */
+  /** Tells the function that no more requests follow and waits until it has finished. */
   end(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#isEnding = true;
@@ -136,7 +137,7 @@ export class UdfSession {
     try {
       for (const message of this.#frames.push(bytes)) this.#message(decodeResponse(message));
     } catch (cause) {
-      // Bytes that are no message: there is no way to find the next one.
+      // Invalid bytes: the next message cannot be found.
       this.#connection.kill();
       this.#over(new UdfError(`unreadable response: ${String(cause)}`));
     }
@@ -183,7 +184,7 @@ export class UdfSession {
   }
 }
 
-/** Asks a function what it takes and gives; the connection is closed afterwards. */
+/** Asks a function for its declarations; the connection is closed afterwards. */
 export async function readUdfInfo(connection: UdfConnection): Promise<UdfInfo> {
   const session = new UdfSession(connection, { data: () => undefined, failed: () => undefined });
   const info = await session.info();
