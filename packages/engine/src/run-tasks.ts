@@ -40,7 +40,7 @@ export function givePoints(
 
 /**
  * Number of the last record of the log of points that the saved states of all tasks contain; a task
- * without one needs everything that it has not been given.
+ * without one needs everything since it began.
  */
 function containedThrough(
   points: PointLog,
@@ -48,7 +48,7 @@ function containedThrough(
 ): number {
   const saved = executor
     .streamUnits()
-    .map(({ unit, source }) => snapshots.sequenceOf(unit) ?? source?.sequence);
+    .map(({ unit, source }) => snapshots.sequenceOf(unit) ?? source?.begin);
   return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
 }
 

@@ -30,7 +30,16 @@ type World = {
   readonly free: () => void;
 };
 
-function open({ from, waitingMax = 10 }: { from?: Resumption; waitingMax?: number }): World {
+function open({
+  from,
+  saved = 5,
+  waitingMax = 10,
+}: {
+  readonly from?: Resumption;
+  /** What its saved state contains; `none` when there is none. */
+  readonly saved?: number | 'none';
+  readonly waitingMax?: number;
+}): World {
   const router = new PointRouter(waitingMax);
   const told: (string | number)[] = [];
   const readings: World['readings'] = [];
@@ -64,7 +73,7 @@ function open({ from, waitingMax = 10 }: { from?: Resumption; waitingMax?: numbe
       router,
       clock: new TestClock(),
       log: () => undefined,
-      savedSequence: () => 5,
+      savedSequence: () => (saved === 'none' ? undefined : saved),
     },
     { id: 't', unit: 't', task } as unknown as Unit,
     { from, hasState: from !== undefined, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
@@ -76,6 +85,7 @@ function open({ from, waitingMax = 10 }: { from?: Resumption; waitingMax?: numbe
 /** Comes from the log by itself. */
 function come({ router, log }: World, record: number): void {
   log.dispatched = record;
+  log.last = Math.max(log.last, record);
   void router.dispatch(batchOf(record));
 }
 
@@ -181,6 +191,26 @@ test('a task that is started again while it catches up goes live once, at the en
   await turns();
 
   expect(world.told).toEqual(['7 in virtual time', 'advance', 'live']);
+  await world.feed.close();
+});
+
+test('a task that is started again before a state of it was saved is given what came since it began', async () => {
+  const world = open({ saved: 'none' });
+  come(world, 8);
+
+  // Its thread fails, and it runs again.
+  world.feed.suspend();
+  come(world, 9);
+  world.feed.resume(undefined);
+  const { wanted, end } = await readOf(world, 1);
+  expect([wanted.first, wanted.through]).toEqual([8, 9]);
+  wanted.give(batchOf(8));
+  wanted.give(batchOf(9));
+  end(true);
+  await turns();
+
+  expect(world.told).toEqual([8, 8, 9]);
+  expect(world.feed.begin).toBe(7);
   await world.feed.close();
 });
 

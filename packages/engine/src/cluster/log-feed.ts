@@ -31,6 +31,8 @@ export class LogFeed implements TaskSource, PointConsumer {
   readonly #route: Route;
   /** Number of the last record that the task was given. */
   #sequence: number;
+  /** Number of the last record before those that the task gets while no state of it is saved. */
+  readonly begin: number;
   #isRerun = false;
   #held: Opening | undefined;
   /** The task is about to be started again. */
@@ -56,7 +58,8 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#unit = unit;
     this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
     const saved = setup.hasState ? savedSequence(unit.unit) : undefined;
-    this.#sequence = this.#within(saved);
+    this.begin = this.#within(saved);
+    this.#sequence = this.begin;
     this.missing = saved === undefined ? 0 : parts.points.missingAfter(saved);
     if (this.missing > 0 && saved !== undefined) this.#tellMissing(saved);
     this.#isRerun = setup.from !== undefined;
@@ -127,7 +130,10 @@ export class LogFeed implements TaskSource, PointConsumer {
   resume(from: Resumption | undefined): void {
     this.#run = new AbortController();
     this.#isSuspended = false;
-    this.#sequence = this.#within(from === undefined ? undefined : this.#suspendedAt);
+    const at = this.#suspendedAt ?? this.begin;
+    // A task whose state does not say what it contains goes on with what comes from now on.
+    const isPlaced = from !== undefined || this.#suspendedAt === undefined;
+    this.#sequence = this.#within(isPlaced ? at : undefined);
     this.#isRerun = from !== undefined;
     this.#read();
     this.#open();

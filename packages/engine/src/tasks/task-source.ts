@@ -9,6 +9,11 @@ import type { EdgeType } from '@tidemark/pipeline';
 export type TaskSource = {
   /** In a cluster: number of the last record of the log of points that the task got. */
   readonly sequence?: number | undefined;
+  /**
+   * In a cluster: number of the last record before those that the task gets from its beginning, to
+   * which it goes back while no state of it is saved.
+   */
+  readonly begin?: number | undefined;
   /** In a cluster: number of purged records that the task never got. */
   readonly missing?: number | undefined;
   /**
