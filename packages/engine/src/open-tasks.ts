@@ -33,7 +33,7 @@ import { TaskBalance } from './cluster/task-balance.ts';
 import { ChangeLock } from './tasks/change-lock.ts';
 import type { BuildEnvironment } from './tasks/definition.ts';
 import { Executor } from './tasks/executor.ts';
-import type { CreateTask } from './tasks/executor.ts';
+import type { CreateTask, SavedUnit } from './tasks/executor.ts';
 import { Snapshots } from './tasks/snapshots.ts';
 import { taskLimits } from './tasks/task-options.ts';
 import type { TaskSetting } from './tasks/task-options.ts';
@@ -99,7 +99,7 @@ export async function openTasks(
   const create = createTaskIn(hosts);
   const setting = { clock, limits: taskLimits(config), alerts: () => alerts.defaults };
   const { shared } = stores;
-  const savedSequence = (unit: string): number | undefined => snapshots.sequenceOf(unit);
+  const savedSequence = (unit: SavedUnit): number | undefined => snapshots.sequenceOf(unit);
   const logged = { router, clock, log: feed.log, savedSequence };
   const executor = new Executor({
     createTask: create,

@@ -48,7 +48,7 @@ function containedThrough(
 ): number {
   const saved = executor
     .streamUnits()
-    .map(({ unit, source }) => snapshots.sequenceOf(unit) ?? source?.begin);
+    .map((unit) => snapshots.sequenceOf(unit) ?? unit.source?.begin);
   return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
 }
 

@@ -82,7 +82,7 @@ export const MUTANTS: readonly Mutant[] = [
       engine('cluster/instance-role.ts', 'if (ahead !== undefined)', 'if (false)'),
     ],
     foundBy: 'definitions',
-    seed: 300,
+    seed: 335,
   },
   {
     what: 'a task that is moved while it starts is told of both starts, and lives twice',
@@ -94,7 +94,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'hosts',
-    seed: 94,
+    seed: 10,
   },
   {
     what: 'the state of a task goes when its host dies',
@@ -136,12 +136,13 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an instance that was suspended loops points back after another has',
     edits: [engine('shared-log/looped-points.ts', 'await this.#leading();', '')],
     foundBy: 'points',
+    seed: 99,
   },
   {
     what: 'a leader does not know what was looped back before it',
     edits: [engine('shared-log/looped-points.ts', 'await causesKnown();', '')],
     foundBy: 'points',
-    seed: 17,
+    seed: 50,
   },
   {
     what: 'a leader changes its tables before the log has the change',
@@ -159,7 +160,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a record is appended whatever the last one is',
     edits: [engine('cluster/leader-log.ts', 'after: this.#last, signal });', 'signal });')],
     foundBy: 'definitions',
-    seed: 137,
+    seed: 68,
   },
   {
     what: 'points are purged that a saved state does not contain',
@@ -177,6 +178,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a leader that leads no more purges points of tasks that it does not know to run',
     edits: [engine('run-tasks.ts', 'if (!shared.mayAct()) return;', '')],
     foundBy: 'points',
+    seed: 162,
   },
   {
     what: 'why a task failed is stored with the definition from before a change',
@@ -188,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'definitions',
-    seed: 183,
+    seed: 90,
   },
   {
     what: 'tasks whose host fails while they start do not run',
@@ -200,7 +202,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
-    seed: 80,
+    seed: 104,
   },
   {
     what: 'a task whose host ends behind the answer to its start is given nothing any more',
@@ -218,7 +220,43 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a part that is started again while others start is given everything twice',
     edits: [engine('tasks/executor.ts', 'if (unit.isRestarting) unit.source.suspend();', '')],
     foundBy: 'hosts',
-    seed: 388,
+    seed: 706,
+  },
+  {
+    what: 'a task that loses its host before it was saved goes on with what comes from then on',
+    edits: [
+      engine(
+        'cluster/log-feed.ts',
+        'this.#within(this.#suspendedAt ?? this.begin);',
+        'this.#within(this.#suspendedAt);',
+      ),
+    ],
+    foundBy: 'events',
+    seed: 6752,
+  },
+  {
+    what: 'where a task has begun is not stored before its first state',
+    edits: [
+      engine('tasks/snapshots.ts', 'if (changes.length > 0) await metadata.commit(changes);', ''),
+    ],
+    foundBy: 'points',
+    seed: 7067,
+  },
+  {
+    what: 'an instance that was suspended tells of events after another has',
+    edits: [
+      {
+        file: 'packages/alerting/src/delivery.ts',
+        from: 'if (this.#options.mayDeliver?.() === false) throw',
+        to: 'if (false) throw',
+      },
+      engine(
+        'open-stores.ts',
+        'mayAct() ? sender.send(request, signal) :',
+        'mayAct() || true ? sender.send(request, signal) :',
+      ),
+    ],
+    foundBy: 'events',
   },
   {
     what: 'an instance does not know its own definitions in the log that it began',

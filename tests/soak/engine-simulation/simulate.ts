@@ -9,6 +9,7 @@ import { oneLeader } from './checkers/one-leader.ts';
 import { points } from './checkers/points.ts';
 import { running } from './checkers/running.ts';
 import { taskOfUnit } from '@tidemark/runtime';
+import { RecordLabel } from '../../../packages/engine/src/shared-log/change-record.ts';
 import { Metadata } from '../../../packages/engine/src/store/metadata.ts';
 import type { TaskRecord } from '../../../packages/engine/src/store/records.ts';
 import { LEADER } from './faults/faults.ts';
@@ -93,7 +94,12 @@ class Simulation implements Run {
   readonly #timeline = new Timeline();
   /** All records of the log of points, whatever is purged. */
   readonly #logged: LogRecord[] = [];
-  readonly #memory = new MemoryServer((record) => this.#logged.push(record));
+  /** Those that came when their writer led no more. */
+  readonly #late = new Set<LogRecord>();
+  readonly #memory = new MemoryServer((record, isLate) => {
+    this.#logged.push(record);
+    if (isLate) this.#late.add(record);
+  });
   readonly #random: () => number;
   readonly #disk: MemoryDisk;
   readonly #directories: string[] = [];
@@ -109,9 +115,12 @@ class Simulation implements Run {
   #checked = '';
   #expected: { readonly count: number; readonly of: Expected } | undefined;
   #hasLost = false;
+  /** What the cluster begins with was lost before the log had it. */
+  #hasLostBegin = false;
   #isHanging = false;
   /** How many hosts have ended. */
   #crashes = 0;
+  #isPausingWhenLooping = false;
   /** Leaders that something has hit, by the operation that ends it. */
   readonly #leadersHit = new Map<string, number[]>();
   #delayMs = 2;
@@ -193,7 +202,7 @@ class Simulation implements Run {
         instance.goOn();
       }
     }
-    if (this.#hasLost) return this.#restAfterLoss();
+    if (this.#hasLost || this.#hasLostBegin) return this.#restAfterLoss();
     const endMs = this.#timeline.nowMs + REST_MS;
     let last = 'to be written' as 'to be written' | 'under way' | 'there';
     let goodMs: number | undefined;
@@ -220,6 +229,11 @@ class Simulation implements Run {
     const isServing = this.#leader() !== undefined;
     this.#mark(isServing ? 'a loss that nobody noticed' : 'a loss that stops all');
     if (isServing) this.#failure ??= named(definitions.name, sameDefinitions(this));
+    if (!this.#hasLostBegin) return;
+    const silent = this.instances.find((one) => one !== undefined && one.problem === undefined);
+    if (isServing || silent !== undefined)
+      this.#failure ??=
+        'definitions: a cluster whose first instance is lost does not stop and say so';
   }
 
   /** A task that has died goes on from its state with the next leader. */
@@ -256,7 +270,10 @@ class Simulation implements Run {
     const totals = await this.#totals();
     if (totals === undefined) return 'serving: nobody serves';
     if (this.#expected?.count !== this.#logged.length)
-      this.#expected = { count: this.#logged.length, of: await expectedOf(this.#logged) };
+      this.#expected = {
+        count: this.#logged.length,
+        of: await expectedOf(this.#logged, this.#late),
+      };
     const expected = this.#expected.of;
     return (
       named(points.name, points(this, expected, totals)) ??
@@ -349,7 +366,16 @@ class Simulation implements Run {
       case 'host ends':
         return this.#crashHost(operation.instance, operation.host);
       case 'next start ends its host':
-        this.instances[operation.instance]?.crashStartingHost();
+        this.instances[operation.instance]?.crashHostAt('start');
+        return;
+      case 'next save ends its host':
+        this.instances[operation.instance]?.crashHostAt('state');
+        return;
+      case 'hosts end':
+        this.instances[operation.instance]?.crashHosts();
+        return;
+      case 'pause when looping':
+        this.#isPausingWhenLooping = true;
         return;
       default:
         return this.#harm(operation.kind, this.#hit(operation));
@@ -374,6 +400,7 @@ class Simulation implements Run {
     index: number,
   ): void {
     const instance = this.instances[index];
+    if (kind === 'go on') this.#isPausingWhenLooping = false;
     if (instance === undefined) return;
     const isServing = instance.serving !== undefined;
     if (isServing) this.#mark(`${kind} of the leader`);
@@ -383,23 +410,32 @@ class Simulation implements Run {
     else if (kind === 'cut' || kind === 'isolate' || kind === 'heal') instance.cut = CUTS[kind];
     else {
       this.instances[index] = undefined;
-      if (kind === 'kill with disk' && this.#isElsewhere(index))
-        this.#directories[index] = this.#disk.directory();
+      if (kind === 'kill with disk') this.#loseDisk(index);
       if (kind === 'stop') this.#stop(index, instance);
       else this.#closing.push(this.#kill(instance));
     }
   }
 
-  /** What lies on the disk of the first instance is nowhere else until it has begun the cluster. */
-  #isElsewhere(index: number): boolean {
-    const others = this.instances.filter((_, other) => other !== index);
-    return !this.#plan.hasOwn || others.some((other) => other?.role?.isFilled === true);
+  /** What lies on the disk of the first instance is nowhere else until the log has all of it. */
+  #loseDisk(index: number): void {
+    this.#directories[index] = this.#disk.directory();
+    const { records } = this.#memory.stored.logs.changes;
+    const hasBegun = records.some(({ label }) => label === RecordLabel.End);
+    if (this.#plan.hasOwn && index === 0 && !hasBegun) this.#hasLostBegin = true;
   }
 
   /** In virtual time; for the plan it is gone at once. */
   #stop(index: number, instance: Instance): void {
     this.#stopping.set(index, instance);
     instance.stop().catch((error: unknown) => this.#note(`does not stop: ${String(error)}`));
+  }
+
+  /** Points of a loopback node are on their way to the leader. */
+  #loops(): void {
+    if (!this.#isPausingWhenLooping) return;
+    this.#isPausingWhenLooping = false;
+    this.#mark('a pause when looping');
+    this.#harm('pause', this.#hit({ kind: 'pause', instance: LEADER }));
   }
 
   #crashHost(index: number, host: number): void {
@@ -417,6 +453,7 @@ class Simulation implements Run {
       server: this.#memory,
       delayMs: () => this.#delayMs * (0.5 + this.#random()),
       isAnswerLost: () => this.#random() < this.#lossShare,
+      isConnected: () => this.#random() < 0.5,
       recordsAtOnce: this.#plan.recordsAtOnce,
       trace: (line) => {
         const [, mark] = MARKED.find(([text]) => line.includes(text)) ?? [];
@@ -429,9 +466,11 @@ class Simulation implements Run {
         this.#note(`told ${event.id} ${event.message} ${event.level}`);
         const isAgain = this.model.delivered.some(({ message }) => message === event.message);
         if (isAgain) this.#mark('an event was told again');
+        if (event.isLate) this.#mark('an event was told late');
         this.model.delivered.push(event);
       },
       hostEnded: () => this.#crashes++,
+      loops: () => this.#loops(),
       hostFailed: (reason) => (this.#failure ??= `hosts: ${reason}`),
       at: (url) => this.instances.find((one) => one !== undefined && url === one.url),
       ended: () =>

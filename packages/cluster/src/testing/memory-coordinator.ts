@@ -62,10 +62,13 @@ export class MemoryServer {
   #stored = empty();
   #synced = empty();
   readonly #readers = { changes: new Set<() => void>(), points: new Set<() => void>() };
-  readonly #onPoint: (record: LogRecord) => void;
+  readonly #onPoint: (record: LogRecord, isLate: boolean) => void;
 
-  /** `onPoint` is called with every record of the log of points. */
-  constructor(onPoint: (record: LogRecord) => void = () => undefined) {
+  /**
+   * `onPoint` is called with every record of the log of points, and whether the lease of its writer
+   * ended while it was under way.
+   */
+  constructor(onPoint: (record: LogRecord, isLate: boolean) => void = () => undefined) {
     this.#onPoint = onPoint;
   }
 
@@ -88,15 +91,18 @@ export class MemoryServer {
   }
 
   /** Appends a record and wakes its readers. */
-  append(name: LogName, of: Omit<LogRecord, 'sequence'> & { id: string }): number {
+  append(
+    name: LogName,
+    of: Omit<LogRecord, 'sequence'> & { readonly id: string; readonly isLate?: boolean },
+  ): number {
     const log = this.#stored.logs[name];
-    const { id, ...record } = of;
+    const { id, isLate = false, ...record } = of;
     log.last++;
     this.appends[name]++;
     const appended = { ...record, sequence: log.last };
     log.records.push(appended);
     log.ids.set(id, log.last);
-    if (name === 'points') this.#onPoint(appended);
+    if (name === 'points') this.#onPoint(appended, isLate);
     for (const wake of this.#readers[name]) wake();
     return log.last;
   }
@@ -138,6 +144,8 @@ export type Network = {
   readonly delayMs: () => number;
   /** Whether the answer to a request is lost after the request was carried out. */
   readonly isAnswerLost: () => boolean;
+  /** Called before a record is sent; the result says when it arrives whether it comes too late. */
+  readonly sending?: () => () => boolean;
   /** Number of records read with one request. Default: all. */
   readonly recordsAtOnce?: number;
 };
@@ -242,13 +250,15 @@ async function append(
   const kept = Uint8Array.from(bytes);
   for (;;) {
     if (signal.aborted) throw new Unavailable('the term has ended');
+    const isLate = access.network.sending?.();
     try {
       const sequence = await ask(access, ({ logs }) => {
         const log = logs[name];
         const known = log.ids.get(id);
         if (known !== undefined) return known;
         if (after !== undefined && after !== log.last) return undefined;
-        return access.server.append(name, { id, bytes: kept, label, level });
+        const record = { id, bytes: kept, label, level, isLate: isLate?.() === true };
+        return access.server.append(name, record);
       });
       if (sequence === undefined) throw new Superseded('another instance has taken over');
       return sequence;

@@ -142,7 +142,6 @@ function feed(
   };
   const source = scheduler.start(unit, {
     from,
-    hasState: true,
     gaveUp: (reason) => gaveUp.push(reason),
   });
   return { source, problems, pushed, failures, moves, gaveUp };

@@ -129,7 +129,6 @@ class World {
       {
         dbrps: [{ db: 'd', rp: 'r' }],
         from,
-        hasState: true,
         gaveUp: (reason) => this.gaveUp.push(reason),
       },
     );

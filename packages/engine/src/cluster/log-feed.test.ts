@@ -32,7 +32,7 @@ type World = {
 
 function open({
   from,
-  saved = 5,
+  saved = from === undefined ? 'none' : 5,
   waitingMax = 10,
 }: {
   readonly from?: Resumption;
@@ -76,7 +76,7 @@ function open({
       savedSequence: () => (saved === 'none' ? undefined : saved),
     },
     { id: 't', unit: 't', task } as unknown as Unit,
-    { from, hasState: from !== undefined, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
+    { from, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
   );
   const world: World = { feed, router, told, readings, log, free: free.resolve, isBusy: false };
   return world;
@@ -195,7 +195,7 @@ test('a task that is started again while it catches up goes live once, at the en
 });
 
 test('a task that is started again before a state of it was saved is given what came since it began', async () => {
-  const world = open({ saved: 'none' });
+  const world = open({});
   come(world, 8);
 
   // Its thread fails, and it runs again.
@@ -244,7 +244,7 @@ test('a log that has begun anew is given from its first record on, whatever the 
         onError: () => undefined,
       },
     } as unknown as Unit,
-    { from: FROM, hasState: true, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
+    { from: FROM, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
   );
 
   await turns();

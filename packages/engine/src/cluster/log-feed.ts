@@ -10,7 +10,7 @@ import type { Logger } from '../observability/log-hub.ts';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import type { Dbrp } from '../store/records.ts';
-import type { SourceSetup } from '../tasks/executor.ts';
+import type { SavedUnit, SourceSetup } from '../tasks/executor.ts';
 import type { Unit } from '../tasks/unit.ts';
 import type { Resumption, TaskSource } from '../tasks/task-source.ts';
 import type { PointLog } from '../shared-log/point-log.ts';
@@ -20,8 +20,10 @@ export type LogFeedParts = {
   readonly router: PointRouter;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Number of the last record that the saved state of a task contains. */
-  readonly savedSequence: (unit: string) => number | undefined;
+  /**
+   * Number of the last record that the saved state of a task contains, or behind which it began.
+   */
+  readonly savedSequence: (unit: SavedUnit) => number | undefined;
 };
 
 export class LogFeed implements TaskSource, PointConsumer {
@@ -57,7 +59,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#parts = parts;
     this.#unit = unit;
     this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
-    const saved = setup.hasState ? savedSequence(unit.unit) : undefined;
+    const saved = savedSequence(unit);
     this.begin = this.#within(saved);
     this.#sequence = this.begin;
     this.missing = saved === undefined ? 0 : parts.points.missingAfter(saved);
@@ -123,17 +125,14 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#run.abort();
     this.#isSuspended = true;
     // Position of the state that the task starts with; a newer one may be stored before it runs.
-    this.#suspendedAt = this.#parts.savedSequence(this.#unit.unit);
+    this.#suspendedAt = this.#parts.savedSequence(this.#unit);
     this.hold();
   }
 
   resume(from: Resumption | undefined): void {
     this.#run = new AbortController();
     this.#isSuspended = false;
-    const at = this.#suspendedAt ?? this.begin;
-    // A task whose state does not say what it contains goes on with what comes from now on.
-    const isPlaced = from !== undefined || this.#suspendedAt === undefined;
-    this.#sequence = this.#within(isPlaced ? at : undefined);
+    this.#sequence = this.#within(this.#suspendedAt ?? this.begin);
     this.#isRerun = from !== undefined;
     this.#read();
     this.#open();

@@ -47,9 +47,7 @@ export type ExecutorOptions = {
 export type SourceSetup = {
   /** The missed data that the task gets first. */
   readonly from: Resumption | undefined;
-  /** It continues from a saved state, whatever its position. */
-  readonly hasState: boolean;
-  /** The task continues without some of the data that it has missed, for this reason. */
+  /** The task goes on without a part of what it has missed, for this reason. */
   readonly gaveUp: (reason: string) => void;
 };
 
@@ -167,7 +165,7 @@ export class Executor {
       const { startPoints, startQueries } = this.#options;
       // All parts at once: they are given the same points.
       for (const unit of units) {
-        const setup = { from: unit.from, hasState: !unit.isNew, gaveUp: events.gaveUp };
+        const setup = { from: unit.from, gaveUp: events.gaveUp };
         unit.source =
           pipeline.type === 'stream'
             ? startPoints(unit, { ...setup, dbrps })

@@ -11,6 +11,7 @@ import type { Unit } from './unit.ts';
 import { opening } from '../opening.ts';
 import { Metadata } from '../store/metadata.ts';
 import { Snapshots } from './snapshots.ts';
+import type { SnapshotsOptions } from './snapshots.ts';
 import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
@@ -259,10 +260,33 @@ test.each(['before it is written', 'while it is written'])(
     };
     await saving;
 
-    expect(snapshots.sequenceOf('t')).toBe(7);
+    expect(snapshots.sequenceOf({ unit: 't', definition: 'x' })).toBe(7);
     await metadata.close();
   },
 );
+
+test('a task that has begun and loses its host before it tells a state is where it began', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const options: SnapshotsOptions = {
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    effectsStored: () => undefined,
+    isEnabled: () => true,
+  };
+  const task = { takeState: () => Promise.reject(new Error('the host has ended')), error: 'ended' };
+  const source = { begin: 7, sequence: 9 };
+  const unit = { unit: 't', definition: 'x', task, source } as unknown as Unit;
+  const executor = { units: () => [unit], unit: () => unit } as unknown as Executor;
+
+  await new Snapshots(options).begin(executor, [unit]);
+
+  const next = new Snapshots(options);
+  expect(next.saved(unit)).toBeUndefined();
+  expect(next.sequenceOf(unit)).toBe(7);
+  expect(new Snapshots(options).sequenceOf({ ...unit, definition: 'y' })).toBeUndefined();
+  await metadata.close();
+});
 
 test('what is forgotten of a task is that of all its parts, and of no other task', async () => {
   const metadata = await Metadata.open(engine.directory);

@@ -16,10 +16,13 @@ import type { StoreChange } from '../store/tables.ts';
 import type { Entries } from '../store/table.ts';
 import type { TaskRecord } from '../store/records.ts';
 
-/** `snapshot` was the decoded form before tasks had threads of their own; both are read. */
 type Stored = {
   readonly definition: string;
-  readonly snapshot: TaskState;
+  /**
+   * The decoded form is from before tasks had threads of their own. Absent for a task that has
+   * begun and has told no state yet.
+   */
+  readonly snapshot?: TaskState | undefined;
   /** Number of the last record of the log of points that it contains; of a cluster only. */
   readonly sequence?: number | undefined;
 };
@@ -71,7 +74,34 @@ export class Snapshots {
     return (await this.#save(executor, units, [])).length === units.length;
   }
 
-  /** The present states of units, by their names; nothing is stored. */
+  /**
+   * Saves the first states of units. The log of points is kept from their beginning on even if
+   * they cannot tell a state, because they lose their host.
+   */
+  async begin(executor: Executor, units: readonly Unit[]): Promise<void> {
+    const marked = this.#mark(units);
+    await this.save(executor, units);
+    await marked;
+  }
+
+  /** Stores where units have begun, before any state of theirs. */
+  async #mark(units: readonly Unit[]): Promise<void> {
+    const { metadata, log } = this.#options;
+    const changes = units.flatMap(({ unit, definition, source }): StoreChange[] => {
+      const sequence = source?.begin;
+      if (sequence === undefined) return [];
+      const value = serialize({ definition, sequence } satisfies Stored);
+      return [{ table: this.#table.name, key: unit, value }];
+    });
+    try {
+      if (changes.length > 0) await metadata.commit(changes);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      log('error', 'failed to save where tasks have begun', { err: error.message });
+    }
+  }
+
+  /** The states that units have now, by their names; nothing is stored. */
   async take(units: readonly Unit[]): Promise<ReadonlyMap<string, TaskState>> {
     const taken = await Promise.all(
       units.map(async ({ unit, task }) => [unit, await this.#take(unit, task)] as const),
@@ -153,7 +183,7 @@ export class Snapshots {
       const stored = deserialize(bytes) as Stored;
       if (stored.definition !== definition) return undefined;
       this.#sequences.set(unit, stored.sequence);
-      return encoded(stored.snapshot);
+      return stored.snapshot === undefined ? undefined : encoded(stored.snapshot);
     } catch (error) {
       // Written by another version; the task starts without it.
       this.#options.log('warn', 'failed to read the state of a task', {
@@ -164,14 +194,13 @@ export class Snapshots {
     }
   }
 
-  /** Number of the last record of the log of points that the saved state of a unit contains. */
-  sequenceOf(unit: string): number | undefined {
-    if (this.#sequences.has(unit)) return this.#sequences.get(unit);
-    const bytes = this.#table.get(unit);
-    if (bytes === undefined) return undefined;
-    const { sequence } = deserialize(bytes) as Stored;
-    this.#sequences.set(unit, sequence);
-    return sequence;
+  /**
+   * Number of the last record of the log of points that the saved state of a unit contains, or
+   * behind which it began; `undefined` when nothing fits its definition.
+   */
+  sequenceOf({ unit, definition }: SavedUnit): number | undefined {
+    if (!this.#sequences.has(unit)) this.saved({ unit, definition });
+    return this.#sequences.get(unit);
   }
 
   async #take(unit: string, task: RunningTask): Promise<TaskState | undefined> {

@@ -201,7 +201,7 @@ export class TaskStarts {
     this.#options.onStarted();
     // Saved at once, so that points are not lost if the engine is killed before the next regular
     // save.
-    if (began.length > 0 && executor.hasPosition(id)) await snapshots.save(executor, began);
+    if (began.length > 0 && executor.hasPosition(id)) await snapshots.begin(executor, began);
   }
 
   #eventsOf(id: string): TaskEvents {

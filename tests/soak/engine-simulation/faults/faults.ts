@@ -8,7 +8,12 @@ export type Fault =
   | { readonly kind: 'start' | 'pause' | 'go on'; readonly instance: number }
   | { readonly kind: 'cut' | 'isolate' | 'heal' | 'reset'; readonly instance: number }
   | { readonly kind: 'host ends'; readonly instance: number; readonly host: number }
-  | { readonly kind: 'next start ends its host'; readonly instance: number }
+  | {
+      readonly kind: 'next start ends its host' | 'next save ends its host';
+      readonly instance: number;
+    }
+  | { readonly kind: 'hosts end'; readonly instance: number }
+  | { readonly kind: 'pause when looping' }
   | { readonly kind: 'hang' | 'answer' | 'damage' }
   | { readonly kind: 'join' | 'coordinator away' | 'coordinator back' }
   | { readonly kind: 'coordinator syncs' | 'coordinator goes back' | 'coordinator loses its disk' }
@@ -168,6 +173,27 @@ export const AIMED: readonly FaultMaker[] = [
         atMs: pauseMs + WINDOW_MS + below(LENGTH_MS / 2),
         operation: { kind: 'go on', instance: LEADER },
       },
+    ];
+  },
+  // A leader is suspended when sums of windows are on their way to it, which the next one gets too.
+  ({ atMs, below }) => [
+    { atMs, operation: { kind: 'pause when looping' } },
+    {
+      atMs: atMs + 2 * WINDOW_MS + below(LENGTH_MS / 2),
+      operation: { kind: 'go on', instance: LEADER },
+    },
+  ],
+  // Tasks whose states were not saved with those of others die as their leader goes on, whose lease
+  // has just ended.
+  ({ atMs, below }) => {
+    const instance = below(INSTANCES);
+    const pauseMs = atMs + WINDOW_MS;
+    const endMs = pauseMs + WINDOW_MS + below(CLOSING_MS);
+    return [
+      { atMs, operation: { kind: 'next save ends its host', instance } },
+      { atMs: pauseMs, operation: { kind: 'pause', instance: LEADER } },
+      { atMs: pauseMs, operation: { kind: 'hosts end', instance } },
+      { atMs: endMs, operation: { kind: 'go on', instance: LEADER } },
     ];
   },
 ];

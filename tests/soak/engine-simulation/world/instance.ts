@@ -43,6 +43,8 @@ export type InstanceWorld = {
   /** Of a message between threads. */
   readonly threadDelayMs: () => number;
   readonly isAnswerLost: () => boolean;
+  /** Whether a request to a receiver finds a connection. */
+  readonly isConnected: () => boolean;
   readonly recordsAtOnce: number;
   /** The server that tasks post to does not answer. */
   readonly isHanging: () => boolean;
@@ -51,6 +53,8 @@ export type InstanceWorld = {
   readonly told: (event: Told & { readonly term: number }) => void;
   /** A host was let fail. */
   readonly hostEnded: () => void;
+  /** A host sends points of a loopback node. */
+  readonly loops: () => void;
   /** A host has failed that nobody has let fail. */
   readonly hostFailed: (reason: string) => void;
   /** The process ends by itself; somebody starts it again. */
@@ -70,7 +74,8 @@ export class Instance implements WireEnd {
   readonly #killed = new AbortController();
   readonly #ownHosts = new Set<SimulatedHost>();
   isDrained = false;
-  #crashesStarting = false;
+  #toldMs = 0;
+  #crashesAt: 'start' | 'state' | undefined;
   cut: Cut = 'nothing';
   #role: InstanceRole | undefined;
   /** Of a process that has ended. */
@@ -99,7 +104,13 @@ export class Instance implements WireEnd {
   async #open(): Promise<void> {
     const { server, delayMs, isAnswerLost, recordsAtOnce } = this.#world;
     const { clock } = this;
-    const network = { isCut: () => this.cut !== 'nothing', delayMs, isAnswerLost, recordsAtOnce };
+    const network = {
+      isCut: () => this.cut !== 'nothing',
+      delayMs,
+      isAnswerLost,
+      recordsAtOnce,
+      sending: () => this.#sending(),
+    };
     const { signal } = this.#killed;
     const coordinator = new MemoryCoordinator({ server, network, clock, signal });
     const logger = this.#logger;
@@ -139,9 +150,10 @@ export class Instance implements WireEnd {
       report: () => ({ replica: role.sequence, problem: role.problem }),
       leased: () => undefined,
       events: {
-        elected: () => role.elected(),
-        drained: () => role.drained(),
-        lost: (reason) => role.lost(reason),
+        // From the thread of the lease.
+        elected: () => this.#tell(() => role.elected()),
+        drained: () => this.#tell(() => role.drained()),
+        lost: (reason) => this.#tell(() => role.lost(reason)),
         looked: () => undefined,
         log: (level, message) => this.#trace(`${level} ${message}`),
       },
@@ -149,6 +161,19 @@ export class Instance implements WireEnd {
     this.#membership = membership;
     await membership.start();
     role.start(membership);
+  }
+
+  /** Behind what is due already, and in order. */
+  #tell(event: () => void): void {
+    const nowMs = this.clock.monotonicMs();
+    this.#toldMs = Math.max(this.#toldMs, nowMs + this.#world.threadDelayMs());
+    this.clock.after(this.#toldMs - nowMs, event);
+  }
+
+  /** Whether something that is sent now comes when this instance leads no more. */
+  #sending(): () => boolean {
+    const isLeading = this.#membership?.isLeading === true;
+    return () => isLeading && this.#membership?.isLeading !== true;
   }
 
   /** As `ClusterMember` does it. */
@@ -207,11 +232,13 @@ export class Instance implements WireEnd {
           dial: dialFrom(this, this.#world),
         }),
     };
-    const { delayMs, isHanging, told } = this.#world;
+    const { delayMs, isConnected, isHanging, told } = this.#world;
     const sender = senderTo({
       clock,
       timeline: this.#world.timeline,
       delayMs,
+      isConnected,
+      sending: () => this.#sending(),
       isHanging,
       told: (event) => told({ ...event, term: number }),
     });
@@ -263,9 +290,14 @@ export class Instance implements WireEnd {
     return alive.length > 0;
   }
 
-  /** The next thread that is to start a task here ends meanwhile. */
-  crashStartingHost(): void {
-    this.#crashesStarting = true;
+  /** The next thread here that is to start a task, or to tell its state, ends meanwhile. */
+  crashHostAt(request: 'start' | 'state'): void {
+    this.#crashesAt = request;
+  }
+
+  /** All threads that run tasks here end; twice ends these tasks. */
+  crashHosts(): void {
+    for (const host of this.#ownHosts) host.crash(false);
   }
 
   pause(): void {
@@ -312,17 +344,17 @@ export class Instance implements WireEnd {
   }
 
   readonly #openHost: NonNullable<Shared['openHost']> = (options, events) => {
-    const { threadDelayMs: delayMs, hostEnded: crashed, hostFailed } = this.#world;
+    const { threadDelayMs: delayMs, hostEnded: crashed, hostFailed, loops } = this.#world;
     const failed = (reason: string): void => {
       this.#trace(`a host fails: ${reason}`);
       hostFailed(reason);
     };
-    const crashes = (): boolean => {
-      const isNow = this.#crashesStarting;
-      this.#crashesStarting = false;
+    const crashes = (request: 'start' | 'state'): boolean => {
+      const isNow = this.#crashesAt === request;
+      if (isNow) this.#crashesAt = undefined;
       return isNow;
     };
-    const at = { clock: this.clock, delayMs, failed, crashes, crashed };
+    const at = { clock: this.clock, delayMs, failed, crashes, crashed, loops };
     const host = new SimulatedHost(options, events, at);
     this.#ownHosts.add(host);
     return host;

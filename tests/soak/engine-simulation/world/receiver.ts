@@ -12,12 +12,18 @@ export type Told = {
   /** What its point says. */
   readonly message: string;
   readonly level: string;
+  /** The lease of its sender ended while the request was under way. */
+  readonly isLate: boolean;
 };
 
 export type ReceiverWorld = {
   readonly clock: ProcessClock;
   readonly timeline: Timeline;
   readonly delayMs: () => number;
+  /** Whether a request is sent at once; otherwise it waits for its connection. */
+  readonly isConnected: () => boolean;
+  /** Called before a request; the result says when it arrives whether it comes too late. */
+  readonly sending: () => () => boolean;
   readonly isHanging: () => boolean;
   readonly told: (event: Told) => void;
 };
@@ -27,14 +33,25 @@ const HANGING_MS = 500;
 
 const OK = { status: 200, headers: {}, body: '' };
 
-export function senderTo({ clock, timeline, delayMs, isHanging, told }: ReceiverWorld): HttpSender {
+export function senderTo({
+  clock,
+  timeline,
+  delayMs,
+  isConnected,
+  sending,
+  isHanging,
+  told,
+}: ReceiverWorld): HttpSender {
   return {
     send: async ({ url, body }, signal) => {
-      // What was sent arrives, whatever becomes of the process meanwhile.
+      const isLate = sending();
+      // What was sent arrives, whatever becomes of the process meanwhile; what was not goes when
+      // the process goes on, though another one may have told later events since.
       const atMs = timeline.nowMs + delayMs();
-      await new Promise<void>((resolve) => void timeline.at(atMs, resolve));
+      if (isConnected()) await new Promise<void>((resolve) => void timeline.at(atMs, resolve));
+      else await clock.sleep(atMs - timeline.nowMs, signal);
       if (url === SLOW_URL) while (isHanging()) await clock.sleep(HANGING_MS, signal);
-      else if (url === RECEIVER_URL) told(eventOf(String(body)));
+      else if (url === RECEIVER_URL) told(eventOf(String(body), isLate()));
       else throw new Unavailable(`nobody answers at ${url}`);
       await clock.sleep(delayMs(), signal);
       return OK;
@@ -43,7 +60,7 @@ export function senderTo({ clock, timeline, delayMs, isHanging, told }: Receiver
   };
 }
 
-function eventOf(body: string): Told {
+function eventOf(body: string, isLate: boolean): Told {
   const { id, message, level } = JSON.parse(body) as Told;
-  return { id, message, level };
+  return { id, message, level, isLate };
 }

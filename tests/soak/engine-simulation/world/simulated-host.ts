@@ -31,10 +31,12 @@ export type HostProcess = {
   readonly delayMs: () => number;
   /** A host has ended by a failure of the program. */
   readonly failed: (reason: string) => void;
-  /** Whether it ends while it starts the task that it is asked to start. */
-  readonly crashes: () => boolean;
+  /** Whether it ends while it does what it is asked for. */
+  readonly crashes: (request: 'start' | 'state') => boolean;
   /** It was let fail. */
   readonly crashed: () => void;
+  /** It sends points of a loopback node. */
+  readonly loops: () => void;
 };
 
 export class SimulatedHost implements LocalHostLink {
@@ -64,7 +66,11 @@ export class SimulatedHost implements LocalHostLink {
       server,
       clock: this.#clock(),
       status: this.#status,
-      post: (message) => this.#fromHost.send(copied(message)),
+      post: (message) => {
+        this.#fromHost.send(copied(message));
+        if (message.kind !== 'items' || this.#isEnded) return;
+        if (message.items.some(({ kind }) => kind === 'loopback')) of.loops();
+      },
     });
     this.#toHost = new Channel(of, (message) => {
       if (this.#isEnded) return;
@@ -89,10 +95,13 @@ export class SimulatedHost implements LocalHostLink {
   }
 
   post(message: ToHostMessage): void {
-    if (message.kind === 'request' && message.request.name === 'start') {
+    if (message.kind === 'request') {
+      const { name } = message.request;
       const { clock, delayMs, crashes } = this.#process;
-      this.#lastTask = message.task;
-      if (crashes()) clock.after(delayMs() / 2, () => this.crash());
+      if (name === 'start' || name === 'state') {
+        if (name === 'start') this.#lastTask = message.task;
+        if (crashes(name)) clock.after(delayMs() / 2, () => this.crash(name === 'start'));
+      }
     }
     this.#toHost.send(copied(message));
   }
@@ -114,10 +123,11 @@ export class SimulatedHost implements LocalHostLink {
     return Promise.resolve();
   }
 
-  /** It ends while it works for a task, as when there is no memory. */
-  crash(): void {
+  /** It ends while it works for the last task, or for nobody knows which, without memory. */
+  crash(isKnown = true): void {
+    if (this.#isEnded) return;
     this.#process.crashed();
-    this.#end(CRASH, this.#lastTask);
+    this.#end(CRASH, isKnown ? this.#lastTask : 0);
   }
 
   get isEnded(): boolean {
