@@ -1,18 +1,18 @@
-// What alerting needs from its service's store: tables of bytes ordered by key, and one way to
-// change them.
+// The parts of its service's store that alerting needs: tables of bytes ordered by key, and one way
+// to change them.
 
 /** Keys of the tables: topic and id, handler and sequence, a sequence alone, a unit or a topic. */
 export type EntryKey = [string, string | number] | number | string;
 
 type Range<K extends EntryKey> = {
   readonly start?: K;
-  /** The first key that is not in it any more. */
+  /** The first key after the range. */
   readonly end?: K;
   readonly reverse?: boolean;
   readonly limit?: number;
 };
 
-/** One table. Only what is on disk is seen. */
+/** One table. Only stored entries are visible. */
 export type EntryTable<K extends EntryKey = EntryKey> = {
   readonly name: string;
   get(key: K): Buffer | undefined;
@@ -37,8 +37,8 @@ export type AlertEntries = {
   readonly causes: EntryTable<string>;
   readonly origins: EntryTable<string>;
   /**
-   * Makes changes, all or none; resolves when they are on disk. Throws `Unavailable` with the
-   * reason when they cannot be made.
+   * Commits changes, all or none; resolves when they are on disk. Throws `Unavailable` with the
+   * reason on failure.
    */
   readonly commit: (changes: readonly TableEntry[]) => Promise<void>;
 };

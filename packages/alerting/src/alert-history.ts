@@ -19,7 +19,7 @@ export class AlertHistory {
   /** Index of the first change that `takeNew` has not returned yet. */
   #newFrom = 0;
 
-  /** Takes up what was kept of an earlier run, in the order in which it came. */
+  /** Loads the history of an earlier run, in its order. */
   load(changes: readonly LevelChange[]): void {
     this.#changes = [
       ...changes.slice(-HISTORY_LENGTH.value),
@@ -30,14 +30,15 @@ export class AlertHistory {
 
   add(change: LevelChange): void {
     this.#changes.push(change);
-    // Seldom, and then half of it: a shift for each would cost as much as all of them.
+    // Seldom, and then half of it: removing each one separately would be as expensive as removing
+    // all.
     if (this.#changes.length < HISTORY_LENGTH.value * 2) return;
     const dropped = this.#changes.length - HISTORY_LENGTH.value;
     this.#changes = this.#changes.slice(dropped);
     this.#newFrom = Math.max(0, this.#newFrom - dropped);
   }
 
-  /** The newest first, of one topic or of all. */
+  /** The newest first, for one topic or for all. */
   *list(topic: string): Iterable<LevelChange> {
     const oldest = Math.max(0, this.#changes.length - HISTORY_LENGTH.value);
     for (let i = this.#changes.length - 1; i >= oldest; i--) {

@@ -34,12 +34,12 @@ export type AlertServiceOptions = Omit<AttachedHandlersOptions, 'context'> & {
   readonly isPersistent: boolean;
 };
 
-/** What answers show of a topic. */
+/** A topic in answers. */
 export type TopicView = {
   readonly id: string;
   readonly level: AlertLevelName;
   readonly collected: number;
-  /** Made by a task for the handlers of its script. */
+  /** Created by a task for the handlers of its script. */
   readonly isAnonymous: boolean;
 };
 
@@ -49,7 +49,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   readonly #topics = new Map<string, Topic>();
   readonly #handlers: AttachedHandlers;
   readonly #anonymous = new Set<string>();
-  /** By unit: of what it has published last. */
+  /** By unit: the cause of its last event. */
   readonly #causes = new Map<string, EventCause>();
   readonly #followers = new Set<StateListener>();
   readonly inhibitions = new Inhibitions();
@@ -82,20 +82,20 @@ export class AlertService implements AlertSink, HostedAlerts {
       try {
         this.#attach(topic, spec, this.#handlers.check(spec));
       } catch (error) {
-        // The definition stays stored: it works again when what it needs is back.
+        // The definition stays stored: it works again when its requirements are met again.
         log('error', 'failed to start handler', { topic, handler: spec.id, err: messageOf(error) });
       }
     }
   }
 
-  /** From these databases a task or replay will publish to these topics. */
+  /** A task or replay that reads these databases will publish to these topics. */
   addOrigins(topics: readonly string[], databases: readonly string[]): void {
     this.#origins.add(topics, databases);
   }
 
   /**
-   * Databases that the events of a topic come from, '' among them when not all are known; none for
-   * a topic that has never had an event.
+   * Databases that the events of a topic come from, '' among them if not all are known; none for a
+   * topic that has never had an event.
    */
   databasesOf(topic: string): readonly string[] {
     const known = this.#origins.of(topic);
@@ -128,7 +128,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     const { store, isPersistent } = this.#options;
     const topic = this.#topic(topicId);
     const { event: collected, texts } = topic.collect(event, source);
-    // One that comes from another topic was published before.
+    // An event from another topic was published before.
     const cause = source === undefined ? event.cause : undefined;
     if (cause !== undefined) this.#causes.set(cause.unit, cause);
     for (const follow of this.#followers) follow(topicId, event.id, collected);
@@ -173,7 +173,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     this.#remember(topicId, event.id, event);
   }
 
-  /** Sets what a topic remembers of an event, as it was known elsewhere. No handler is told. */
+  /** Restores the state of an event from another engine, without calling handlers. */
   async restoreEvent(topicId: string, eventId: string, state: EventState): Promise<void> {
     checkTopicId(topicId);
     this.#remember(topicId, eventId, state);
@@ -192,9 +192,9 @@ export class AlertService implements AlertSink, HostedAlerts {
   }
 
   /**
-   * Resolves when everything that was collected before is on disk: from then on no crash loses it.
-   * `undefined` when it is already, which costs a caller nothing. Rejects with `Unavailable` when
-   * it cannot be stored; it is kept and tried again.
+   * Resolves when everything collected before is on disk, so that no crash loses it. `undefined`
+   * when it is already, which costs nothing. Rejects with `Unavailable` when it cannot be stored;
+   * it is kept and retried.
    */
   stored(): Promise<void> | undefined {
     return this.#options.store.stored?.catch((cause: unknown) => {
@@ -205,7 +205,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     });
   }
 
-  /** What global handlers change for every alert node. */
+  /** The effect of global handlers on every alert node. */
   get defaults(): { readonly hasGlobalHandlers: boolean; readonly isStateChangesOnly: boolean } {
     const globals = this.#handlers.globalKinds();
     return {
@@ -223,8 +223,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   }
 
   /**
-   * What keeps a handler of a script from delivering anything; throws `InvalidRequest` for one that
-   * is wrong.
+   * Why a handler of a script cannot deliver anything; throws `InvalidRequest` for an invalid one.
    */
   undeliverable(handler: ScriptHandler): Undeliverable | undefined {
     return this.#handlers.undeliverable(checkScriptHandler(handler, this.#context));
@@ -264,7 +263,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   }
 
   /**
-   * Forgets events and state; handlers stay attached and the topic comes back with its next event.
+   * Deletes events and state; handlers stay attached and the topic comes back with its next event.
    */
   async deleteTopic(id: string): Promise<void> {
     this.#topics.delete(id);
@@ -322,7 +321,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     return hideHandlerSecrets(this.#handlers.get(topic, id).spec);
   }
 
-  /** Begins a change of a handler by JSON patch; `replaceHandler` ends it. */
+  /** Begins a change of a handler by JSON patch; `replaceHandler` completes it. */
   patchHandler(topic: string, id: string): HandlerPatch {
     return new HandlerPatch(topic, this.#handlers.get(topic, id).spec);
   }
@@ -331,14 +330,15 @@ export class AlertService implements AlertSink, HostedAlerts {
     return this.#handlers.get(topic, id).delivery.state;
   }
 
-  /** What a handler did last, the newest first. */
+  /** The last deliveries of a handler, the newest first. */
   recentDeliveries(topic: string, id: string): readonly DeliveryNote[] {
     return this.#handlers.get(topic, id).delivery.recent;
   }
 
   /**
-   * Lets a definition tell of an event, at once and once, stored or not. One of a known id has the
-   * secrets of the stored one where it has their marker. Throws `InvalidRequest` when it is wrong.
+   * Delivers an event by a definition, at once and once, stored or not. The definition of an
+   * existing id gets the stored secrets in place of their markers. Throws `InvalidRequest` when it
+   * is invalid.
    */
   tryHandler(
     topic: string,
@@ -351,7 +351,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     return this.#handlers.tryActions(this.#handlers.check(spec).actions, event);
   }
 
-  /** What all handlers have done so far, those of scripts too. */
+  /** The deliveries of all handlers so far, including those of scripts. */
   deliveries(): readonly DeliveryCount[] {
     return this.#handlers.deliveries();
   }
@@ -368,8 +368,8 @@ export class AlertService implements AlertSink, HostedAlerts {
   }
 
   /**
-   * Replaces a handler; the id may change. Events that wait are delivered by the new one. Secrets
-   * that answers do not show are kept where the new definition has their marker.
+   * Replaces a handler; the id may change. The new one delivers waiting events. Secrets that
+   * answers do not show are kept where the new definition has their marker.
    */
   async replaceHandler(topic: string, id: string, given: HandlerSpec): Promise<void> {
     const before = this.#handlers.get(topic, id);
@@ -395,7 +395,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     await this.#options.store.deleteSpec(topic, id);
   }
 
-  /** Resolves when no handler has an event that it could deliver now. */
+  /** Resolves when no handler has an event to deliver now. */
   async drained(): Promise<void> {
     await this.#handlers.drained();
   }
@@ -405,7 +405,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     await this.#handlers.close(deadlineMs);
     this.#forgetOld();
     await this.#options.store.close().catch((error: unknown) => {
-      // Nothing of it was acknowledged, and everything else must still be closed.
+      // None of it was acknowledged, and everything else must still be closed.
       this.#options.log('error', 'failed to store events, they are lost', {
         err: messageOf(error),
       });

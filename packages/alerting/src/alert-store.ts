@@ -29,7 +29,7 @@ export type OutboxEntry = {
   readonly step: number;
 };
 
-/** An event that was given up. */
+/** An event that could not be delivered. */
 export type DeadLetter = {
   readonly sequence: number;
   readonly handlerKey: string;
@@ -59,13 +59,13 @@ type StoredState = {
 };
 
 /**
- * What one collected event changes: the state of its topic, and an entry for each handler that
- * wants it.
+ * The changes of one collected event: the state of its topic, and an entry for each handler that
+ * accepts it.
  */
 export type Collected = {
   readonly topic: string;
   readonly event: TopicEvent;
-  /** From now on it is what its unit has published last. */
+  /** The cause of the last event of its unit from now on. */
   readonly cause?: EventCause | undefined;
   /** Whether the topic's state is kept on disk. */
   readonly isPersistent: boolean;
@@ -90,7 +90,7 @@ export class AlertStore {
   readonly #outbox: EntryTable<Key>;
   /** Values are `StoredLetter` as JSON. */
   readonly #letters: EntryTable<number>;
-  /** By unit, what caused the last event that it has published; `EventCause` as JSON. */
+  /** By unit, the cause of the last event that it has published; `EventCause` as JSON. */
   readonly #causes: EntryTable<string>;
   /** By topic, the databases that its events come from; a list as JSON. */
   readonly #origins: EntryTable<string>;
@@ -114,15 +114,12 @@ export class AlertStore {
     this.#letterCount = this.#letters.count();
   }
 
-  /**
-   * Resolves when everything that has happened so far is on disk, rejects when it cannot be;
-   * `undefined` when it is.
-   */
+  /** Resolves when everything so far is on disk, rejects on failure; `undefined` when it is. */
   get stored(): Promise<void> | undefined {
     return this.#kept.stored;
   }
 
-  /** Tries a last time to write what waits for the disk. Rejects when that fails. */
+  /** Tries a last time to write what is not on disk. Rejects when that fails. */
   close(): Promise<void> {
     return this.#kept.close();
   }
@@ -154,20 +151,19 @@ export class AlertStore {
   }
 
   /**
-   * Remembers a state; resolves when it is on disk. Then `onStored` is called, however late that
-   * is.
+   * Stores a state; resolves when it is on disk. Then `onStored` is called, however late that is.
    */
   putState(topic: string, id: string, state: EventState, onStored?: () => void): Promise<void> {
     const texts = quoteTexts({ ...state, id });
     return this.#kept.keep([this.#stateChange(topic, { ...state, id }, texts, onStored)]);
   }
 
-  /** Forgets one state. Returns at once; `stored` waits for it. */
+  /** Deletes one state. Returns at once; `stored` waits for it. */
   deleteState(topic: string, id: string): void {
     this.#forget({ table: this.#states, key: keyOf(topic, id), value: undefined });
   }
 
-  /** Forgets all states of a topic. */
+  /** Deletes all states of a topic. */
   async deleteStates(topic: string): Promise<void> {
     await this.#kept.between(async () => {
       await this.#removeAll(
@@ -178,13 +174,13 @@ export class AlertStore {
     });
   }
 
-  /** Of each unit, the cause of the last event that is stored. */
+  /** The cause of the last stored event of each unit. */
   *causes(): Iterable<EventCause> {
     for (const { key: unit, value } of this.#causes.range())
       yield { ...(JSON.parse(value.toString('utf8')) as Omit<EventCause, 'unit'>), unit };
   }
 
-  /** Forgets it. Returns at once; `stored` waits for it. */
+  /** Deletes it. Returns at once; `stored` waits for it. */
   deleteCause(unit: string): void {
     this.#forget({ table: this.#causes, key: unit, value: undefined });
   }
@@ -194,13 +190,13 @@ export class AlertStore {
       yield { topic, databases: JSON.parse(value.toString('utf8')) as readonly string[] };
   }
 
-  /** Remembers them. Returns at once; what is stored afterwards is on disk no earlier. */
+  /** Stores them. Returns at once; later changes are not on disk earlier. */
   putOrigins(topic: string, databases: readonly string[]): void {
     const value = this.#slab.encode(JSON.stringify(databases));
     this.#forget({ table: this.#origins, key: topic, value });
   }
 
-  /** Forgets them. Returns at once; `flushed` waits for it. */
+  /** Deletes them. Returns at once; `flushed` waits for it. */
   deleteOrigins(topic: string): void {
     this.#forget({ table: this.#origins, key: topic, value: undefined });
   }
@@ -212,8 +208,8 @@ export class AlertStore {
   }
 
   /**
-   * Stores a definition; resolves when it is on disk. `replaces` is an older id that goes in the
-   * same batch.
+   * Stores a definition; resolves when it is on disk. `replaces` is an older id that is removed in
+   * the same batch.
    */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
     const isRenamed = replaces !== undefined && replaces !== spec.id;
@@ -228,12 +224,12 @@ export class AlertStore {
     await this.#commit([{ table: this.#specs, key: keyOf(topic, id), value: undefined }]);
   }
 
-  /** The highest sequence number that was given out. */
+  /** The highest sequence number so far. */
   get lastSequence(): number {
     return this.#nextSequence - 1;
   }
 
-  /** How many entries up to a sequence number a handler has in the outbox. */
+  /** Number of a handler's entries in the outbox up to a sequence number. */
   waitingCount(handlerKey: string, through = this.lastSequence): number {
     let count = this.#outbox.count(rangeOf(handlerKey, 0, through));
     for (const { key, value } of this.#unstored(handlerKey)) {
@@ -246,8 +242,8 @@ export class AlertStore {
   }
 
   /**
-   * Entries of a handler after a sequence number, oldest first. Only what is on disk already is
-   * seen, and what the disk has refused.
+   * Entries of a handler after a sequence number, oldest first. Includes only those on disk, and
+   * those that could not be written.
    */
   waiting(handlerKey: string, after: number, limit: number): readonly OutboxEntry[] {
     const unstored = new Map<number, Buffer | undefined>();
@@ -273,7 +269,7 @@ export class AlertStore {
       });
   }
 
-  /** Handlers that have entries and whose key begins so. */
+  /** Handlers with entries whose key has a prefix. */
   handlerKeys(prefix: string): ReadonlySet<string> {
     const keys = new Set<string>();
     const add = (value: Buffer): void => {
@@ -290,7 +286,7 @@ export class AlertStore {
   }
 
   /**
-   * Keeps an event: its state, its entries and its cause, all or nothing. `stored` resolves when
+   * Stores an event: its state, its entries and its cause, all or nothing. `stored` resolves when
    * they are on disk, and rejects when they could not be written yet. `onStored` is called when the
    * state is on disk.
    */
@@ -298,8 +294,8 @@ export class AlertStore {
     readonly entries: readonly OutboxEntry[];
     readonly stored: Promise<void>;
   } {
-    // Bytes at once: texts that wait for the end of the turn would survive collections of the young
-    // heap.
+    // Encoded at once: texts that wait for the end of the turn would survive collections of the
+    // young heap.
     const texts = quoteTexts(event);
     const entries = handlerKeys.map((handlerKey) => this.#entry(handlerKey, event, 0));
     const json = entries.length === 0 ? '' : encodeEvent(event, texts);
@@ -310,8 +306,7 @@ export class AlertStore {
   }
 
   /**
-   * Puts `event` in the place of entries that were combined into it; without event they are
-   * removed.
+   * Replaces entries by the event into which they were combined; without event they are removed.
    */
   replace(
     held: readonly OutboxEntry[],
@@ -327,19 +322,19 @@ export class AlertStore {
   }
 
   /**
-   * Notes how far in its handler's chain an entry is, so that a restart does not repeat what was
-   * done.
+   * Records how far an entry is in its handler's chain, so that a restart does not repeat finished
+   * steps.
    */
   update(entry: OutboxEntry): Promise<void> {
     return this.#kept.keep([this.#entryChange(entry, encodeEvent(entry.event))]);
   }
 
-  /** Removes an entry that was delivered. Returns at once; `stored` waits for it. */
+  /** Removes a delivered entry. Returns at once; `stored` waits for it. */
   remove(entry: OutboxEntry): void {
     this.#forget(this.#removal(entry));
   }
 
-  /** Removes everything that waits for a handler. */
+  /** Removes all entries of a handler. */
   async removeAll(handlerKey: string): Promise<void> {
     await this.#kept.between(async () => {
       await this.#removeAll(this.#outbox, this.#outbox.keys(rangeOf(handlerKey, 0)));
@@ -347,7 +342,7 @@ export class AlertStore {
     });
   }
 
-  /** Hands what waits for one handler to another; the chains differ, so each entry begins again. */
+  /** Moves one handler's entries to another; the chains differ, so each entry starts again. */
   async rekey(from: string, to: string): Promise<void> {
     await this.#kept.between(async () => {
       for (const _ of this.#unstored(from)) {
@@ -404,7 +399,7 @@ export class AlertStore {
     }
   }
 
-  /** Gives a dead letter back to the outbox of its handler, behind everything that waits there. */
+  /** Moves a dead letter back to the outbox of its handler, after all waiting entries. */
   exhume({ sequence, handlerKey, event, step }: DeadLetter): {
     readonly entry: OutboxEntry;
     readonly stored: Promise<void>;
@@ -473,7 +468,7 @@ export class AlertStore {
 
   // All or nothing; resolves when it is on disk.
   #commit(all: readonly EntryChange[]): Promise<void> {
-    // The last event of a unit replaces the ones before.
+    // The last event of a unit replaces earlier ones.
     const causes = new Map<EntryKey, EntryChange>();
     for (const change of all) if (this.#isCause(change)) causes.set(change.key, change);
     const changes = all.filter(
@@ -488,8 +483,8 @@ export class AlertStore {
     return table.name === this.#causes.name;
   }
 
-  // Nobody waits for these. Should the process end before they are on disk, an entry is still in
-  // the outbox: it is delivered once more after the next start, which is what at least once means.
+  // These are not awaited. If the process ends before they are on disk, an entry is still in the
+  // outbox: it is delivered again after the next start, which is what at least once means.
   #forget(...changes: readonly EntryChange[]): void {
     this.#kept.keep(changes).catch(() => undefined);
   }
@@ -520,7 +515,7 @@ function readEntry(bytes: Buffer): {
   };
 }
 
-// Begins keys that stand for longer ones; no topic begins so.
+// Prefix of keys that stand for longer ones; no topic has it.
 const HASHED = '#';
 
 function keyOf(topic: string, id: string): [string, string] {
@@ -528,7 +523,7 @@ function keyOf(topic: string, id: string): [string, string] {
   return [topic, HASHED + createHash('sha256').update(id).digest('hex')];
 }
 
-// Ids and topics of the greatest length do not fit a key together.
+// The longest ids and topics do not fit into a key together.
 function shortKey(handlerKey: string): string {
   if (Buffer.byteLength(handlerKey) <= KEY_BYTES_MAX) return handlerKey;
   return HASHED + createHash('sha256').update(handlerKey).digest('hex');

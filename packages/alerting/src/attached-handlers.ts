@@ -23,12 +23,12 @@ import type { Undeliverable } from './undeliverable.ts';
 const RETIRE_DEADLINE_MS = 5_000;
 const DROP_DEADLINE_MS = 1_000;
 
-// A handler has a few; more are values that a file held one after the other.
+// A handler has a few; more are successive values of a file.
 const USED_SECRETS_MAX = 64;
 
-/** A handler at work. */
+/** An attached handler. */
 export type AttachedHandler = {
-  /** Names its entries of the outbox. */
+  /** Identifies its entries in the outbox. */
   readonly key: string;
   /** Absent for handlers of scripts. */
   readonly spec?: HandlerSpec | undefined;
@@ -36,7 +36,7 @@ export type AttachedHandler = {
   readonly delivery: Delivery;
 };
 
-/** What a handler of a topic has done. */
+/** The deliveries of a topic's handler. */
 export type DeliveryCount = {
   readonly topic: string;
   readonly handler: string;
@@ -46,7 +46,7 @@ export type DeliveryCount = {
 /** The result of a tried action; without a problem it delivered the event. */
 export type TriedAction = { readonly kind: string; readonly problem: string };
 
-/** A definition whose actions, options and match expression are right. */
+/** A definition with valid actions, options and match expression. */
 export type CheckedHandler = { readonly actions: readonly CheckedAction[]; readonly match: Match };
 
 export type AlertLog = (
@@ -69,7 +69,7 @@ export type AttachedHandlersOptions = {
   readonly random: () => number;
   /** `[alert] topic-buffer-length`. */
   readonly queueLength?: number | undefined;
-  /** Whether this process may deliver at this moment; default: always. */
+  /** Whether this process may deliver now; default: always. */
   readonly mayDeliver?: (() => boolean) | undefined;
   /** Kinds that are accepted but do nothing. */
   readonly disabledKinds?: ReadonlySet<string> | undefined;
@@ -95,7 +95,7 @@ export class AttachedHandlers {
     return { actions, match };
   }
 
-  /** What keeps an action from delivering anything, as the configuration is now. */
+  /** Why an action cannot deliver anything with the present configuration. */
   undeliverable(action: CheckedAction): Undeliverable | undefined {
     const { context, disabledKinds } = this.#options;
     if (disabledKinds?.has(action.kind.kind) !== true) return undeliverable(action, context);
@@ -105,7 +105,7 @@ export class AttachedHandlers {
     };
   }
 
-  /** Puts a handler to work; it begins when `predecessor` has let go of the entries that wait. */
+  /** Attaches a handler; it begins when `predecessor` has released the waiting entries. */
   attach(
     topic: string,
     spec: HandlerSpec,
@@ -118,7 +118,7 @@ export class AttachedHandlers {
   }
 
   /**
-   * Puts the handlers of a script to work, and the global ones that it does not name. Throws
+   * Attaches the handlers of a script, and the global ones that it does not name. Throws
    * `InvalidRequest`.
    */
   attachScript(topic: string, handlers: readonly ScriptHandler[]): void {
@@ -136,7 +136,7 @@ export class AttachedHandlers {
     });
   }
 
-  /** Kinds of handlers that the configuration gives to every alert node. */
+  /** Kinds of handlers that the configuration adds to every alert node. */
   globalKinds(): readonly HandlerKind[] {
     return HANDLER_KINDS.filter(({ section }) => {
       const options = section && this.#options.context.section(section);
@@ -166,7 +166,7 @@ export class AttachedHandlers {
       .filter((spec) => spec !== undefined);
   }
 
-  /** Deliveries of those handlers of a topic that want an event and have room for it. */
+  /** Deliveries of those handlers of a topic that accept an event and have room for it. */
   receivers(topic: string, event: TopicEvent): readonly Delivery[] {
     const receivers: Delivery[] = [];
     for (const handler of this.#byTopic.get(topic)?.values() ?? []) {
@@ -185,7 +185,7 @@ export class AttachedHandlers {
     return undefined;
   }
 
-  /** What all handlers have done so far. */
+  /** The deliveries of all handlers so far. */
   deliveries(): readonly DeliveryCount[] {
     return [...this.#byTopic].flatMap(([topic, attached]) =>
       [...attached.values()].map(({ key, delivery }) => ({
@@ -196,12 +196,12 @@ export class AttachedHandlers {
     );
   }
 
-  /** Takes a handler's definition away at once; its delivery is the caller's to end. */
+  /** Removes a handler's definition at once; the caller ends its delivery. */
   detach(topic: string, id: string): void {
     this.#byTopic.get(topic)?.delete(id);
   }
 
-  /** Ends a handler and forgets what waits for it. */
+  /** Ends a handler and drops its waiting events. */
   async drop(topic: string, id: string): Promise<void> {
     const handler = this.#byTopic.get(topic)?.get(id);
     this.detach(topic, id);
@@ -216,8 +216,8 @@ export class AttachedHandlers {
   }
 
   /**
-   * Takes all handlers of a topic away. What is ready is delivered in the background; what has to
-   * be repeated waits in the outbox for the topic to be opened again.
+   * Removes all handlers of a topic. Ready events are delivered in the background; retries wait in
+   * the outbox until the topic is opened again.
    */
   retireAll(topic: string): void {
     const attached = this.#byTopic.get(topic);
@@ -225,9 +225,7 @@ export class AttachedHandlers {
     for (const handler of attached?.values() ?? []) this.#retire(topic, handler);
   }
 
-  /**
-   * Removes what ended handlers of earlier times left in the outbox under keys with this prefix.
-   */
+  /** Removes entries of former handlers with this key prefix from the outbox. */
   async removeLeft(prefix: string): Promise<void> {
     const { store } = this.#options;
     for (const key of store.handlerKeys(prefix)) {
@@ -241,12 +239,12 @@ export class AttachedHandlers {
     }
   }
 
-  /** Resolves when no handler has an event that it could deliver now. */
+  /** Resolves when no handler has an event to deliver now. */
   async drained(): Promise<void> {
     await Promise.all(this.#all().map((handler) => handler.delivery.drained()));
   }
 
-  /** Delivers what is ready within the deadline; the rest is in the outbox. */
+  /** Delivers ready events within the deadline; the rest stays in the outbox. */
   async close(deadlineMs: number): Promise<void> {
     await Promise.all([
       ...this.#all().map((handler) => handler.delivery.close(deadlineMs)),
@@ -300,7 +298,7 @@ export class AttachedHandlers {
   }
 
   /**
-   * The context of a handler. It notes the secrets that are used, so that error messages can hide
+   * The context of a handler. It records the secrets that are used, so that error messages can hide
    * them.
    */
   #noting(used: Set<string>): Omit<HandlerContext, 'signal'> {
@@ -384,12 +382,12 @@ async function problemOfSending(
     return messageOf(error);
   }
   late.abort();
-  // Whatever it still says, it has been answered.
+  // Later errors are ignored: the answer has been sent.
   sending.catch(() => undefined);
   return `no success within ${SEND_TIMEOUT.value} ms`;
 }
 
-/** Names a handler's entries of the outbox. */
+/** Identifies a handler's entries in the outbox. */
 export function keyOf(topic: string, id: string): string {
   return `${topic} ${id}`;
 }

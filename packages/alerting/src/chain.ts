@@ -10,7 +10,7 @@ import type { HandlerContext, HandlerKind, StepPlace } from './handler.ts';
 /** An action whose options have been checked. */
 export type CheckedAction = { readonly kind: HandlerKind; readonly options: Options };
 
-/** Makes the step that executes an action. */
+/** Creates the step that executes an action. */
 export function makeStep(action: CheckedAction, place: StepPlace): ChainStep {
   const { kind, options } = action;
   if ('makeStep' in kind) return kind.makeStep(options, place);
@@ -36,7 +36,7 @@ export async function sendOnce(
   await action.kind.send(event, liveOptions(action, context), context);
 }
 
-// Looked up for every event, so that a secret may be changed where it is kept.
+// Looked up for every event, so that a secret may be changed at its source.
 function liveOptions(
   { kind, options }: CheckedAction,
   context: Omit<HandlerContext, 'signal'>,

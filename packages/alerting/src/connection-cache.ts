@@ -23,14 +23,14 @@ export function connectionCache(clock: Clock): ConnectionCache & Closable {
       if (entry === undefined) {
         entry = { opened: open(), idle: new AbortController() };
         kept.set(key, entry);
-        // A connection that could not be opened is tried again by the next event.
+        // The next event retries a connection that could not be opened.
         entry.opened.catch(() => kept.delete(key));
       }
       entry.idle.abort();
       entry.idle = new AbortController();
       clock.sleep(Math.max(1, idleMs), entry.idle.signal).then(
         () => discard(key),
-        // Used again before it was idle long enough.
+        // Used again before the idle time was over.
         () => undefined,
       );
       // The key names the kind of connection, hence its type.
@@ -47,6 +47,6 @@ async function closeQuietly(opened: Promise<Closable>): Promise<void> {
   try {
     await (await opened).close();
   } catch {
-    // It never opened or is broken already: there is nothing left to close.
+    // It was never opened or is broken already: there is nothing to close.
   }
 }

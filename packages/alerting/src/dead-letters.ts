@@ -2,7 +2,7 @@
 import type { AlertStore, DeadLetter } from './alert-store.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Which dead letters are meant; all where nothing is said. */
+/** Selects dead letters; all by default. */
 export type LetterChoice = {
   readonly sequences?: ReadonlySet<number> | undefined;
   readonly topic?: string | undefined;
@@ -15,7 +15,7 @@ export class DeadLetters {
   readonly #deliveryOf: (handlerKey: string) => Delivery | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `deliveryOf` finds the handler that a letter belongs to, while there is one. */
+  /** `deliveryOf` finds the handler of a letter, if it still exists. */
   constructor(store: AlertStore, deliveryOf: (handlerKey: string) => Delivery | undefined) {
     this.#store = store;
     this.#deliveryOf = deliveryOf;
@@ -39,12 +39,12 @@ export class DeadLetters {
     return this.#next(() => this.#retry(choice));
   }
 
-  /** Forgets letters; resolves with their number. */
+  /** Deletes letters; resolves with their number. */
   drop(choice: LetterChoice): Promise<number> {
     return this.#next(() => this.#drop(choice));
   }
 
-  // One after the other: what one takes is only gone from the list when it is gone from the disk.
+  // One after another: a letter only leaves the list when it is removed from disk.
   #next(work: () => Promise<number>): Promise<number> {
     const next = this.#last.then(work);
     this.#last = next.catch(() => undefined);
@@ -77,7 +77,7 @@ function isChosen(letter: DeadLetter, { sequences, topic, handler }: LetterChoic
   return handler === undefined || handlerIdOf(letter) === handler;
 }
 
-/** The handler of a letter as its topic names it. */
+/** The id of a letter's handler within its topic. */
 export function handlerIdOf({ handlerKey }: DeadLetter): string {
   return handlerKey.slice(handlerKey.indexOf(' ') + 1);
 }

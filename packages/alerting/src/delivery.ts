@@ -22,11 +22,11 @@ export const NOT_LEADING = 'this instance does not lead the cluster any more';
 
 /** The result of one action of a handler for an event. */
 export type StepResult =
-  /** The event goes on to the next action. */
+  /** The event continues with the next action. */
   | { readonly kind: 'pass' }
   /** The chain ends here for this event. */
   | { readonly kind: 'stop' }
-  /** The action keeps the event; it will call `release` with what takes its place. */
+  /** The action keeps the event, and later calls `release` with its replacement. */
   | { readonly kind: 'hold' };
 
 export const PASS: StepResult = { kind: 'pass' };
@@ -36,7 +36,7 @@ export const HOLD: StepResult = { kind: 'hold' };
 /** One action of a handler's chain. */
 export interface ChainStep {
   /**
-   * Only decides or collects: it touches nothing outside and ends at once, so it needs no deadline.
+   * Only decides or collects: it has no effect outside and ends at once, so it needs no deadline.
    */
   readonly isLocal?: boolean | undefined;
   run(entry: OutboxEntry, signal: AbortSignal): Promise<StepResult>;
@@ -46,19 +46,19 @@ export interface ChainStep {
 
 export type DeliveryReport = (level: 'warn' | 'error', message: string, event: TopicEvent) => void;
 
-/** What operators see of a handler. */
+/** A handler's state for operators. */
 export type DeliveryState = {
   readonly delivered: number;
-  /** Attempts that failed and are repeated. */
+  /** Failed attempts that are retried. */
   readonly repeated: number;
-  /** Given up. */
+  /** Events that could not be delivered. */
   readonly failed: number;
   readonly refused: number;
   readonly waiting: number;
   readonly lastError: string | undefined;
 };
 
-/** What became of an event. */
+/** The outcome of an event. */
 export type DeliveryNote = {
   readonly event: string;
   readonly level: AlertLevelName;
@@ -80,14 +80,14 @@ export type DeliveryOptions = {
   readonly report: DeliveryReport;
   /** Spreads retries; between 0 and 1. */
   readonly random: () => number;
-  /** Hides secrets in reasons that are shown and kept. */
+  /** Hides secrets in reasons that are shown and stored. */
   readonly redact?: ((text: string) => string) | undefined;
   /**
-   * Asked before each attempt that leaves the process: whether this process may deliver at this
-   * moment. Default: always.
+   * Called before each attempt that leaves the process: whether this process may deliver now.
+   * Default: always.
    */
   readonly mayDeliver?: (() => boolean) | undefined;
-  /** Ends when an earlier delivery of the same handler has let go of its entries. */
+  /** Ends when an earlier delivery of the same handler has released its entries. */
   readonly predecessor?: Promise<void> | undefined;
 };
 
@@ -114,13 +114,13 @@ export class Delivery {
   readonly #ready: Waiting[] = [];
   readonly #parked = new Map<string, Lane>();
   readonly #stopped = new AbortController();
-  /** The action that runs. */
+  /** The running action. */
   #attempt: AbortController | undefined;
   #head = 0;
   #parkedCount = 0;
-  /** Entries that are on disk only. They come after everything in memory. */
+  /** Number of entries that are only on disk. They come after everything in memory. */
   #onDiskCount = 0;
-  /** Everything up to this sequence number is in memory or done. */
+  /** Everything up to this sequence number is in memory or finished. */
   #takenThrough = 0;
   #lastStored: Promise<void> | undefined;
   #predecessor: Promise<void> | undefined;
@@ -136,15 +136,14 @@ export class Delivery {
   readonly #recent: DeliveryNote[] = [];
 
   /**
-   * `makeSteps` gets the delivery, so that a step that holds events can give them back with
-   * `release`.
+   * `makeSteps` gets the delivery, so that a step that holds events can return them with `release`.
    */
   constructor(options: DeliveryOptions, makeSteps: (delivery: Delivery) => readonly ChainStep[]) {
     this.#options = options;
     this.#steps = makeSteps(this);
     assert(this.#steps.length > 0, 'a handler has at least one action');
     this.#predecessor = options.predecessor;
-    // Until it is known what a predecessor leaves, new events wait behind it on disk.
+    // Until the entries of a predecessor are known, new events wait after them on disk.
     const isFirst = options.predecessor === undefined;
     this.#onDiskCount = isFirst ? options.store.waitingCount(options.handlerKey) : 1;
     if (this.#onDiskCount > 0) this.#start();
@@ -165,13 +164,13 @@ export class Delivery {
     };
   }
 
-  /** What it did last, the newest first. */
+  /** The last deliveries, newest first. */
   get recent(): readonly DeliveryNote[] {
     return this.#recent.toReversed();
   }
 
   /**
-   * Whether there is room for an event. If not it is counted, reported and lost: the outbox has a
+   * Whether there is room for an event. If not, it is counted, logged and lost: the outbox has a
    * limit too.
    */
   admits(event: TopicEvent): boolean {
@@ -185,7 +184,7 @@ export class Delivery {
   }
 
   /**
-   * Takes an entry that is on its way to the disk; entries come in order of their sequence numbers.
+   * Takes an entry that is being written to disk; entries come in order of their sequence numbers.
    */
   accept(entry: OutboxEntry, stored: Promise<void>): void {
     if (this.#onDiskCount > 0 || this.#inMemoryCount() >= this.#options.queueLength) {
@@ -198,7 +197,7 @@ export class Delivery {
     this.#push({ sequence, handlerKey, event, step, attempts: 0, stored });
   }
 
-  /** Lets `event` go on after the step that held the given entries; they are done with it. */
+  /** Continues with `event` after the step that held the given entries, which are finished. */
   release(held: readonly OutboxEntry[], event: TopicEvent | undefined, nextStep: number): void {
     const { store, handlerKey } = this.#options;
     const isGoingOn = event !== undefined && nextStep < this.#steps.length;
@@ -210,15 +209,16 @@ export class Delivery {
   }
 
   /**
-   * Resolves when nothing is left that can be delivered now; retries that wait for their time stay
-   * in the outbox.
+   * Resolves when nothing is left to deliver now; retries that wait for their time stay in the
+   * outbox.
    */
   async drained(): Promise<void> {
     while (this.#isRunning) await this.#idle;
   }
 
   /**
-   * Takes no more events, delivers what is ready within the deadline; the rest stays in the outbox.
+   * Accepts no more events and delivers ready ones within the deadline; the rest stays in the
+   * outbox.
    */
   async close(deadlineMs: number): Promise<void> {
     this.#isAccepting = false;
@@ -230,10 +230,7 @@ export class Delivery {
     });
   }
 
-  /**
-   * Takes no more events, delivers what is ready within the deadline, drops everything that still
-   * waits.
-   */
+  /** Accepts no more events, delivers ready ones within the deadline, and drops the rest. */
   async discard(deadlineMs: number): Promise<void> {
     await this.close(deadlineMs);
     await this.#options.store.removeAll(this.#options.handlerKey);
@@ -309,12 +306,12 @@ export class Delivery {
     }
   }
 
-  /** Takes the next entries from the disk, as many as there is room for. */
+  /** Reads the next entries from disk, as many as there is room for. */
   async #readBack(): Promise<void> {
     const { store, handlerKey, queueLength } = this.#options;
     if (this.#predecessor !== undefined) await this.#succeed(this.#predecessor);
-    // Events go on being accepted while this waits; those up to here are on disk afterwards, of
-    // later ones some.
+    // Events are still accepted while this waits; those up to here are on disk afterwards, and some
+    // later ones.
     const through = store.lastSequence;
     const counted = this.#onDiskCount;
     await this.#lastStored;
@@ -332,7 +329,7 @@ export class Delivery {
     }
   }
 
-  /** Waits until an earlier delivery has let go, and counts what it left. */
+  /** Waits until an earlier delivery has released its entries, and counts them. */
   async #succeed(predecessor: Promise<void>): Promise<void> {
     const { store, handlerKey } = this.#options;
     await predecessor;
@@ -348,7 +345,7 @@ export class Delivery {
     try {
       await entry.stored;
     } catch (error) {
-      // An alert about a full disk must go out although it cannot be kept.
+      // An alert about a full disk must be sent although it cannot be stored.
       this.#notStored(entry.event, error);
     }
     // Stopped meanwhile: it is in the outbox for the next run.
@@ -363,7 +360,7 @@ export class Delivery {
         break;
       }
     } catch (error) {
-      // Whatever a handler throws is that event's failure, never the service's.
+      // Any exception of a handler is that event's failure, never the service's.
       if (!this.#stopped.signal.aborted) this.#fail(entry, error);
       return;
     }
@@ -392,8 +389,8 @@ export class Delivery {
       if (action.isLocal === true) return await action.run(current, this.#stopped.signal);
       return await this.#runWithDeadline(action, current);
     } catch (error) {
-      // The step that failed is the one to repeat; earlier actions of the chain are done, also
-      // after a restart.
+      // The failed step is repeated; earlier actions of the chain are finished, even after a
+      // restart.
       entry.attempts++;
       if (step !== entry.step) {
         entry.step = step;
@@ -405,7 +402,7 @@ export class Delivery {
     }
   }
 
-  // Actions are asked to obey the signal, but one that does not must not hold up the queue either.
+  // Actions should obey the signal, but one that does not must not block the queue either.
   async #runWithDeadline(action: ChainStep, entry: Waiting): Promise<StepResult> {
     if (this.#options.mayDeliver?.() === false) throw new Unavailable(NOT_LEADING);
     const attempt = new AbortController();
@@ -464,7 +461,7 @@ export class Delivery {
     const delayMs = base * (0.75 + random() / 2);
     clock.sleep(delayMs, lane.wait.signal).then(
       () => {
-        // A clock may wake a lane in the moment in which it is dropped.
+        // A clock may wake a lane at the moment when it is dropped.
         if (this.#parked.get(entry.event.id) !== lane) return;
         this.#parked.delete(entry.event.id);
         this.#parkedCount -= lane.entries.length;
@@ -477,8 +474,8 @@ export class Delivery {
   }
 }
 
-// Entries read from the disk at a time; a few milliseconds of work.
+// Entries read from disk at a time; a few milliseconds of work.
 const READ_BACK_COUNT = 500;
 
-// A reason of one's own saves the stack trace that would be made for each cancelled timer.
+// A constant reason saves the stack trace that would be created for each cancelled timer.
 const ENDED = new Unavailable('the action has ended');

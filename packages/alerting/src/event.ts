@@ -11,18 +11,18 @@ import { jsonFloat } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, RememberedState, ResultRow } from '@tidemark/runtime';
 import { parseLevel } from './level.ts';
 
-/** What a topic knows of an event id without looking at its texts. */
+/** The state of an event id without its texts. */
 export type EventSummary = RememberedState;
 
 export type EventTexts = { readonly message: string; readonly details: string };
 
-/** What a topic remembers of an event id. */
+/** The state of an event id in a topic. */
 export type EventState = EventSummary & EventTexts;
 
 /** An event on its way to handlers. */
 export type TopicEvent = AlertEvent & {
   readonly topic: string;
-  /** Level of the event with this id in the topic before this one; OK when there was none. */
+  /** Level of the previous event with this id in the topic; OK when there was none. */
   readonly previousLevel: AlertLevelName;
   /** How often `publish` and `aggregate` have moved it from topic to topic. */
   readonly hops: number;
@@ -66,9 +66,9 @@ export function readState(value: unknown): EventState {
 }
 
 /**
- * The event as one JSON object without a line end: what `post`, `tcp`, `exec`, `log` and `kafka`
- * send. Written by hand because integers keep all their digits and times are told from integers
- * only by their column.
+ * The event as one JSON object without a line end: the body of `post`, `tcp`, `exec`, `log` and
+ * `kafka`. Written by hand because integers keep all their digits, and only the column
+ * distinguishes times from integers.
  */
 export function printEventJson(event: TopicEvent): string {
   const { id, message, details, level, previousLevel, isRecoverable } = event;
@@ -126,8 +126,8 @@ export function quoteTexts({ id, message, details }: QuotedTexts): QuotedTexts {
 
 /** Turns an event into JSON text; 64-bit integers, NaN and infinities survive. */
 export function encodeEvent(event: TopicEvent, texts = quoteTexts(event)): string {
-  // Put together from parts, because a replacer function would be called for every value of every
-  // event: 3 µs, not 15.
+  // Joined from parts, because a replacer function would be called for every value of every event:
+  // 3 µs, not 15.
   const { level, previousLevel, isRecoverable, topic, hops } = event;
   return (
     `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +
@@ -151,7 +151,7 @@ function encodeRow({ name, tags, columns, values }: ResultRow): string {
 
 type Context = TopicEvent['context'];
 
-// Every part is named: copying the rest of an object costs as much as all of this.
+// Every part is named: copying the rest of an object would cost as much as everything else here.
 function encodeContext(context: Context): string {
   const { name, taskName, group, category, tags, fields } = context;
   return (

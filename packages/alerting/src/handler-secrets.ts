@@ -10,7 +10,7 @@ import type { HandlerAction, HandlerSpec } from './handler-spec.ts';
 import { patchDocument } from './handler-spec.ts';
 import { findHandlerKind } from './registry.ts';
 
-/** A definition as answers show it. */
+/** A definition in answers. */
 export function hideHandlerSecrets(spec: HandlerSpec): HandlerSpec {
   const actions = spec.actions.map((action) => ({
     kind: action.kind,
@@ -20,9 +20,9 @@ export function hideHandlerSecrets(spec: HandlerSpec): HandlerSpec {
 }
 
 /**
- * A definition that a client wrote on the ground of what it was shown, with the secrets that are
- * stored. Markers that stand for nothing stay; checking the options refuses them. Throws
- * `InvalidRequest` when a secret would go elsewhere.
+ * A definition that a client sent back, with the stored secrets in place of markers. Markers
+ * without a secret stay; checking the options refuses them. Throws `InvalidRequest` when a secret
+ * would go elsewhere.
  */
 export function keepHandlerSecrets(next: HandlerSpec, stored: HandlerSpec): HandlerSpec {
   const actions = next.actions.map((action, i) => {
@@ -39,8 +39,8 @@ export function keepHandlerSecrets(next: HandlerSpec, stored: HandlerSpec): Hand
 }
 
 /**
- * A definition as a JSON patch sees it. Each secret is represented by a token of its own, so that
- * actions may be moved about; what is tested and shown is the marker.
+ * A definition for a JSON patch. Each secret is represented by a unique token, so that actions may
+ * be reordered; tests and answers see the marker.
  */
 export class HandlerPatch {
   /** Operations are applied to this. */
@@ -72,7 +72,7 @@ export class HandlerPatch {
     });
   }
 
-  /** The definition that was read from the document, with its secrets. */
+  /** The definition read from the document, with its secrets. */
   restore(spec: HandlerSpec): HandlerSpec {
     const actions = spec.actions.map((action) => {
       let before: HandlerAction | undefined;
@@ -103,8 +103,7 @@ function isSameKind(a: HandlerAction, b: HandlerAction): boolean {
   return a.kind === b.kind || findHandlerKind(a.kind) === findHandlerKind(b.kind);
 }
 
-// The action at the same position when the chain is what it was; otherwise the only one of that
-// kind.
+// The action at the same position if the chain is unchanged; otherwise the only one of that kind.
 function counterpart(
   next: HandlerSpec,
   stored: HandlerSpec,

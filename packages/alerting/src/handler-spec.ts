@@ -24,7 +24,7 @@ const ID = /^[-._\p{L}0-9]+$/u;
 const TOPIC = /^[-._:\p{L}0-9]+$/u;
 const ACTIONS_MAX = 32;
 
-/** Longest id of anything that a client may name. */
+/** Maximum length of ids that clients choose. */
 export const ID_BYTES_MAX = 1024;
 
 /** Checks the id of a topic. */
@@ -36,7 +36,7 @@ export function checkTopicId(topic: string): void {
 }
 
 /**
- * Reads a definition. `fallbackId` is used when the client left the id away or empty. Throws
+ * Reads a definition. `fallbackId` is used when the client's id is absent or empty. Throws
  * `InvalidRequest`.
  */
 export function readHandlerSpec(value: unknown, fallbackId?: string): HandlerSpec {

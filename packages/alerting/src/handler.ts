@@ -1,4 +1,4 @@
-// What a kind of handler adds to its definition; one file per kind under handlers/.
+// The part of a kind of handler besides its definition; one file per kind under handlers/.
 import type { Clock } from '@tidemark/core';
 import type { HandlerDefinition } from '@tidemark/pipeline';
 import { TemplateDuration, TemplateTime } from '@tidemark/runtime';
@@ -13,11 +13,11 @@ import type {
 import type { ChainStep, Delivery } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 
-/** What a service test sends: its options with defaults, and the act. */
+/** A service test: its options with defaults, and the function that sends. */
 export type ServiceTestSpec<Table extends OptionTable = OptionTable> = {
   readonly name: string;
   readonly options: Table;
-  /** Options whose default is what the service's section has under the same name. */
+  /** Options with the default of the same name in the service's section. */
   readonly configured?: readonly string[];
   run(options: OptionsOf<Table>, context: HandlerContext): Promise<void>;
 };
@@ -29,10 +29,10 @@ export function defineTest<const Table extends OptionTable>(
   return test;
 }
 
-/** Data that templates of handler options see. */
+/** Data of templates in handler options. */
 export type TemplateScope = Readonly<Record<string, unknown>>;
 
-/** The world of handlers. Implemented by the engine; tests pass their own. */
+/** The environment of handlers. Implemented by the engine; tests pass their own. */
 export type HandlerContext = {
   /** Options of a section's element, secrets resolved. */
   readonly section: Sections['section'];
@@ -40,77 +40,74 @@ export type HandlerContext = {
   readonly clock: Clock;
   /** Renders a text template. Throws when the template or its execution fails. */
   render(template: string, scope: TemplateScope): string;
-  /** What is wrong with the syntax of a template; `name` appears in the text. */
+  /** The syntax error of a template; `name` appears in the text. */
   checkTemplate(name: string, template: string): string | undefined;
   /**
-   * The secret that a text stands for: itself, or what `env:NAME` or `file:/path` refers to. Throws
-   * `InvalidRequest` when there is none or it may not be used.
+   * The value of a secret: the text itself, or what `env:NAME` or `file:/path` refers to. Throws
+   * `InvalidRequest` when there is none or it is not permitted.
    */
   resolveSecret(text: string): string;
   /** Publishes into another topic. */
   publish(topic: string, event: TopicEvent): void;
-  /** Why a program or file may not be used; `undefined` when it may. */
+  /** Why a program or file is not permitted; `undefined` when it is. */
   readonly access: AccessPolicy;
   readonly server: { readonly hostname: string; readonly url: string; readonly product: string };
   /** Aborted when the handler is stopped or took too long. */
   readonly signal: AbortSignal;
-  /** Connections that are kept between events, by a key that names all that they depend on. */
+  /** Connections kept between events, by a key of everything that they depend on. */
   readonly connections: ConnectionCache;
 };
 
 export type Closable = { close(): Promise<void> | void };
 
-/** Keeps one thing per key, made on first use, closed after the idle time or at the end. */
+/** Keeps one object per key, created on first use, closed after the idle time or at the end. */
 export interface ConnectionCache {
   use<T extends Closable>(key: string, idleMs: number, open: () => Promise<T>): Promise<T>;
-  /** Forgets and closes what failed. */
+  /** Removes and closes a failed one. */
   discard(key: string): Promise<void>;
 }
 
-/** What a kind has besides its definition, whether it delivers or not. */
+/** The parts of a kind besides its definition, whether it delivers or not. */
 type HandlerParts<Table extends OptionTable> = {
   /**
    * Section of the configuration; the kind is usable only while the section's `enabled` is true, if
    * it has one.
    */
   readonly section?: SectionSpec | undefined;
-  /**
-   * The option that names an element of the section; the only or the default one is meant where it
-   * is empty.
-   */
+  /** The option that selects an element of the section; the only or default one if it is empty. */
   readonly element?: (keyof Table & string) | undefined;
   /** Why these options cannot be used; checked when the handler is defined. */
   validate?(options: OptionsOf<Table>, context: HandlerContext): string | undefined;
   readonly tests?: readonly ServiceTestSpec[];
 };
 
-/** Tells the outside. */
+/** A kind that sends events to other systems. */
 type Sending<Table extends OptionTable> = {
   /**
-   * Delivers one event. Rejects with `Unavailable` when repeating it later may work, with anything
-   * else when not.
+   * Delivers one event. Rejects with `Unavailable` when a later retry may work, with other errors
+   * when not.
    */
   send(event: TopicEvent, options: OptionsOf<Table>, context: HandlerContext): Promise<void>;
 };
 
-/** Where in a chain a step stands, and what it may use. */
+/** The position of a step in a chain, and its context. */
 export type StepPlace = {
   readonly index: number;
   readonly delivery: Delivery;
   readonly context: Omit<HandlerContext, 'signal'>;
 };
 
-/** Acts on the chain of a handler instead of on the outside. */
+/** A kind that acts on the chain of a handler instead. */
 type Stepping<Table extends OptionTable> = {
   makeStep(options: OptionsOf<Table>, place: StepPlace): ChainStep;
 };
 
-/** A definition at work. */
+/** A definition with its implementation. */
 export type HandlerKind<Table extends OptionTable = OptionTable> = HandlerDefinition<Table> &
   HandlerParts<Table> &
   (Sending<Table> | Stepping<Table>);
 
-/** Joins a definition and what delivers its events. */
+/** Joins a definition and the function that delivers its events. */
 export function deliver<const Table extends OptionTable>(
   definition: HandlerDefinition<Table>,
   parts: HandlerParts<Table> & Sending<Table>,
@@ -118,7 +115,7 @@ export function deliver<const Table extends OptionTable>(
   return { ...definition, ...parts };
 }
 
-/** Joins a definition and the step of a chain that it is. */
+/** Joins a definition and its step in a chain. */
 export function act<const Table extends OptionTable>(
   definition: HandlerDefinition<Table>,
   parts: HandlerParts<Table> & Stepping<Table>,
@@ -126,7 +123,7 @@ export function act<const Table extends OptionTable>(
   return { ...definition, ...parts };
 }
 
-/** The names that templates of handler options know. */
+/** The names in templates of handler options. */
 export function templateScope(event: TopicEvent): TemplateScope {
   const { context } = event;
   return {

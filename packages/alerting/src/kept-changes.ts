@@ -19,28 +19,28 @@ export type EntryChange<K extends EntryKey = EntryKey> = {
 
 export type KeptChangesOptions = {
   /**
-   * Makes changes in one transaction; rejects when it could not be written: none of them is made
-   * then.
+   * Makes changes in one transaction; rejects when it could not be written: then none of them is
+   * made.
    */
   readonly commit: (changes: readonly EntryChange[]) => Promise<void>;
   readonly clock: Clock;
   readonly log: AlertLog;
 };
 
-/** What a change costs in memory besides its value. */
+/** Memory of a change besides its value. */
 const CHANGE_BYTES = 256;
 
 export class KeptChanges {
   readonly #options: KeptChangesOptions;
-  /** What has come since the last transaction began, oldest first. */
+  /** Changes since the last transaction began, oldest first. */
   #fresh: EntryChange[] = [];
   /** Changes of transactions that failed: the newest one of each entry. */
   readonly #failed = new Map<string, EntryChange>();
   #failedBytes = 0;
-  /** The transaction that will take what is fresh, and the last one that has not ended. */
+  /** The transaction that will take the new changes, and the last one that has not ended. */
   #next: Promise<void> | undefined;
   #last: Promise<void> | undefined;
-  /** Resolves when everything that was begun has ended, in whatever way. */
+  /** Resolves when all transactions have ended, in any way. */
   #ended: Promise<void> = Promise.resolve();
   #retry: AbortController | undefined;
   #isClosed = false;
@@ -50,8 +50,8 @@ export class KeptChanges {
   }
 
   /**
-   * Takes changes that belong together. The promise, which those of one transaction share, rejects
-   * when they could not be written at once; they are tried again all the same, unless too many wait
+   * Takes changes that belong together. The promise, which the changes of one transaction share,
+   * rejects when they could not be written at once; they are still retried, unless too many wait
    * already.
    */
   keep(changes: readonly EntryChange[]): Promise<void> {
@@ -60,16 +60,14 @@ export class KeptChanges {
   }
 
   /**
-   * Resolves when everything taken so far is on disk, rejects when it cannot be; `undefined` when
-   * it is already.
+   * Resolves when everything taken so far is on disk, rejects on failure; `undefined` when it is
+   * already.
    */
   get stored(): Promise<void> | undefined {
     return this.#fresh.length > 0 || this.#failed.size > 0 ? this.#attempt() : this.#last;
   }
 
-  /**
-   * Newest changes of a table's entries that could not be written; none as long as the disk works.
-   */
+  /** Newest changes of a table's entries that could not be written; none while the disk works. */
   *failed<K extends EntryKey>(table: EntryTable<K>): Iterable<EntryChange<K>> {
     for (const change of this.#failed.values()) {
       // Changes of the same table have the same keys.
@@ -78,21 +76,21 @@ export class KeptChanges {
   }
 
   /**
-   * Runs a change that its caller waits for and that is given up when it fails. Everything taken
-   * before is on disk then, or among those that failed; no transaction is under way.
+   * Runs a change that its caller awaits and that is not retried. Everything taken before is on
+   * disk then, or among the failed changes; no transaction is in progress.
    */
   between(change: () => Promise<void>): Promise<void> {
-    // Its failure is told to those whose changes it has.
+    // Its failure is reported to the owners of its changes.
     this.stored?.catch(() => undefined);
     return this.#follow(change);
   }
 
-  /** Drops failed changes of a table's entries that are there no more. */
+  /** Drops failed changes of a table's entries that no longer exist. */
   forget<K extends EntryKey>(table: EntryTable<K>, isGone: (key: K) => boolean): void {
     for (const { key } of this.failed(table)) if (isGone(key)) this.#drop(idOf(table.name, key));
   }
 
-  /** Tries a last time to write what waits. Rejects when that fails. */
+  /** Tries a last time to write waiting changes. Rejects when that fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#retry?.abort();
@@ -139,7 +137,7 @@ export class KeptChanges {
     const { log } = this.#options;
     const err = messageOf(error);
     if (this.#failed.size === 0) log('error', 'failed to store events, will be repeated', { err });
-    // Over the limit what leaves is still noted, or it would be delivered again.
+    // Over the limit, removals are still recorded, or the entries would be delivered again.
     const isFull = this.#failedBytes > UNSTORED_BYTES.value;
     const lostCount = isFull ? fresh.filter(({ value }) => value !== undefined).length : 0;
     if (lostCount > 0) log('error', 'failed to keep events in memory', { err, count: lostCount });
@@ -147,7 +145,7 @@ export class KeptChanges {
       const { table, key, value } = change;
       const id = idOf(table.name, key);
       this.#drop(id);
-      // A value that never reached the disk needs no removal.
+      // A value that was never on disk needs no removal.
       const isNeeded = value === undefined ? table.has(key) : !isFull;
       if (!isNeeded) continue;
       this.#failed.set(id, change);
@@ -171,7 +169,7 @@ export class KeptChanges {
     this.#retry = undefined;
   }
 
-  // Writes try, too; but there may be none.
+  // Writes retry too, but there may be none.
   #tryLater(): void {
     if (this.#retry !== undefined || this.#isClosed) return;
     const retry = new AbortController();
@@ -182,7 +180,7 @@ export class KeptChanges {
         // A failure begins the next wait.
         this.stored?.catch(() => undefined);
       },
-      // Not needed any more.
+      // No longer needed.
       () => undefined,
     );
   }

@@ -28,7 +28,7 @@ export const STORE_RETRY_DELAY: Limit = {
   reason: 'soon enough after space was freed; a try on a full disk costs next to nothing',
 };
 
-/** OK events older than this are forgotten at a clean end; what is not OK is kept forever. */
+/** OK events older than this are dropped at a clean end; others are kept forever. */
 export const OK_EVENT_AGE: Limit = {
   value: 7 * 24 * 3_600_000,
   unit: 'ms',
@@ -76,19 +76,18 @@ export const DEAD_LETTERS: Limit = {
 export const KEY_BYTES_MAX = 1900;
 
 /**
- * Publishing through `publish` and `aggregate` handlers from topic to topic: deeper chains are a
- * loop.
+ * Maximum chain of `publish` and `aggregate` handlers from topic to topic: longer ones are a loop.
  */
 export const PUBLISH_DEPTH_MAX = 16;
 
-/** Changes of levels that are remembered for a timeline. */
+/** Number of level changes kept for a timeline. */
 export const HISTORY_LENGTH: Limit = {
   value: 10_000,
   unit: 'count',
   reason: 'changes of the levels of all events together; older ones are forgotten',
 };
 
-/** Deliveries that a handler remembers to show them. */
+/** Number of deliveries kept for display per handler. */
 export const RECENT_DELIVERIES: Limit = {
   value: 50,
   unit: 'count',

@@ -10,14 +10,14 @@ import type { TopicEvent } from './event.ts';
 import { levelRank, LEVELS } from './level.ts';
 
 /**
- * Whether the handler wants the event; it sees them in their order, since functions may keep state.
- * Throws `InvalidRequest` when the expression cannot be evaluated for it.
+ * Whether the handler accepts the event; called for events in order, because functions may have
+ * state. Throws `InvalidRequest` when the expression cannot be evaluated for it.
  */
 export type Match = (event: TopicEvent) => boolean;
 
 /**
- * Compiles a match expression; '' matches everything. Throws `InvalidRequest` for what is wrong
- * with its text, and for what would fail for every event.
+ * Compiles a match expression; '' matches everything. Throws `InvalidRequest` for mistakes in its
+ * text, and for what would fail for every event.
  */
 export function compileMatch(text: string, context: CallContext): Match {
   if (text.trim() === '') return () => true;
@@ -67,7 +67,7 @@ function eventFunctions(event: () => TopicEvent): readonly FunctionRow[] {
   ];
 }
 
-/** The expression with numbers for the names of levels. Throws `InvalidRequest` for other names. */
+/** The expression with numbers in place of level names. Throws `InvalidRequest` for other names. */
 function withLevels(node: ExpressionNode): ExpressionNode {
   switch (node.kind) {
     case 'identifier': {

@@ -28,7 +28,7 @@ export class OrderedSlots {
     if (block.length < BLOCK_LENGTH_MAX) {
       block.splice(position, 0, slot);
     } else if (position === block.length && index === this.#blocks.length - 1) {
-      // Ids that come in order, as they do from the disk, fill their blocks.
+      // Ids that come in order, as from disk, fill their blocks.
       this.#blocks.push([slot]);
     } else {
       const upper = block.splice(BLOCK_LENGTH_MAX / 2);
@@ -38,13 +38,13 @@ export class OrderedSlots {
     }
   }
 
-  /** How many blocks begin at or before an id. */
+  /** Number of blocks that begin at or before an id. */
   #blocksThrough(id: string): number {
     return countBelow(this.#blocks, ([first]) => first === undefined || this.#idOf(first) <= id);
   }
 }
 
-/** How many items of a list fulfil a condition that holds for its beginning only. */
+/** Number of leading items of a list that fulfil a condition. */
 function countBelow<T>(items: readonly T[], isBelow: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -10,7 +10,7 @@ import { findHandlerKind } from './registry.ts';
 
 /**
  * Checks a kind with its options, of a script or of a topic handler. Throws `InvalidRequest` with
- * what is wrong.
+ * the mistake.
  */
 export function checkAction(
   name: string,
@@ -43,7 +43,7 @@ export function checkAction(
   return { kind, options: decoded.options };
 }
 
-/** Why programs and files that an action names may not be used. */
+/** Why programs and files of an action are not permitted. */
 export function refusedReach(
   { options: table }: Pick<HandlerKind, 'options'>,
   options: Readonly<Record<string, unknown>>,
@@ -56,7 +56,7 @@ export function refusedReach(
   });
 }
 
-/** Checks a handler that a script attaches. */
+/** Checks a handler in a script. */
 export function checkScriptHandler(
   handler: ScriptHandler,
   context: Omit<HandlerContext, 'signal'>,

@@ -14,14 +14,14 @@ export class TopicOrigins {
       this.#databases.set(topic, new Set(databases));
   }
 
-  /** `undefined` when nobody knows: what is there was published by an earlier version. */
+  /** `undefined` if unknown: the events were published by an earlier version. */
   of(topic: string): ReadonlySet<string> | undefined {
     return this.#databases.get(topic);
   }
 
   /**
-   * Adds databases to those of topics. Called before an event comes from there: it is on disk with
-   * the event at the latest, whose state is in the same transaction or a later one.
+   * Adds databases to those of topics. Called before an event comes from there: they are on disk
+   * with the event at the latest, whose state is in the same transaction or a later one.
    */
   add(topics: readonly string[], databases: Iterable<string>): void {
     const added = [...databases];
@@ -34,13 +34,13 @@ export class TopicOrigins {
     }
   }
 
-  /** Events of one topic are passed on to another one. */
+  /** Events of one topic are passed to another one. */
   pass(from: string, to: string): void {
     const databases = this.#databases.get(from);
     this.add([to], databases ?? [UNKNOWN_ORIGIN]);
   }
 
-  /** The topic was of a task or replay that is gone. */
+  /** The task or replay of the topic is gone. */
   forget(topic: string): void {
     if (this.#databases.delete(topic)) this.#store.deleteOrigins(topic);
   }

@@ -10,7 +10,7 @@ import { OrderedSlots } from './ordered-slots.ts';
 /** Reads texts that a topic no longer holds itself. */
 export type ReadTexts = (topic: string, id: string) => EventTexts | undefined;
 
-/** Which events of a topic to list, and which part of that list. */
+/** Selects events of a topic, and a part of their list. */
 export type EventFilter = {
   readonly minLevel: AlertLevelName;
   readonly matches?: ((id: string) => boolean) | undefined;
@@ -25,12 +25,12 @@ export type HeldTexts = EventTexts & { readonly slot: number };
 const FIRST_CAPACITY = 8;
 const NO_TEXTS: EventTexts = { message: '', details: '' };
 
-/** States of event ids and how many events the topic has seen. Knows nothing of handlers. */
+/** States of event ids and the number of events in the topic. Does not depend on handlers. */
 export class Topic {
   readonly id: string;
   readonly #readTexts: ReadTexts;
   readonly #slots = new Map<string, number>();
-  /** Texts by slot that are not on disk, or not yet. */
+  /** Texts by slot that are not on disk yet, or never. */
   readonly #texts = new Map<number, HeldTexts>();
   readonly #countByLevel = [0, 0, 0, 0];
   #ranks = new Uint8Array(FIRST_CAPACITY);
@@ -101,33 +101,31 @@ export class Topic {
     return found;
   }
 
-  /**
-   * Remembers a state without counting it as collected. Its texts stay in memory until `settle`.
-   */
+  /** Sets a state without counting it as collected. Its texts stay in memory until `settle`. */
   set(id: string, state: EventState): HeldTexts {
     return this.#hold(this.#put(id, state), state);
   }
 
-  /** Remembers what was read from the disk; the texts are there. */
+  /** Sets a state that was read from disk, where its texts are. */
   load(id: string, state: EventSummary): void {
     this.#put(id, state);
   }
 
-  /** Texts that `set` returned are on disk now; newer ones stay. */
+  /** The texts returned by `set` are on disk now; newer ones stay. */
   settle(held: HeldTexts): void {
     if (this.#texts.get(held.slot) === held) this.#texts.delete(held.slot);
   }
 
   /**
-   * Takes an event: remembers it, counts it, and returns it with the level its id had before. An id
-   * that is new here and comes from another topic brings the level it had there.
+   * Takes an event: stores and counts it, and returns it with the previous level of its id. An id
+   * that is new here and comes from another topic brings its level from there.
    */
   collect(
     event: AlertEvent,
     source?: TopicEvent,
   ): { readonly event: TopicEvent; readonly texts: HeldTexts } {
-    // Looked up once: with many ids that are not in the processor's caches, look-ups are what
-    // costs.
+    // Looked up once: with many ids that are not in the processor's caches, look-ups are the main
+    // cost.
     const known = this.#slots.get(event.id);
     const previousLevel =
       known === undefined

@@ -4,7 +4,7 @@ import type { Options, SectionSpec } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
 
-/** A reason with what to do about it. */
+/** A reason and what to do about it. */
 export type Undeliverable = { readonly message: string; readonly hint: string };
 
 /** Why an action cannot deliver any event; `undefined` when no reason is known. */
@@ -16,7 +16,7 @@ export function undeliverable(
   const id = elementOf(kind, options);
   if (section === undefined) return undefined;
   const isSwitched = 'enabled' in section.options;
-  // A receiver that is named with the handler needs no section.
+  // A receiver that is named in the handler needs no section.
   if (!isSwitched && id === '') return undefined;
   const place = id === '' ? section.name : `${section.name}/${id}`;
   const message = problemOf(context, { section, id, isSwitched });
@@ -41,7 +41,7 @@ function problemOf(
   try {
     configured = context.section(section, id);
   } catch (cause) {
-    // A secret that is not there any more.
+    // The secret no longer exists.
     return messageOf(cause);
   }
   if (configured === undefined) {

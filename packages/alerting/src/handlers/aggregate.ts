@@ -58,7 +58,7 @@ class AggregateStep implements ChainStep {
     const elapsedMs = clock.monotonicMs() - this.#startedMs;
     clock.sleep(intervalMs - (elapsedMs % intervalMs), this.#stopped.signal).then(
       () => this.#flush(),
-      // Stopped: what was collected is still in the outbox and is collected again after the
+      // Stopped: collected events are still in the outbox and are collected again after the
       // restart.
       () => undefined,
     );

@@ -1,4 +1,4 @@
-// chat: incoming webhooks of Slack and of the chats that understand the same message.
+// chat: incoming webhooks of Slack and of chats that accept the same message.
 import { chatHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';

@@ -29,7 +29,7 @@ function run(
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
-    // A program may end without reading its input; that alone is no failure.
+    // A program may end without reading its input, which is no failure.
     child.stdin.on('error', () => undefined);
     child.on('error', (cause) => {
       const isMissing = 'code' in cause && cause.code === 'ENOENT';

@@ -156,7 +156,7 @@ async function connect(
     brokers: [...(config.brokers ?? [])],
     requestTimeout: timeoutMs,
     connectionTimeout: timeoutMs,
-    // The handler's own queue repeats.
+    // The handler's own queue retries.
     retry: { retries: 0 },
     logLevel: logLevel.NOTHING,
     ...(config['use-ssl'] ? { ssl: tlsSettings(config) } : {}),

@@ -143,7 +143,7 @@ async function connect(config: Config): Promise<MqttConnection> {
       clientId: config['client-id'] || config.name,
       rejectUnauthorized: !config['insecure-skip-verify'],
       connectTimeout: CONNECT_TIMEOUT_MS,
-      // The handler's own queue repeats; the client must not keep messages of its own.
+      // The handler's own queue retries; the client must not keep messages of its own.
       reconnectPeriod: 0,
       ...(username === '' ? {} : { username, password: config.password }),
       ...fileOption('ca', config['ssl-ca']),
@@ -152,7 +152,7 @@ async function connect(config: Config): Promise<MqttConnection> {
     },
     false,
   );
-  // A connection that breaks while it is idle is found by the next publish.
+  // A connection that breaks while it is idle is noticed by the next publish.
   client.on('error', () => undefined);
   return { client, close: () => client.endAsync(true) };
 }

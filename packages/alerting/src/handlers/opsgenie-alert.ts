@@ -1,4 +1,4 @@
-// What both versions of OpsGenie's API share: options, and the alert before it is converted to
+// Shared by both versions of OpsGenie's API: options, and the alert before it is converted to
 // either format.
 import type { opsgenieHandler } from '@tidemark/pipeline';
 import { GLOBAL, enabled, list, secret, str } from '@tidemark/settings';
@@ -24,7 +24,7 @@ export const OPSGENIE_TEST = {
   'entity-id': str('Id of the alert.', 'testEntityID'),
 };
 
-/** An alert in neither version's words. */
+/** An alert, independent of the version. */
 export type OpsgenieAlert = {
   readonly id: string;
   readonly message: string;

@@ -93,7 +93,7 @@ function linksOf(value: JsonValue): readonly Link[] {
   });
 }
 
-/** RFC 3339 with nine digits of a second, which the service wants. */
+/** RFC 3339 with nine digits of a second, which the service requires. */
 function nineDigits(nanos: bigint): string {
   const iso = new Date(Number(nanos / 1_000_000n)).toISOString();
   const fraction = ((nanos % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;

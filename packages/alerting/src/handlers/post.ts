@@ -35,7 +35,7 @@ const endpointOptions = {
 
 type Endpoint = OptionsOf<typeof endpointOptions>;
 
-/** Receivers that handlers and nodes name. */
+/** Receivers that handlers and nodes refer to by name. */
 export const HTTP_POST_SECTION = defineSection({
   name: 'httppost',
   doc: 'Named endpoints for `post` handlers and `httpPost` nodes.',
@@ -145,7 +145,7 @@ export function bodyTemplate(endpoint: Endpoint, kind: 'alert' | 'row'): string 
   }
 }
 
-/** What an endpoint says of a body: its template, or the file that holds it. */
+/** The body of an endpoint: its template, or the file that contains it. */
 function bodyOf(
   endpoint: Endpoint,
   kind: 'alert' | 'row',

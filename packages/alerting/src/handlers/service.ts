@@ -1,5 +1,4 @@
-// What the files of this folder share: finding an enabled service's options and sending its
-// request.
+// Shared by the files of this folder: finding an enabled service's options and sending its request.
 import { InvalidRequest } from '@tidemark/core';
 import { refusal } from '@tidemark/settings';
 import type {
@@ -12,7 +11,7 @@ import type {
 } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
 
-/** Options of a service's section, checked to be enabled. */
+/** Options of an enabled service's section. */
 export function enabledSection<Table extends OptionTable & ReturnType<typeof enabled>>(
   context: HandlerContext,
   section: SectionSpec<Table>,

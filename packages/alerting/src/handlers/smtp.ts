@@ -72,7 +72,7 @@ const section = defineSection({
 
 type Config = OptionsOf<typeof section.options>;
 
-// `user@host` or `Name <user@host>`; the mail server has the last word.
+// `user@host` or `Name <user@host>`; the mail server makes the final check.
 function isMailbox(address: string): boolean {
   const inAngles = /<([^<>]*)>\s*$/.exec(address);
   return ADDRESS.test((inAngles?.[1] ?? address).trim());
@@ -162,7 +162,7 @@ async function connect(config: Config): Promise<MailConnection> {
   return { transport, close: () => transport.close() };
 }
 
-/** How a connection to the configured server is encrypted, as the transport wants to know it. */
+/** The encryption of the connection to the configured server, in the form of the transport. */
 export function tlsModeOf(config: Pick<Config, 'tls' | 'host' | 'port' | 'username'>): {
   readonly secure: boolean;
   readonly requireTLS: boolean;
@@ -178,7 +178,7 @@ export function tlsModeOf(config: Pick<Config, 'tls' | 'host' | 'port' | 'userna
   };
 }
 
-// The server said no for good with a status of 5xx; everything else may work later.
+// A status of 5xx is a permanent refusal; anything else may work later.
 function mailError(cause: unknown): Error {
   const message = messageOf(cause);
   const status =

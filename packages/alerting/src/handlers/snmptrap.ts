@@ -83,9 +83,7 @@ function entriesOf(options: { readonly 'data-list': JsonValue }): readonly Entry
   });
 }
 
-/**
- * What the traps say of the sender's uptime, in hundredths of a second; receivers do not use it.
- */
+/** The uptime of the sender in traps, in hundredths of a second; receivers do not use it. */
 const UPTIME_TICKS = 1000;
 
 async function trap(context: HandlerContext, oid: string, data: readonly Entry[]): Promise<void> {

@@ -16,8 +16,8 @@ export const tcp = deliver(tcpHandler, {
 });
 
 /**
- * Connects, sends, half-closes and returns what the other side answers until it closes. Rejects
- * with `Unavailable` when that does not work.
+ * Connects, sends, half-closes and returns the answer of the other side until it closes. Rejects
+ * with `Unavailable` on failure.
  */
 export function exchangeLine(address: string, line: string, signal: AbortSignal): Promise<string> {
   const target = parseAddress(address);

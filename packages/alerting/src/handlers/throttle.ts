@@ -12,8 +12,8 @@ export const throttle = act(throttleHandler, {
   makeStep: (options, { context }) => throttleStep(options, context.clock),
 });
 
-// Event ids that a throttle remembers; the oldest is forgotten first, which at worst lets one event
-// too many pass.
+// Maximum number of event ids in a throttle; the oldest is dropped first, which at worst lets one
+// event too many pass.
 const THROTTLED_IDS_MAX = 10_000;
 
 function throttleStep(

@@ -8,8 +8,8 @@ import type { HandlerContext } from '../handler.ts';
 type Needed = 'section' | 'http' | 'connections';
 
 /**
- * A context that allows everything, publishes nowhere and gives up after 20 s. `{{ .Name }}` is
- * replaced, which is enough to see what is a template.
+ * A context that permits everything, drops published events and times out after 20 s. `{{ .Name }}`
+ * is replaced, which is enough to recognise templates.
  */
 export function handlerContext(
   given: Pick<HandlerContext, Needed> & Partial<HandlerContext>,
