@@ -1,6 +1,5 @@
 // Compiles assembly/ to build/kernels.wasm. Does nothing when the sources, this file and the
-// compiler are unchanged, and fails when a side of the border is not as its description has it
-// (abi/).
+// compiler are unchanged, and fails when a side of the border differs from its description (abi/).
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -43,7 +42,7 @@ function sourceHash() {
 }
 
 async function compile() {
-  // Loaded here only: the compiler takes half a second to load.
+  // Loaded only here: the compiler takes half a second to load.
   const { main } = await import('assemblyscript/asc');
   mkdirSync(buildDir, { recursive: true });
   // Two processes may build at once; each renames its own complete file.

@@ -76,7 +76,7 @@ export const GROUPS = [
       done: 0,
       /** The line parser has to read the line. */
       line: 1,
-      /** No shard is known for the staged time. */
+      /** No shard of the batch has the staged time. */
       shard: 2,
       /** The shard needs a table for the staged measurement. */
       table: 3,

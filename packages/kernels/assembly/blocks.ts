@@ -34,7 +34,7 @@ export function encodeBlock(kind: u32, src: usize, count: u32, dst: usize, effor
 }
 
 /**
- * Reads the count of the block at the reader's position. Returns an error if there cannot be so
+ * Reads the count of the block at the reader's position. Returns an error if there cannot be this
  * many values.
  */
 export function readBlockCount(): i32 {
@@ -44,7 +44,7 @@ export function readBlockCount(): i32 {
 }
 
 /**
- * Opens a block. Returns its count or an error. `finishBlock` must follow, with room for so many
+ * Opens a block. Returns its count or an error. `finishBlock` must follow, with room for this many
  * values.
  */
 export function startBlock(src: usize, bytes: usize): i32 {
@@ -58,9 +58,7 @@ export function readBody(kind: u32, count: u32, dst: usize): i32 {
   return decodeInts(count, dst);
 }
 
-/**
- * Decodes the block of `startBlock`. Returns 0 or an error; bytes behind the block are an error.
- */
+/** Decodes the block of `startBlock`. Returns 0 or an error; bytes after the block are an error. */
 export function finishBlock(kind: u32, count: u32, dst: usize): i32 {
   const error = readBody(kind, count, dst);
   if (error < 0) return error;
@@ -76,7 +74,9 @@ export function encodeStringBlock(references: usize, count: u32, dst: usize, eff
   return after === 0 ? ERROR_TOO_LARGE : <i32>(after - dst);
 }
 
-/** Decodes the strings of `startBlock`. `stringCodes` and the exports beside it give the result. */
+/**
+ * Decodes the strings of `startBlock`. `stringCodes` and the exports beside it return the result.
+ */
 export function finishStringBlock(count: u32): i32 {
   const error = decodeStrings(count);
   if (error < 0) return error;

@@ -16,7 +16,7 @@ export let defaultTime: i64 = 0;
 export function openBody(address: usize, bytes: usize): void {
   body = address;
   bodyEnd = body + bytes;
-  // Newlines behind the end stop every loop that searches for one.
+  // Newlines after the end stop every loop that searches for one.
   memory.fill(bodyEnd, 10, BODY_SLACK_BYTES);
 }
 

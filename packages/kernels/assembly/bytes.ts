@@ -95,7 +95,7 @@ export function unzigzag(value: u64): i64 {
   return <i64>(value >> 1) ^ -(<i64>(value & 1));
 }
 
-/** Bytes before and behind a text that `copyText` may access. */
+/** Bytes before and after a text that `copyText` may access. */
 export const LOOSE_BYTES: usize = 15;
 
 /**

@@ -126,7 +126,7 @@ function extremeRow<T>(data: usize, from: u32, to: u32, wantsLargest: bool): u32
     const wanted = i8x16.splat(<i8>value);
     for (i = from; ; i += 16) {
       const mask = i8x16.bitmask(i8x16.eq(v128.load(data + <usize>i), wanted));
-      // Every window has a row with the value, so rows behind the window are not found first.
+      // Every window has a row with the value, so rows after the window are not found first.
       if (mask !== 0) return i + <u32>ctz(mask);
     }
   }
@@ -204,7 +204,7 @@ function endOfWindow(from: u32, to: u32, span: u64, guess: u32): u32 {
 let windowStart: i64 = 0;
 
 /**
- * The first row in [from, to) behind the window of row `from`. Fastest when the window has `guess`
+ * The first row in [from, to) after the window of row `from`. Fastest when the window has `guess`
  * rows.
  */
 @inline

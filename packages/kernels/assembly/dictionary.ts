@@ -218,7 +218,7 @@ function placeAll(dictionary: Dictionary): void {
 
 /**
  * Copies entries from `first` on to `dst`, as many of [first, end) as fit in `room`. Returns the id
- * behind the last one.
+ * after the last one.
  */
 export function exportEntries(
   dictionary: Dictionary,
@@ -240,7 +240,7 @@ export function exportEntries(
 }
 
 let exported: usize = 0;
-/** Size of what `exportEntries` wrote. */
+/** Size of the output of `exportEntries`. */
 export function exportedEntryBytes(): usize {
   return exported;
 }

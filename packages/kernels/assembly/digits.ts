@@ -2,7 +2,7 @@
 
 const ZERO: u32 = 48;
 
-/** "00" to "99", one after the other. */
+/** "00" to "99", one after another. */
 const pairs: usize = memory.data(200);
 for (let i: u32 = 0; i < 100; i++) {
   store<u8>(pairs + <usize>i * 2, <u8>(ZERO + i / 10));

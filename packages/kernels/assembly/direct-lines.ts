@@ -1,7 +1,7 @@
 // Appends plain lines directly to the columns of their table: lines with the same fields as the
-// line before, in the same order, of known series and columns. No point is staged, and the state of
-// columns is updated once for a run of lines. Any other line is left to line-scan.ts, which reads
-// it from its beginning; what was written of it is behind the last row and has no effect.
+// previous line, in the same order, of known series and columns. No point is staged, and the state
+// of columns is updated once for a run of lines. Any other line is left to line-scan.ts, which
+// reads it from its beginning; its values written so far are after the last row and have no effect.
 import { TYPE_BOOLEAN, TYPE_INTEGER, TYPE_STRING } from './abi.gen';
 import { bodyEnd } from './body';
 import { booleanBits, lineTime, scanBoolean, scanLineEnd } from './line-parts';

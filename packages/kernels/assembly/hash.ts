@@ -15,7 +15,7 @@ function mix(lane: u64, word: u64): u64 {
   return rotl((lane ^ word) * K0, 29) * K1;
 }
 
-/** Bytes in different scopes have different hashes. May read up to 7 bytes behind the end. */
+/** Bytes in different scopes have different hashes. May read up to 7 bytes after the end. */
 @inline
 export function hashBytes(address: usize, bytes: usize, scope: u64 = 0): u64 {
   const start = seed ^ scope;

@@ -62,7 +62,7 @@ import {
 } from './table';
 
 /**
- * Work of a batch, in values or what takes as long: parsing a batch takes a few milliseconds, and
+ * Work of a batch, in values or equivalent steps: parsing a batch takes a few milliseconds, and
  * larger bodies take several batches. Enough for 11,000 rows of ten fields or 32,000 of one.
  */
 const BATCH_WORK_MAX: u32 = 160_000;
@@ -163,9 +163,7 @@ export function batchColumns(table: usize): u32 {
   return changetype<Table>(table).batchColumns;
 }
 
-/**
- * Begins a batch: it has no rows, and knows no shards. Points outside [oldest, newest] are refused.
- */
+/** Begins a batch without rows and shards. Points outside [oldest, newest] are refused. */
 export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64, newest: i64): void {
   oldestTime = oldest;
   newestTime = newest;
@@ -219,12 +217,12 @@ export function setTable(table: usize): bool {
   return true;
 }
 
-/** Forgets current tables, because all have been dropped. */
+/** Clears current tables, because all have been dropped. */
 export function forgetTables(): void {
   memory.fill(currentTables, 0, <usize>currentCapacity * 4);
 }
 
-/** The answer to EVENT_SERIES: admits the staged series, and so many others in this batch. */
+/** The answer to EVENT_SERIES: admits the staged series, and this many others in the batch. */
 export function admitSeries(others: u32): void {
   admitted = others + 1;
 }

@@ -146,7 +146,7 @@ function writeCell(at: usize, column: usize, row: u32): usize {
 
 /**
  * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them. `table` describes
- * `columns` columns. Returns the end, or 0 at a number that JSON does not have.
+ * `columns` columns. Returns the end, or 0 at a number that JSON cannot represent.
  */
 export function writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize {
   let at = dst;

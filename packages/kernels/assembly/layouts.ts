@@ -1,10 +1,10 @@
 // Layouts: the fields of a measurement's last line, because most lines have the same fields in the
 // same order. The names of a line are compared with the layout instead of being looked up. While
-// lines are appended directly (direct-lines.ts), a layout also knows the columns of the batch.
+// lines are appended directly (direct-lines.ts), a layout also has the columns of the batch.
 import { allocatePages, freePages } from './memory';
 import { Column, columnOf, Table } from './table';
 
-/** Fields of a line that a layout remembers; further ones are looked up. */
+/** Fields of a line in a layout; further ones are looked up. */
 export const LAYOUT_PLACES: u32 = 64;
 const PLACE_BYTES: usize = 16;
 // Layouts grow from this number of places: clients that make up names of measurements create a
@@ -13,14 +13,14 @@ const FIRST_PLACES: u32 = 4;
 const PLACES_GROWTH: u32 = 4;
 
 /**
- * A line that differs from the layout is read twice. After so many in a batch, lines of the
+ * A line that differs from the layout is read twice. After this many in a batch, lines of the
  * measurement are not tried any more.
  */
 const MISSES_MAX: u32 = 8;
 
 @unmanaged
 export class Layout {
-  /** Number of fields of the last line; at most `LAYOUT_PLACES` are remembered. */
+  /** Number of fields of the last line; at most `LAYOUT_PLACES` are stored. */
   count: u32;
   /** Batch and table to which `Place.column` belongs; batch 0 for none. */
   batch: u32;
@@ -46,7 +46,7 @@ let layouts: usize = 0;
 let capacity: u32 = 0;
 let at: usize = 0;
 let end: usize = 0;
-/** A number per call of `resolve`, to find columns that it has seen before. */
+/** A number per call of `resolve`, to recognise columns that it has visited. */
 let lastMark: u32 = 0;
 
 /** The layout of a measurement, created if there is none. */
@@ -89,7 +89,7 @@ export function placeAt(layout: usize, index: u32): usize {
   return changetype<Layout>(layout).places + <usize>index * PLACE_BYTES;
 }
 
-/** Number of places that exist; lines have had no fields behind them. */
+/** Number of existing places; lines have had no fields after them. */
 @inline
 export function placeCount(layout: usize): u32 {
   return changetype<Layout>(layout).placeCount;

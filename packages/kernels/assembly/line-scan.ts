@@ -54,7 +54,7 @@ export function closeLines(): void {
 }
 
 /**
- * Reads the field name at `p`, which ends with `=`. Returns the position behind it, or 0 for the
+ * Reads the field name at `p`, which ends with `=`. Returns the position after it, or 0 for the
  * slow path.
  */
 function scanFieldName(p: usize, measurement: u32, place: u32, layout: usize): usize {
@@ -93,7 +93,7 @@ export function setTextLimit(bytes: u32): void {
 export let textBits: u64 = 0;
 
 /**
- * Reads the string whose opening quote is at `quote`. Returns the position behind the closing one,
+ * Reads the string whose opening quote is at `quote`. Returns the position after the closing one,
  * or 0 for the slow path.
  */
 export function scanString(quote: usize): usize {
@@ -137,8 +137,8 @@ let sectionSeries: u32 = NO_SERIES;
 let sectionHash: u32 = 0;
 
 /**
- * The series of a line by its text; NO_SERIES when it is not in the cache. Asking for the same line
- * again costs nothing.
+ * The series of a line by its text; NO_SERIES when it is not in the cache. Repeating the call for
+ * the same line costs nothing.
  */
 @inline
 export function lineSeries(line: usize): u32 {
@@ -165,7 +165,7 @@ function lookUp(line: usize): void {
   sectionSeries = findCached(line, <u32>sectionLength, sectionHash);
 }
 
-/** Begins a line: its strings replace those of the line before. */
+/** Begins a line: its strings replace those of the previous line. */
 @inline
 export function beginLine(): void {
   textAt = texts;

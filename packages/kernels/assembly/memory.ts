@@ -6,7 +6,7 @@ import { AREA_COUNT } from './abi.gen';
 /** Size of a page, the unit of allocation. */
 export const MEMORY_PAGE_BYTES: usize = 65536;
 
-// Space behind the last page: decoders read whole words, up to 16 bytes behind their input.
+// Space after the last page: decoders read whole words, up to 16 bytes after their input.
 const SLACK_BYTES: usize = 64;
 
 // Far more holes than growing tables and arenas of 1 MiB can leave. When the table is full, the
@@ -60,7 +60,7 @@ export function allocatePages(bytes: usize): usize {
   return address;
 }
 
-/** Frees pages; `bytes` is the size that was asked for. */
+/** Frees pages; `bytes` is the requested size. */
 export function freePages(address: usize, bytes: usize): void {
   const size = wholePages(bytes);
   usedBytes -= size;

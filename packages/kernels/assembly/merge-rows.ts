@@ -82,7 +82,7 @@ export function mergeByTime(
   return total;
 }
 
-// A heap of runs: this header, then for each run the number of its next row and of the row behind
+// A heap of runs: this header, then for each run the number of its next row and of the row after
 // its last.
 const TIMES: usize = 0;
 const RANKS: usize = 4;

@@ -43,7 +43,7 @@ export function sameBytes(a: usize, b: usize, length: usize): bool {
     if (load<u64>(a + i) !== load<u64>(b + i)) return false;
   }
   if (i === length) return true;
-  // May read up to 7 bytes behind the end of both (memory.ts keeps slack there); the mask ignores
+  // May read up to 7 bytes after the end of both (memory.ts keeps slack there); the mask ignores
   // these.
   const mask = ((<u64>1) << (<u64>(length - i) * 8)) - 1;
   return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;

@@ -70,7 +70,7 @@ const digitPowers: usize = memory.data<u64>([
 /** How many of the eight bytes are digits, from the lowest byte to the first that is not. */
 @inline
 export function leadingDigits(word: u64): u32 {
-  // 0 to 9 for digits, larger for other bytes. Sums only carry into bytes behind the first that is
+  // 0 to 9 for digits, larger for other bytes. Sums only carry into bytes after the first that is
   // not a digit.
   const values = word ^ 0x3030303030303030;
   const others = ((values + 0x7676767676767676) | values) & 0x8080808080808080;
@@ -128,7 +128,7 @@ function scanShortFloat(first: usize, isNegative: bool): usize {
 
 /**
  * Reads a number at `p` into `numberType` and `numberBits`. Returns its end, or 0 for the slow
- * path. May read up to 7 bytes behind the number.
+ * path. May read up to 7 bytes after the number.
  */
 @inline
 export function scanNumber(start: usize): usize {

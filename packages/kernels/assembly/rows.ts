@@ -470,7 +470,7 @@ function isPlainKey(start: usize, end: usize): bool {
   return end > start;
 }
 
-/** Offset of the space behind the key at the cursor; 0 if the key is not plain. */
+/** Offset of the space after the key at the cursor; 0 if the key is not plain. */
 export function plainKeyEnd(): usize {
   const end = sectionEnd(cursor);
   return end !== 0 && isPlainKey(cursor, end) ? end - body : 0;

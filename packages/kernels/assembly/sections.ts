@@ -1,5 +1,5 @@
-// Splits the section of a line (measurement and tags) and makes it a canonical series key. What is
-// not certainly correct is left to the slow path.
+// Splits the section of a line (measurement and tags) and makes it a canonical series key. Sections
+// that are not certainly correct are left to the slow path.
 import { copyText, firstBits } from './bytes';
 import { findSeries, hashKey, NO_SERIES } from './series';
 import { addCached, noteSection, noteTag } from './series-guess';

@@ -52,7 +52,7 @@ let lastId: u32 = NO_SERIES;
 let wrongTexts: u32 = 0;
 let wrongSeries: u32 = 0;
 const WRONG_GUESSES_MAX: u32 = 8;
-/** After so many wrong guesses, only one in so many lines is guessed. */
+/** After this many wrong guesses, only one in this many lines is guessed. */
 const GUESS_INTERVAL: u32 = 16;
 
 /** Length of the section that `guessSeries` recognised. */
@@ -85,7 +85,7 @@ function textOf(slot: usize): usize {
   return ring + <usize>(load<u32>(slot, 8) & (RING_BYTES - 1));
 }
 
-/** Notes that the series of `slot` followed the last one. */
+/** Records that the series of `slot` followed the last one. */
 @inline
 function follow(slot: usize, id: u32): void {
   if (lastSlot !== 0) store<u32>(lastSlot, <u32>slot, 16);
@@ -232,15 +232,15 @@ function isKeyInOrder(text: usize, key: usize, length: usize): bool {
 }
 
 /**
- * Begins to note the order of a section's tags. It is that of the key, unless `noteTag` follows for
- * every tag.
+ * Begins to record the order of a section's tags. It is that of the key, unless `noteTag` follows
+ * for every tag.
  */
 @inline
 export function noteSection(): void {
   orderCount = 0;
 }
 
-/** Notes that the next tag of the key is number `place` in the text. */
+/** Records that the next tag of the key is number `place` in the text. */
 @inline
 export function noteTag(place: u32): void {
   // Sections with more tags are not guessed.
@@ -292,7 +292,7 @@ export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
 }
 
 /**
- * Removes the series from `first` on. The cache forgets them, because their ids will be assigned
+ * Removes the series from `first` on, also from the cache, because their ids will be assigned
  * again.
  */
 export function truncateSeries(first: u32): void {

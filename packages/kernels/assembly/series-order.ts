@@ -53,7 +53,7 @@ function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
 }
 
 /**
- * Whether tags come before others if keys and values are compared one after the other, as texts
+ * Whether tags come before others if keys and values are compared one after another, as texts
  * without escapes. The first different bytes decide; a key or value that ends there comes first.
  */
 function hasSmallerTags(p: usize, pEnd: usize, q: usize, qEnd: usize): bool {

@@ -44,7 +44,7 @@ let present: u32 = 0; // number of series with an entry
 const NO_OWNER: u32 = u32.MAX_VALUE;
 const HOLE_MAX: u32 = 65535;
 
-// Bytes before each key. Keys are in chunks, one after the other.
+// Bytes before each key. Keys are in chunks, one after another.
 const KEY_HEADER: usize = 6;
 const KEY_CHUNK: usize = 262144;
 let keyAt: usize = 0;
@@ -361,7 +361,7 @@ function placeAll(): void {
 
 /**
  * Copies entries of ids from `first` on to `dst`, as many of [first, end) as fit in `room`. Returns
- * the id behind the last one.
+ * the id after the last one.
  */
 export function exportSeries(first: u32, end: u32, dst: usize, room: usize): u32 {
   let out = dst;
@@ -394,7 +394,7 @@ export function nextPresent(id: u32, end: u32): u32 {
 }
 
 let exported: usize = 0;
-/** Size of what `exportSeries` wrote. */
+/** Size of the output of `exportSeries`. */
 export function exportedSeriesBytes(): usize {
   return exported;
 }

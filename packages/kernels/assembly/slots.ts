@@ -97,7 +97,7 @@ export function fillSlots(table: SlotTable): void {
 
 /**
  * Reads the slots where a look-up of this hash begins, so that they are in the processor's caches.
- * The result is only for a sum, so that the read is not removed.
+ * The result is only added to a sum, so that the read is not removed.
  */
 @inline
 export function touchSlots(table: SlotTable, hash: u32): u32 {
@@ -117,7 +117,7 @@ export function placeInSlot(table: SlotTable, hash: u32, id: u32): void {
   table.filled++;
 }
 
-/** Marks the slots of an entry as removed; look-ups continue behind them. */
+/** Marks the slots of an entry as removed; look-ups continue after them. */
 export function removeFromSlots(table: SlotTable, hash: u32, id: u32): void {
   const isOld = table.old !== 0 && id < table.oldEnd;
   if (!isOld || id < table.moved)

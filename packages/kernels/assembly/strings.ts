@@ -33,7 +33,7 @@ let dictionaryBytes: u32 = 0;
 
 /**
  * Assigns codes to `count` references (`REFERENCE`). Writes codes as i64 to the area of codes,
- * lengths of distinct texts as i64 to the area of lengths, and references to distinct texts behind
+ * lengths of distinct texts as i64 to the area of lengths, and references to distinct texts after
  * the hash table. Returns false when memory is exhausted.
  */
 function buildDictionary(references: usize, count: u32): bool {
@@ -215,7 +215,7 @@ export function stringPackedBytes(): u32 {
 }
 
 /**
- * Decodes what stands before the texts of `count` strings: the functions above return codes and
+ * Decodes the head before the texts of `count` strings: the functions above return codes and
  * offsets. Returns 0 or an error.
  */
 export function decodeStringHead(count: u32): i32 {

@@ -39,7 +39,7 @@ export class Column {
   values: usize;
   // A byte per row; used only if the column has nulls.
   valid: usize;
-  // The row behind the last one with a value.
+  // The row after the last one with a value.
   nextRow: u32;
   isSparse: bool;
   // See layouts.ts.

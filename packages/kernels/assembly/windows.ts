@@ -34,8 +34,8 @@ function isLess<T>(a: T, b: T): bool {
 }
 
 /**
- * What to add to the upper half of a sum, after `value` was added to the lower half, which is `sum`
- * now.
+ * The amount to add to the upper half of a sum, after `value` was added to the lower half, which is
+ * `sum` now.
  */
 @inline
 function upperStep<T>(sum: u64, value: T): i64 {
@@ -161,8 +161,8 @@ function aggregateRows<T, W>(
 }
 
 /**
- * The first row behind `from` whose time is at least `span` after that of `from`. Fastest when it
- * is `guess` rows later.
+ * The first row after `from` whose time is at least `span` after that of `from`. Fastest when it is
+ * `guess` rows later.
  */
 @inline
 export function windowEnd(times: usize, from: u32, count: u32, span: u64, guess: u32): u32 {
@@ -455,7 +455,7 @@ export function accumulateGroups(
   return true;
 }
 
-/** Scratch memory for so many windows. Returns 0 when memory is exhausted. */
+/** Scratch memory for this many windows. Returns 0 when memory is exhausted. */
 export function runRoom(windows: u32): usize {
   return scratch(AREA_WINDOW_RUN, <usize>windows * WINDOW_BYTES);
 }

@@ -52,8 +52,8 @@ export type RowsPartial = {
 
 /**
  * Results of windows. Counts and times are int64, `mean` is a float, the others have the type of
- * the field; booleans are 0 and 1 as uint64. Results that were not asked for mean nothing: the sum,
- * or minimum and maximum with their times.
+ * the field; booleans are 0 and 1 as uint64. Results that were not requested are unspecified: the
+ * sum, or minimum and maximum with their times.
  */
 export type WindowResult = keyof typeof WINDOW_RESULTS;
 
@@ -216,7 +216,7 @@ export class Accumulator {
 
   /**
    * All rows so far, when there is one window and sum and extremes are wanted; `undefined` when
-   * there are no rows. A flush asks for this per column and chunk.
+   * there are no rows. A flush calls this per column and chunk.
    */
   whole(): RowsPartial | undefined {
     assert(this.#wantsSum && this.#wantsExtremes, 'all parts of a window are known');

@@ -122,7 +122,7 @@ export class Codecs {
 
   /**
    * Entries of the dictionary that are unused or repeated are not written. Lone surrogates become
-   * U+FFFD. More bytes of texts than the decoder takes are a `CodecError`.
+   * U+FFFD. More bytes of texts than the decoder accepts are a `CodecError`.
    */
   encodeStrings(strings: CodedStrings, effort: CodecEffort = 'fast'): Uint8Array {
     const { codes, dictionary } = strings;
@@ -155,7 +155,7 @@ export class Codecs {
   }
 
   /**
-   * The texts that rows have, in UTF-8, in order of appearance; `places` has the place of each code
+   * The texts of the rows, in UTF-8, in order of appearance; `places` has the position of each code
    * among them, counted from 1. A dictionary is often that of many more rows.
    */
   #usedTexts(
@@ -184,8 +184,8 @@ export class Codecs {
   }
 
   /**
-   * What stands before the texts of a block of strings, whose beginning is given. For blocks whose
-   * texts are too many to be decoded at once.
+   * The head of a block of strings, before its texts. For blocks whose texts are too many to be
+   * decoded at once.
    */
   decodeStringHead(beginning: Uint8Array): StringHead {
     const { exports } = this.#kernels;
@@ -217,8 +217,8 @@ export class Codecs {
   }
 
   /**
-   * As `decodeStrings`, for the values at some places only, which are below the number of values.
-   * The dictionary has no other texts.
+   * As `decodeStrings`, for the values at some positions only, which are below the number of
+   * values. The dictionary has no other texts.
    */
   decodeStringsAt(block: Uint8Array, places: Uint32Array): CodedStrings {
     const { codes, offsets } = this.#unpackStrings(block);

@@ -1,9 +1,7 @@
 // Keeps decoded columns in linear memory, for chunks that are read repeatedly. assembly/cached.ts
-// describes their narrow forms.
-//
-// Memory is divided into slabs. One slab is filled after the other; when all are full, the next one
-// whose columns have not been used since the last round is emptied as a whole. So eviction costs
-// nothing per column, and columns in use stay.
+// describes their narrow forms. Memory is divided into slabs. One slab is filled after another;
+// when all are full, the next one whose columns have not been used since the last round is emptied
+// as a whole. So eviction costs nothing per column, and columns in use stay.
 import { assert, floatBits, Unavailable } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 

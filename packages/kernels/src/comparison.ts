@@ -11,8 +11,8 @@ export type ColumnCondition = {
 };
 
 /**
- * What a kernel does with each value: keep all, keep none, or compare with `bound`, which has the
- * type of the column. With `flip` it keeps the rows for which the comparison is false.
+ * The operation of a kernel on each value: keep all, keep none, or compare with `bound`, which has
+ * the type of the column. With `flip` it keeps the rows for which the comparison is false.
  */
 export type KernelComparison =
   | { readonly kind: 'all' | 'none' }

@@ -36,7 +36,7 @@ import { StagedTable } from './staged-table.ts';
 
 /**
  * Parses one line exactly, with its error, as `parseLines` of `@tidemark/line-protocol` does. Its
- * input is the line with the newline behind it, if there is one.
+ * input is the line with the newline after it, if there is one.
  */
 export type LineParser = (
   line: Uint8Array,
@@ -72,12 +72,12 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
 const NO_TEXT_LIMIT = 0xffffffff;
 const BEYOND_RETENTION = 'points beyond retention policy';
 
-/** Number of field names that are kept encoded: those of some hundred measurements. */
+/** Number of cached encoded field names: those of some hundred measurements. */
 const ENCODED_NAMES_MAX = 4096;
 
 /**
- * What points of one series share. `tags` is compared by identity, because callers do not change
- * it.
+ * The common part of points of one series. `tags` is compared by identity, because callers do not
+ * change it.
  */
 type PointHead = {
   readonly measurement: string;
@@ -467,8 +467,8 @@ export class IngestKernel implements Ingest {
 }
 
 /**
- * Numbers of further fields of a table are kept: a table of very many is dropped behind each batch,
- * and made again with all of them for the next.
+ * Numbers of further fields of a table are cached: a table with very many is dropped after each
+ * batch, and created again with all of them for the next.
  */
 const UNLISTED_FIELDS = 256;
 
@@ -481,7 +481,7 @@ type BodySource = {
 
 /** More than a batch can have. */
 const ADMITTED_MAX = 2 ** 30;
-// Memory kept after a batch, so that one body of 25 MB does not hold as much forever.
+// Memory kept after a batch, so that one body of 25 MB does not keep as much forever.
 const SCRATCH_KEPT_BYTES = 4 << 20;
 // Tables kept after a batch, which a client that writes to many shards and measurements would
 // leave.

@@ -42,7 +42,7 @@ export interface IngestHost {
   ): Iterable<readonly [field: string, type: FieldType]>;
   /**
    * Called before a series is created. A text refuses the point with this reason. A number admits
-   * the series and so many more in this batch, without calling again. `key` is valid during the
+   * the series and this many more in the batch, without calling again. `key` is valid during the
    * call.
    */
   admitSeries?: ((key: Uint8Array) => string | number) | undefined;
@@ -57,7 +57,7 @@ export type ParseOptions = {
   readonly now: Timestamp;
   /** Collect `rejectedLines`. */
   readonly isDetailed?: boolean | undefined;
-  /** The batch ends after so many lines that cannot be parsed. */
+  /** The batch ends after this many lines that cannot be parsed. */
   readonly parseErrorsMax?: number | undefined;
   /** Offset from which to read, after a batch with `consumedBytes` below the length. */
   readonly from?: number | undefined;
@@ -89,7 +89,7 @@ export type IngestRejectedLine = {
   readonly reason: string;
 };
 
-/** What `parseLines` or `appendPoints` appended and refused. */
+/** Points that `parseLines` or `appendPoints` appended and refused. */
 export type Batch = {
   readonly tables: readonly StagedTable[];
   /**
@@ -132,7 +132,7 @@ export interface Ingest {
   parseLines(body: Uint8Array, options: ParseOptions, host: IngestHost): Batch;
   /** Appends all points, whatever the memory limit. */
   appendPoints(points: readonly IngestPoint[], host: IngestHost): Batch;
-  /** Field types may have changed: they are asked for again in the next batch. */
+  /** Field types may have changed: they are requested again in the next batch. */
   forgetTypes(): void;
   /** Memory held for rows of batches. */
   readonly batchBytes: number;

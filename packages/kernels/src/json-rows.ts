@@ -78,8 +78,8 @@ export class JsonRows {
   }
 
   /**
-   * Copies rows [from, to) to linear memory, behind a table that describes them. Returns the
-   * address of the table.
+   * Copies rows [from, to) to linear memory, after a table that describes them. Returns the address
+   * of the table.
    */
   #copyIn(columns: readonly JsonColumn[], from: number, to: number): number {
     let sizeBytes = columns.length * JSON_COLUMN_BYTES;

@@ -21,7 +21,7 @@ export class KernelBuffer {
    * exhausted.
    */
   reserve(sizeBytes: number): number {
-    // Decoders may read, and filters may write, some bytes behind the end.
+    // Decoders may read, and filters may write, some bytes after the end.
     const wanted = sizeBytes + SLACK_BYTES;
     if (wanted > this.#sizeBytes) {
       this.close();

@@ -74,7 +74,7 @@ export class Kernels {
     return this.#checked(this.exports.allocatePages(sizeBytes), sizeBytes);
   }
 
-  /** Frees memory of `allocate`; `sizeBytes` is the size that was asked for. */
+  /** Frees memory of `allocate`; `sizeBytes` is the requested size. */
   free(address: number, sizeBytes: number): void {
     this.exports.freePages(address, sizeBytes);
   }

@@ -1,10 +1,8 @@
-// Merges sorted runs of rows by time: finds the order of rows, and puts columns into it, in linear
-// memory.
-//
-// Rows of equal time in different runs have no natural order. Either the order of their runs is
-// kept, or they are ordered as in InfluxDB, since clients have seen that order: it takes rows from
-// a binary heap, in which a run goes behind the others after a row of it was taken, and compares
-// ranks of the rows where there are any.
+// Merges sorted runs of rows by time: finds the order of rows, and sorts columns into it, in linear
+// memory. Rows of equal time in different runs have no natural order. Either the order of their
+// runs is kept, or they are ordered as in InfluxDB, because clients depend on that order: it takes
+// rows from a binary heap, in which a run goes after the others after a row of it was taken, and
+// compares ranks of the rows where there are any.
 import { assert, copyParts } from '@tidemark/core';
 import type { ColumnValues } from '@tidemark/core';
 
@@ -23,8 +21,8 @@ export type TieOrder =
   /** The order in which these runs are listed. */
   | { readonly kind: 'runs'; readonly runs: Uint32Array }
   /**
-   * The order of the heap. Each column has a rank per row; columns are compared one after the
-   * other, and rank 0 is not compared.
+   * The order of the heap. Each column has a rank per row; columns are compared one after another,
+   * and rank 0 is not compared.
    */
   | { readonly kind: 'heap'; readonly ranks: () => readonly Uint32Array[] };
 
@@ -160,7 +158,7 @@ class Merge {
 
   /**
    * Merges neighbouring runs until one is left. `undefined` when there are equal times whose order
-   * only the heap knows.
+   * depends on the heap.
    */
   *pairwise(ties: TieOrder): Generator<undefined, number | undefined> {
     const { order, borders: first } = this.#layOut(ties);

@@ -69,7 +69,7 @@ export class Names {
   }
 
   /**
-   * As `fieldNumber`, for a measurement of many fields whose numbers are asked for again and again.
+   * As `fieldNumber`, for a measurement of many fields whose numbers are requested again and again.
    */
   listedFieldNumber(measurement: number, name: string): number {
     let numbers = this.#numbers.get(measurement);

@@ -20,8 +20,7 @@ export class Refusals {
   #parseErrorCount = 0;
 
   /**
-   * `countNewlines(end)` is the number of newlines before `end`. Given only if lines are to be
-   * listed.
+   * `countNewlines(end)` is the number of newlines before `end`. Only if lines are to be listed.
    */
   constructor(countNewlines?: (end: number) => number) {
     this.#countNewlines = countNewlines;

@@ -27,7 +27,7 @@ export class RowBuffers implements RowMemory {
   #current: WeakRef<ArrayBuffer> | undefined;
   #usedBytes = 0;
 
-  /** Memory that nobody else uses. */
+  /** Memory that has no other owner. */
   take(sizeBytes: number): BufferPart {
     if (sizeBytes < OWN_BYTES || sizeBytes > BUFFER_BYTES) {
       return { buffer: new ArrayBuffer(sizeBytes), offset: 0 };
@@ -46,7 +46,7 @@ export class RowBuffers implements RowMemory {
 
 /**
  * For rows that are read at once: one buffer, which the next call overwrites. Allocating buffers
- * again and again would make V8 collect the whole heap as often.
+ * repeatedly would make V8 collect the whole heap as often.
  */
 export class ScratchBuffer implements RowMemory {
   #buffer = new ArrayBuffer(OWN_BYTES);

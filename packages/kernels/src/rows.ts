@@ -12,8 +12,8 @@ export type RowFieldKind = keyof typeof ROW_KINDS;
 export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind };
 
 /**
- * Why a run stopped: at the end of the body; at an unknown series that has not the expected shape;
- * at a line with other fields or in another form; or because the columns are full.
+ * Why a run stopped: at the end of the body; at an unknown series without the expected shape; at a
+ * line with other fields or in another form; or because the columns are full.
  */
 export type RowStop = Exclude<keyof typeof ROW_STOPS, 'no-memory'>;
 
@@ -149,7 +149,7 @@ export class RowScanner {
     return { start: exports.getRowKeyStart() >>> 0, end: exports.getRowKeyEnd() >>> 0 };
   }
 
-  /** Offset of the space behind the key of the line at the cursor; -1 when the key is not plain. */
+  /** Offset of the space after the key of the line at the cursor; -1 when the key is not plain. */
   plainKeyEnd(): number {
     const end = this.#kernels.exports.plainKeyEnd();
     return end === 0 ? -1 : end >>> 0;

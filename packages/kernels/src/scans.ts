@@ -157,7 +157,7 @@ function filterCodes(
 ): void {
   const { codes, dictionary } = column;
   intersect(mask, column.valid);
-  // 0: not asked yet, 1: no, 2: yes.
+  // 0: not computed, 1: no, 2: yes.
   const answers = new Uint8Array(dictionary.length);
   for (let i = 0; i < mask.length; i++) {
     if (mask[i] === 0) continue;

@@ -32,7 +32,7 @@ export type SeriesPart = 'series' | 'values' | 'keys';
 
 const PORTION_BYTES = 1 << 20;
 const ENTRIES_PER_STEP = 1 << 14;
-// Comparisons read whole words, and so some bytes behind the last entry.
+// Comparisons read whole words, and so some bytes after the last entry.
 const SLACK_BYTES = 64;
 
 export const NO_MEASUREMENT = NO_ID;
@@ -105,7 +105,7 @@ export class SeriesKeys {
     return key.subarray(exports.measurementNameLength(exports.seriesMeasurement(id)));
   }
 
-  /** Splits the keys of series [first, end): as many as fit the answer, at least one. */
+  /** Splits the keys of series [first, end): as many as fit the result, at least one. */
   split(first: number, end: number): SplitSeries {
     assert(first < end, 'something to split');
     const { exports } = this.kernels;

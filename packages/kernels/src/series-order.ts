@@ -21,8 +21,8 @@ export function sortedByKey(
 }
 
 /**
- * As `sortedByKey`, but by the tags: compares keys and values one after the other. The order
- * differs if a value has bytes that are smaller than the separators and escapes of a key.
+ * As `sortedByKey`, but by the tags: compares keys and values one after another. The order differs
+ * if a value has bytes that are smaller than the separators and escapes of a key.
  */
 export function sortedByTags(
   { kernels }: SeriesKeys,

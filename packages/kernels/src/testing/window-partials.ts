@@ -1,4 +1,4 @@
-// What an accumulator knows of its windows, as numbers: for tests.
+// The results of an accumulator's windows, as numbers: for tests.
 import type { FieldType } from '@tidemark/core';
 
 import { WINDOW_RESULTS } from '../abi.gen.ts';
@@ -6,14 +6,14 @@ import type { Accumulator, WindowResult } from '../accumulator.ts';
 
 type TimeResult = 'start' | 'count' | `${string}Time`;
 
-/** Of each result that needs no arithmetic, the values of all windows. */
+/** The values of all windows, for each result that needs no arithmetic. */
 export type WindowPartials = {
   readonly [R in Exclude<WindowResult, 'mean' | 'spread'>]: readonly (R extends TimeResult
     ? bigint
     : number | bigint)[];
 };
 
-/** What is kept of the windows of a field of the type. */
+/** The results of the windows of a field of the type. */
 export function partialsOf(
   accumulator: Accumulator,
   type: FieldType,
