@@ -4,8 +4,8 @@ import { InvalidRequest } from '@tidemark/core';
 import { LineSplitter } from './split.ts';
 
 /**
- * Pieces of at most so many bytes, views of the body, in its order. Throws `InvalidRequest` when a
- * line is longer.
+ * Pieces of at most `bytesMax` bytes, views of the body, in its order. Throws `InvalidRequest` when
+ * a line is longer.
  */
 export function cutLines(body: Uint8Array, bytesMax: number): readonly Uint8Array[] {
   if (body.length <= bytesMax) return [body];

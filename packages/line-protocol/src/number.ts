@@ -14,7 +14,7 @@ const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS + 1 }, (_, i) => 10 ** i
 
 /**
  * Where to read (`start`, `limit`), where the value ended and what it is; `reason` is set when it
- * is none. One object is reused for all values of a body: an allocation per value would cost a
+ * is invalid. One object is reused for all values of a body: an allocation per value would cost a
  * tenth of the time.
  */
 export type ValueCursor = {
@@ -26,7 +26,7 @@ export type ValueCursor = {
   reason: string | undefined;
 };
 
-/** Reads the number at `cursor.start`; it reaches to the next comma, space, or `cursor.limit`. */
+/** Reads the number at `cursor.start`, up to the next comma, space, or `cursor.limit`. */
 export function scanNumber(body: Uint8Array, cursor: ValueCursor): void {
   const { start, limit: end } = cursor;
   let i = start;
@@ -97,7 +97,7 @@ function outOfRange(noun: string, parser: string, text: string): string {
   return `unable to parse ${noun} ${text}: strconv.${parser}: parsing "${text}": value out of range`;
 }
 
-/** The type that a token's bytes announce, `undefined` when they cannot be a number. */
+/** The type that a token's bytes indicate, `undefined` when they cannot be a number. */
 function numberShape(
   body: Uint8Array,
   range: { readonly start: number; readonly end: number; readonly allowUnsigned: boolean },
@@ -137,10 +137,7 @@ export function startsNumber(byte: number): boolean {
   );
 }
 
-/**
- * Reads a boolean that reaches from `start` to `end`; `undefined` when its spelling is not one of
- * the ten.
- */
+/** Reads the boolean [start, end); `undefined` when its spelling is not one of the ten. */
 export function parseBoolean(body: Uint8Array, start: number, end: number): boolean | undefined {
   const length = end - start;
   if (length > 5) return undefined;

@@ -37,12 +37,9 @@ import { endOfLine, LineSplitter } from './split.ts';
 
 export type ParseLinesOptions = {
   readonly precision: Precision;
-  /** Time of points that carry none; it is cut to the precision. */
+  /** Time of points without one; it is truncated to the precision. */
   readonly now: Timestamp;
-  /**
-   * Accept `1u` as an unsigned integer; off by default, as such fields are in the servers clients
-   * know.
-   */
+  /** Accept `1u` as an unsigned integer; off by default, as in InfluxDB. */
   readonly allowUnsigned?: boolean | undefined;
   /** Keeps parsed series from one body to the next. */
   readonly cache?: SeriesCache | undefined;
@@ -63,12 +60,12 @@ const NO_TIME: Timestamp = MIN_TIME - 1n;
 // Timestamps of up to this many digits are exact as a double.
 const EXACT_DIGITS = 15;
 
-/** What a line says of its series. */
+/** The part of a line after its series. */
 export type LineValues = Pick<LinePoint, 'fields' | 'time' | 'end'>;
 
 type FieldName = { readonly bytes: Uint8Array; readonly name: string };
 
-/** Reads the lines of a body, all of them or one here and there. */
+/** Reads the lines of a body, all or some of them. */
 export class LineParser {
   readonly #body: Uint8Array;
   readonly #unitNanos: bigint;
@@ -76,7 +73,7 @@ export class LineParser {
   readonly #cache: SeriesCache;
   readonly #value: ValueCursor;
   readonly #section = { end: 0, hash: 0 };
-  // Lines of one body usually have the same fields at the same places.
+  // Lines of one body usually have the same fields in the same positions.
   readonly #expectedFields: FieldName[] = [];
   #reason = '';
   #fieldsEnd = 0;
@@ -130,7 +127,7 @@ export class LineParser {
 
   /**
    * Fields and time of the line that begins at `start` and whose measurement and tags, which are
-   * known, end at the blank at `keyEnd`; `undefined` when they have a mistake.
+   * known, end at the blank at `keyEnd`; `undefined` if they are invalid.
    */
   valuesAt(start: number, keyEnd: number): LineValues | undefined {
     const end = endOfLine(this.#body, start);
@@ -190,7 +187,7 @@ export class LineParser {
   ): readonly (readonly [string, LineFieldValue])[] | undefined {
     const body = this.#body;
     const fields: [string, LineFieldValue][] = [];
-    // Structural mistakes are reported only if no value before the end of the section is wrong by
+    // Structural mistakes are reported only if no value before the end of the section is invalid by
     // itself.
     let isMalformed = false;
     let isKeyTooLong = 0;
@@ -220,7 +217,7 @@ export class LineParser {
       fields.push([this.#fieldName(fields.length, keyStart, i), this.#value.value]);
       at = this.#value.end;
       if (at < end && body[at] !== COMMA && body[at] !== SPACE) {
-        // Bytes behind the closing quote of a string.
+        // Bytes after the closing quote of a string.
         isMalformed = true;
         while (at < end && body[at] !== COMMA && body[at] !== SPACE) at++;
       }
@@ -240,7 +237,7 @@ export class LineParser {
     return undefined;
   }
 
-  /** Reads the value at `start` into `#value`, whatever its type; says why not in `#reason`. */
+  /** Reads the value at `start` into `#value`, whatever its type; on failure `#reason` says why. */
   #parseValue(start: number, end: number): boolean {
     const body = this.#body;
     const result = this.#value;
@@ -272,7 +269,7 @@ export class LineParser {
 
   /**
    * Quotes in a text come in pairs, as in `"b "c""`: it ends with the one before a comma, a blank
-   * or an equals sign that stands between pairs. Bytes behind that quote are left to be refused.
+   * or an equals sign that is between pairs. Bytes after that quote are refused later.
    */
   #parseString(start: number, end: number): boolean {
     const body = this.#body;
@@ -363,7 +360,7 @@ export class LineParser {
   }
 }
 
-/** Offset of the first byte at or behind `start` that is not a space, tab or NUL. */
+/** Offset of the first byte at or after `start` that is not a space, tab or NUL. */
 function skipBlanks(body: Uint8Array, start: number, end: number): number {
   let i = start;
   while (i < end && (body[i] === SPACE || body[i] === TAB || body[i] === NUL)) i++;

@@ -3,7 +3,7 @@ import type { FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 export type LineFieldValue = FieldValue | UnsignedValue;
 
-/** The value for who knows signed integers only: what is larger becomes negative. */
+/** The value as a signed integer if it is unsigned: larger values become negative. */
 export function signedValue(value: LineFieldValue): FieldValue {
   return typeof value === 'object' ? BigInt.asIntN(64, value.unsigned) : value;
 }
@@ -44,7 +44,7 @@ export type LineError = {
   readonly reason: string;
 };
 
-/** The message that clients know: `unable to parse '<line>': <reason>`. */
+/** The message that clients expect: `unable to parse '<line>': <reason>`. */
 export function lineErrorMessage(error: LineError): string {
   return `unable to parse '${error.text}': ${error.reason}`;
 }

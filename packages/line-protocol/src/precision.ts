@@ -27,15 +27,12 @@ export function parsePrecision(text: string): Precision | undefined {
   return Object.hasOwn(PRECISION_NANOS, text) ? (text as Precision) : undefined;
 }
 
-/**
- * What a client is told whose unit of times `parsePrecision` does not know: its times would be
- * wrong by far.
- */
+/** The error for an unknown unit of times: the times would be very wrong. */
 export function unknownPrecision(text: string): string {
   return `invalid precision "${text}" (use n, u, ms, s, m or h)`;
 }
 
-/** The time of points that carry none: now, cut to the unit, toward the past. */
+/** The time of points without one: now, truncated to the unit, toward the past. */
 export function truncateToPrecision(time: Timestamp, precision: Precision): Timestamp {
   return time - floorMod(time, PRECISION_NANOS[precision]);
 }

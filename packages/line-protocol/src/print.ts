@@ -4,7 +4,7 @@ import type { Timestamp } from '@tidemark/core';
 
 import type { LineFieldValue } from './point.ts';
 
-/** What can be printed as a line. */
+/** A point that can be printed as a line. */
 export type PrintablePoint = {
   readonly measurement: string;
   readonly tags: Iterable<readonly [string, string]>;
@@ -14,14 +14,14 @@ export type PrintablePoint = {
 
 /**
  * One line without newline, time in nanoseconds. Tags are sorted; empty tag values and fields that
- * line protocol cannot carry (NaN, infinities) are left out; `undefined` when no field is left.
+ * line protocol cannot represent (NaN, infinities) are left out; `undefined` when no field is left.
  */
 export function printLine(point: PrintablePoint): string | undefined {
   const tags = [...point.tags].filter(([, value]) => value !== '');
   return printLineOfSeries(formatSeriesKey(point.measurement, tags), point.fields, point.time);
 }
 
-/** As `printLine`, for a series key that is canonical already. */
+/** As `printLine`, for a canonical series key. */
 export function printLineOfSeries(
   seriesKey: string,
   fields: Iterable<readonly [string, LineFieldValue]>,

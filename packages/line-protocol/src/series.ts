@@ -9,8 +9,7 @@ import type { LineSeries } from './point.ts';
 export const MAX_KEY_BYTES = 65_535;
 
 /**
- * How many distinct texts a cache remembers before it restarts: about 20 MiB with tags of usual
- * length.
+ * Number of distinct texts in a cache before it restarts: about 20 MiB with tags of usual length.
  */
 const MAX_CACHED_SERIES = 65_536;
 
@@ -25,7 +24,7 @@ export class SeriesCache {
   #slots: (CachedSeries | undefined)[] = Array.from({ length: 256 });
   #count = 0;
 
-  /** The series whose text is `body[start, end)`, if it was added before. */
+  /** The cached series whose text is `body[start, end)`. */
   find(
     body: Uint8Array,
     range: { readonly start: number; readonly end: number; readonly hash: number },
@@ -40,7 +39,7 @@ export class SeriesCache {
     }
   }
 
-  /** Remembers a parsed series; the bytes are copied. */
+  /** Caches a parsed series; the bytes are copied. */
   add(bytes: Uint8Array, hash: number, series: LineSeries): void {
     if (this.#count >= MAX_CACHED_SERIES) {
       this.#slots = Array.from({ length: 256 });
@@ -73,7 +72,8 @@ function hasBytes(wanted: Uint8Array, body: Uint8Array, start: number, end: numb
 }
 
 /**
- * FNV-1a, 32 bits, of `body[start, …)` up to the first space that no backslash precedes, or `end`.
+ * FNV-1a, 32 bits, of `body[start, …)` up to the first space without a backslash before it, or
+ * `end`.
  */
 export function hashSeriesSection(
   body: Uint8Array,
@@ -151,7 +151,7 @@ function parseTag(section: Uint8Array, start: number, hasFields: boolean): Scann
 }
 
 /**
- * Offset of the first such byte at or behind `from` that no backslash precedes, or the section's
+ * Offset of the first such byte at or after `from` without a backslash before it, or the section's
  * length.
  */
 function findUnescaped(section: Uint8Array, from: number, byte: number): number {

@@ -3,13 +3,13 @@
 import { BACKSLASH, COMMA, EQUALS, NEWLINE, QUOTE, SPACE } from './bytes.ts';
 
 /**
- * Finds line ends one after the other. Quotes count only after the first space of a line and only
+ * Finds line ends one after another. Quotes count only after the first space of a line and only
  * while more `=` than `,` were seen there, that is inside a field value; elsewhere they are
  * ordinary bytes.
  */
 export class LineSplitter {
   readonly #body: Uint8Array;
-  // Next quote and backslash at or behind the position: most lines have neither and need no scan of
+  // Next quote and backslash at or after the position: most lines have neither and need no scan of
   // their own.
   #nextQuote = -1;
   #nextBackslash = -1;
@@ -35,7 +35,7 @@ function indexOfOrEnd(body: Uint8Array, byte: number, start: number): number {
   return found < 0 ? body.length : found;
 }
 
-/** Offset of the newline that ends one line, whatever has been read before it. */
+/** Offset of the newline that ends one line, independent of what was read before. */
 export function endOfLine(body: Uint8Array, start: number): number {
   const length = body.length;
   let isInFields = false;

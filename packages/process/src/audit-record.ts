@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import { PRIVATE_DIRECTORY, PRIVATE_FILE } from './private-files.ts';
 
-/** What happened, by whom and from where. Without passwords. */
+/** An event: what, by whom and from where. Without passwords. */
 export type AuditEntry = {
   /** RFC 3339. */
   readonly time: string;
   readonly event: string;
-  /** Empty where nobody is asked who it is. */
+  /** Empty without authentication. */
   readonly user: string;
-  /** Of the client, without port. */
+  /** Address of the client, without port. */
   readonly address: string;
   readonly [detail: string]: unknown;
 };
@@ -24,27 +24,27 @@ export type AuditQuestion = {
   /** Only entries before this time. */
   readonly before?: string | undefined;
   readonly user?: string | undefined;
-  /** Only entries with this text anywhere, whatever its case. */
+  /** Only entries with this text anywhere, in any case. */
   readonly text?: string | undefined;
   readonly limit: number;
 };
 
 export type AuditRecordOptions = {
-  /** Made when it is not there. */
+  /** Created when it does not exist. */
   readonly directory: string;
   /** Size of all files together. */
   readonly maxBytes: number;
-  /** Told when entries could not be kept. */
+  /** Called when entries could not be stored. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Entries that may wait for the disk; what comes beyond is in the service log only. */
+/** Maximum number of entries that wait for the disk; further ones are only in the service log. */
 const WAITING_MAX = 10_000;
 
-/** A statement may be megabytes long; who it was and what it began with is for reading. */
+/** A statement may be megabytes long; its user and its beginning are enough to read. */
 const TEXT_CHARACTERS_MAX = 4000;
 
-/** Refusals have a part of their own: who is refused often must not push out what was done. */
+/** Refusals have their own part: many of them must not displace successful changes. */
 const REFUSED_SHARE = 0.25;
 
 export class AuditRecord {
@@ -60,17 +60,17 @@ export class AuditRecord {
     this.#refusals = lane('refusals', REFUSED_SHARE);
   }
 
-  /** Something that was done. On disk when `written` resolves. */
+  /** Adds a successful change. It is on disk when `written` resolves. */
   add(entry: AuditEntry): void {
     this.#changes.add(entry);
   }
 
-  /** Something that nobody was allowed to do. */
+  /** Adds a refusal. */
   addRefusal(entry: AuditEntry): void {
     this.#refusals.add(entry);
   }
 
-  /** Resolves when everything that was added before is on disk, or was said to be lost. */
+  /** Resolves when everything added before is on disk, or was reported as lost. */
   async written(): Promise<void> {
     await Promise.all([this.#changes.written(), this.#refusals.written()]);
   }
@@ -90,13 +90,13 @@ export class AuditRecord {
 }
 
 type LaneOptions = {
-  /** Path of its files, without ending. */
+  /** Path of its files, without extension. */
   readonly path: string;
   readonly maxBytes: number;
   readonly onError: (error: unknown) => void;
 };
 
-/** Entries in two files, of which the older one is replaced when the newer is half of all. */
+/** Entries in two files; the older one is replaced when the newer has half of the size. */
 class Lane {
   readonly #options: LaneOptions;
   readonly #current: string;
@@ -151,7 +151,7 @@ class Lane {
     this.#file = undefined;
   }
 
-  /** Writes and syncs what waits, together. Never rejects. */
+  /** Writes and syncs waiting entries together. Never rejects. */
   async #write(): Promise<void> {
     this.#isScheduled = false;
     const bytes = Buffer.from(this.#waiting.splice(0).join(''));
@@ -179,7 +179,7 @@ class Lane {
     const file = await open(this.#current, 'a', PRIVATE_FILE);
     this.#file = file;
     this.#sizeBytes = (await file.stat()).size;
-    // A line that a crash has cut must not take the next one with it.
+    // A line that a crash has cut must not damage the next one.
     if (this.#sizeBytes > 0) await file.appendFile('\n');
     return file;
   }
@@ -199,22 +199,22 @@ function shortened(value: unknown): unknown {
   return `${value.slice(0, TEXT_CHARACTERS_MAX)}…`;
 }
 
-/** A line that was cut by a crash, or is none of ours, is no entry. */
+/** A line that a crash has cut, or of another format, is no entry. */
 function parseEntry(line: string): AuditEntry | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null ? (value as AuditEntry) : undefined;
   } catch {
-    // Told above.
+    // Reported above.
     return undefined;
   }
 }
 
-/** Entries that one answer may hold. */
+/** Maximum number of entries in one answer. */
 const LIMIT_MAX = 1000;
 const LIMIT_DEFAULT = 100;
 
-/** A question as it comes in the query of a URL. Throws `InvalidRequest`. */
+/** A query from the parameters of a URL. Throws `InvalidRequest`. */
 export function parseAuditQuestion(parameter: (name: string) => string): AuditQuestion {
   const text = parameter('limit');
   if (!/^\d*$/.test(text)) throw new InvalidRequest('limit must be a number of entries');
@@ -226,7 +226,7 @@ export function parseAuditQuestion(parameter: (name: string) => string): AuditQu
   };
 }
 
-/** A record where there is room for one; a directory that cannot be made is said, not thrown. */
+/** Opens a record if it has a size; a directory that cannot be created is logged, not thrown. */
 export function openAuditRecord(options: AuditRecordOptions): AuditRecord | undefined {
   if (options.maxBytes === 0) return undefined;
   try {

@@ -8,8 +8,8 @@ import { delimiter, dirname, join } from 'node:path';
 import type { Clock } from '@tidemark/core';
 
 /**
- * Starts a program that goes on without us; what it prints is in `output.log` beside its
- * configuration. Its pid.
+ * Starts a program that outlives this process; its output is in `output.log` beside its
+ * configuration. Returns its pid.
  */
 export function startDetached(
   program: string,
@@ -33,23 +33,23 @@ export function startDetached(
   });
 }
 
-/** Whether the process runs and is the one that was started with this configuration. */
+/** Whether the process runs and was started with this configuration. */
 export function isRunning(pid: number, configuration: string): boolean {
   if (pid === 0) return false;
   try {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '';
     if (state.startsWith('Z')) return false;
     const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    // Java starts itself again, and has no command line while it does; the kernel's own processes
-    // never have one, nor a program.
+    // Java starts itself again, without a command line meanwhile; the kernel's own processes never
+    // have one, nor a program.
     return line === '' ? readlinkSync(`/proc/${pid}/exe`) !== '' : line.includes(configuration);
   } catch {
-    // There is no such process, or it has ended between the two files.
+    // The process does not exist, or has ended between the two reads.
     return false;
   }
 }
 
-/** Asks a process to end, waits for it, and kills it when that takes longer than `deadlineMs`. */
+/** Asks a process to end, waits for it, and kills it after `deadlineMs`. */
 export async function stopProcess(
   pid: number,
   configuration: string,
@@ -64,7 +64,7 @@ export async function stopProcess(
   }
 }
 
-/** Where a program is installed; servers are where a user's PATH may not look. */
+/** Path of a program; servers may be outside of a user's PATH. */
 export function findProgram(name: string, environment: NodeJS.ProcessEnv): string | undefined {
   const directories = [...(environment['PATH'] ?? '').split(delimiter), ...PACKAGED];
   return directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
@@ -72,5 +72,5 @@ export function findProgram(name: string, environment: NodeJS.ProcessEnv): strin
 
 const PACKAGED = ['/usr/sbin', '/usr/bin'];
 
-/** How often the end of a process is looked for. */
+/** Interval of checking whether a process has ended. */
 const POLL_MS = 50;

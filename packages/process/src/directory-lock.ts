@@ -12,14 +12,14 @@ import { Conflict } from '@tidemark/core';
 import { PRIVATE_FILE } from './private-files.ts';
 
 export type DirectoryLock = {
-  /** Lets others in. Idempotent. */
+  /** Releases the lock. Idempotent. */
   release(): Promise<void>;
 };
 
 export type LockOptions = {
   /** Owners of different kinds may share a directory; lower-case letters. */
   readonly kind: string;
-  /** Name of the file, within the directory, that says who holds it. */
+  /** Name of the file in the directory that identifies the holder. */
   readonly ownerFile: string;
 };
 
@@ -30,7 +30,7 @@ export async function lockDirectory(
   directory: string,
   options: LockOptions,
 ): Promise<DirectoryLock> {
-  // Device and inode name the directory whatever path leads to it.
+  // Device and inode identify the directory for every path to it.
   const { dev, ino } = statSync(directory, { bigint: true });
   const name = createHash('sha256').update(`${dev}:${ino}`).digest('hex').slice(0, 40);
   const ownerPath = join(directory, options.ownerFile);
@@ -49,7 +49,7 @@ export async function lockDirectory(
     const owner = { pid: process.pid, bootId: bootId() };
     writeFileSync(ownerPath, `${JSON.stringify(owner)}\n`, { mode: PRIVATE_FILE });
   } catch (error) {
-    // A full disk: the lock holds all the same, and somebody has to be able to make room.
+    // A full disk: the lock is still held, and an engine has to start to free space.
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') {
       await close(server);
       throw error;
@@ -60,7 +60,7 @@ export async function lockDirectory(
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    // Closing what is closed already is no failure.
+    // Closing a closed server is no failure.
     server.close(() => resolve());
   });
 }

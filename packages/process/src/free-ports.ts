@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /**
- * So many different ports of loopback that nobody listens on. They are below the range that the
- * system gives to outgoing connections and to servers that ask for any port: neither can take one
- * before the process it was chosen for listens.
+ * Different free ports of loopback. They are below the range that the system assigns to outgoing
+ * connections and to servers without a fixed port, so neither can take one before its process
+ * listens.
  */
 export async function freePorts(
   count: number,
@@ -28,13 +28,13 @@ const FIRST_UNPRIVILEGED_PORT = 1024;
 
 const PORTS_CHOSEN_FROM = 20_000;
 
-/** Of the range from which Linux takes ports by itself; other systems begin no lower. */
+/** Start of the range from which Linux assigns ports; other systems start no lower. */
 function firstEphemeralPort(): number {
   const usual = 32_768;
   try {
     return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10);
   } catch {
-    // Another system, or one that does not tell.
+    // Another system, or one without this file.
     return usual;
   }
 }

@@ -3,18 +3,14 @@
 // MiB were resident.
 import { getHeapStatistics } from 'node:v8';
 
-/** What a thread does to its heap; replaced in tests. */
+/** Heap functions of a thread; replaced in tests. */
 export type HeapControl = {
-  /**
-   * Bytes of objects and of their buffers, in use or not yet collected; takes some microseconds.
-   */
+  /** Bytes of objects and their buffers, in use or not yet collected; takes some microseconds. */
   readonly usedBytes: () => number;
   readonly collect: () => void;
 };
 
-/**
- * The engine collects by itself when buffers have grown by tens of megabytes, though not always.
- */
+/** The engine collects by itself when buffers have grown by tens of megabytes, but not always. */
 const BUFFERS_SHARE = 1 / 2;
 
 const OWN_HEAP: HeapControl = {
@@ -22,30 +18,30 @@ const OWN_HEAP: HeapControl = {
     const { used_heap_size: objects, external_memory: buffers } = getHeapStatistics();
     return objects + BUFFERS_SHARE * buffers;
   },
-  // Absent where the program was started without `--expose-gc`: the engine collects when it wants.
+  // Without `--expose-gc` this does nothing: the engine decides when to collect.
   collect: () => void globalThis.gc?.({ type: 'major' }),
 };
 
 export class HeapWatch {
   readonly #growthBytes: number;
   readonly #heap: HeapControl;
-  /** The least that was in use since the last collection. */
+  /** The smallest size since the last collection. */
   #leastBytes = Infinity;
 
-  /** Collects when the heap has grown by so much. */
+  /** Collects when the heap has grown by `growthBytes`. */
   constructor(growthBytes: number, heap = OWN_HEAP) {
     this.#growthBytes = growthBytes;
     this.#heap = heap;
   }
 
-  /** Called wherever objects of some megabytes have been made. */
+  /** Call it after creating objects of some megabytes. */
   look(): void {
     const usedBytes = this.#heap.usedBytes();
     this.#leastBytes = Math.min(this.#leastBytes, usedBytes);
     if (usedBytes - this.#leastBytes >= this.#growthBytes) this.collect();
   }
 
-  /** Collects now: much of what was in use is not any more. */
+  /** Collects now, because many objects are no longer in use. */
   collect(): void {
     this.#heap.collect();
     this.#leastBytes = this.#heap.usedBytes();

@@ -3,7 +3,7 @@
 import { Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
 
-/** Share of an interval that a thread works: above the one it is busy, below the other idle. */
+/** Share of an interval that a thread works: above this it is busy, below the next one idle. */
 const BUSY = 0.1;
 const IDLE = 0.02;
 
@@ -11,10 +11,10 @@ const IDLE = 0.02;
 const RESTING = 12;
 
 /**
- * What is worth doing for the memory of this thread, told once per interval. In the first idle
- * interval after a busy one its garbage is collected. When it has rested for a minute, the pages of
- * its heap are given back too, with which it works faster: a query that makes many objects costs up
- * to twice the CPU until there are as many again.
+ * Decides how to release memory of this thread, once per interval. In the first idle interval after
+ * a busy one its garbage is collected. When it has rested for a minute, the pages of its heap are
+ * released too, which slows it down: a query that creates many objects costs up to twice the CPU
+ * until there are as many pages again.
  */
 export class IdleWatch {
   #isDone = true;
@@ -36,9 +36,9 @@ export class IdleWatch {
 }
 
 /**
- * Collects all garbage of the calling thread in a turn of its own, and gives the pages back that
- * its heap does not need any more. The collector that the engine exposes keeps the pages of the
- * young objects, up to 32 MiB for each thread; the one of its inspector does not.
+ * Collects all garbage of the calling thread in a turn of its own, and releases unused pages of its
+ * heap. The collector that the engine exposes keeps the pages of the young objects, up to 32 MiB
+ * for each thread; the one of its inspector does not.
  */
 export async function collectAll(): Promise<void> {
   const session = new Session();
@@ -51,15 +51,15 @@ export async function collectAll(): Promise<void> {
 }
 
 // With a heap of 20 MiB the engine begins to mark it after some 10 MiB of buffers. A collection of
-// the young objects of a thread that makes few takes 0.5 ms.
+// the young objects of a thread with few of them takes 0.5 ms.
 const YOUNG_BUFFER_BYTES = 6 << 20;
 
 /**
- * Gives back the buffers of a thread that reads many bytes and makes few objects. What lies in
- * buffers counts as part of the old objects: it makes the engine collect them all, with the help of
- * all its threads, though the buffers belong to young ones, which it would collect by themselves
- * only when they are many. Doing that in time took the CPU time of writes to tasks from 3.2 to 2.3
- * s per million rows.
+ * Releases the buffers of a thread that reads many bytes and creates few objects. Buffers count as
+ * old memory: they make the engine collect all old objects, with the help of all its threads,
+ * though the buffers belong to young ones, which it would collect by themselves only when they are
+ * many. Collecting these in time reduced the CPU time of writes to tasks from 3.2 to 2.3 s per
+ * million rows.
  */
 export class YoungBuffers {
   readonly #collect: () => void;
@@ -69,9 +69,7 @@ export class YoungBuffers {
     this.#collect = collectYoung;
   }
 
-  /**
-   * So many bytes were made that nobody holds for long. Collects when they have become too many.
-   */
+  /** Counts bytes of short-lived buffers, and collects when there are too many. */
   note(sizeBytes: number): void {
     this.#sizeBytes += sizeBytes;
     if (this.#sizeBytes < YOUNG_BUFFER_BYTES) return;
@@ -81,17 +79,17 @@ export class YoungBuffers {
 }
 
 /**
- * The collector is there because the launcher starts the program with `--expose-gc`
- * (packages/cli/bin/runtime.cjs). Elsewhere collections come when the engine wants them.
+ * The collector exists because the launcher starts the program with `--expose-gc`
+ * (packages/cli/bin/runtime.cjs). Otherwise the engine decides when to collect.
  */
 function collect(type: 'minor' | 'major'): void {
   void globalThis.gc?.({ type });
 }
 
 /**
- * Collects the garbage of the calling thread when it falls idle after work, and gives memory back
- * when it rests: some tens of milliseconds each without anybody waiting. Does not keep the thread
- * alive. Returns what ends it.
+ * Collects the garbage of the calling thread when it becomes idle after work, and releases memory
+ * when it rests: some tens of milliseconds each, which delay nobody. Does not keep the thread
+ * alive. Returns a function that ends it.
  */
 export function collectWhenIdle(intervalMs = 5_000): () => void {
   const watch = new IdleWatch();

@@ -14,21 +14,21 @@ import { makeDirectory } from './make-directory.ts';
 /** One process of a cluster. */
 export type LocalProcess = {
   readonly name: string;
-  /** The file it is started with, in a directory of its own. */
+  /** The file that it is started with, in a directory of its own. */
   readonly configuration: string;
-  /** Of its last start; 0 before the first. */
+  /** Pid of its last start; 0 before the first. */
   readonly pid: number;
   /** Whether it answers. */
   isUp(): Promise<boolean>;
 };
 
-/** What is particular to a kind of cluster. `File` is what its file has, as JSON. */
+/** The specific parts of a kind of cluster. `File` is its file's contents, as JSON. */
 export type LocalClusterKind<File> = {
-  /** Of the file, below the directory of a cluster. */
+  /** Name of the file, below the directory of a cluster. */
   readonly file: string;
   /** What it describes: "cluster of engines". */
   readonly what: string;
-  /** The verb of `tidemark` whose `up` makes one. */
+  /** The command of `tidemark` whose `up` creates one. */
   readonly verb: string;
   /** All of them; the first one is up before the others start, and ends after them. */
   processes(file: File, directory: string): readonly LocalProcess[];
@@ -38,9 +38,9 @@ export type LocalClusterKind<File> = {
 
 export type StartOptions<File> = {
   readonly clock: Clock;
-  /** What a new cluster is made of, with ports that are free. */
+  /** Creates the contents for a new cluster, with free ports. */
   make(): Promise<File>;
-  /** Throws when an existing cluster is not the one that is wanted. */
+  /** Throws when an existing cluster differs from the requested one. */
   check(file: File): void;
   /** Writes the configuration of every process. */
   configure(file: File): void;
@@ -48,13 +48,13 @@ export type StartOptions<File> = {
   command(process: LocalProcess): readonly string[];
 };
 
-/** What a cluster is made of, and which of its processes answer, in their order. */
+/** The file of a cluster, and which of its processes answer, in order. */
 export type LocalClusterState<File> = { readonly file: File; readonly isUp: readonly boolean[] };
 
 /** Ports of a new cluster that were free when they were chosen may be taken when it listens. */
 const STARTS_TRIED = 3;
 
-/** How often a process is asked whether it is up. */
+/** Interval of checking whether a process is up. */
 const POLL_MS = 100;
 
 /** A process that ended before it answered. */
@@ -70,8 +70,8 @@ export class LocalCluster<File> {
   }
 
   /**
-   * Starts what does not run, and resolves when all of it answers. Ports and data of an earlier
-   * start are kept. When it fails, what it has started is ended again.
+   * Starts the processes that do not run, and resolves when all answer. Ports and data of an
+   * earlier start are kept. On failure, the started processes are ended again.
    */
   async start(options: StartOptions<File>): Promise<LocalClusterState<File>> {
     makeDirectory(this.directory, { setting: '--dir', mode: 0o700 });

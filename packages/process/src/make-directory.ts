@@ -7,14 +7,14 @@ import { dirname, resolve } from 'node:path';
 import { InvalidRequest, messageOf } from '@tidemark/core';
 
 export type MakeDirectoryOptions = {
-  /** What to change for another directory: given for one that must be writable from the start. */
+  /** The setting to change for another directory: for one that must be writable from the start. */
   readonly setting?: string | undefined;
   readonly mode?: number | undefined;
 };
 
 /**
- * Makes a directory and those above it that are missing. Throws `InvalidRequest`, which names the
- * step that fails and the setting, when that is not possible.
+ * Creates a directory and its missing parents. Throws `InvalidRequest`, which names the step that
+ * fails and the setting, when that is not possible.
  */
 export function makeDirectory(path: string, options: MakeDirectoryOptions = {}): void {
   const { setting, mode } = options;
@@ -43,7 +43,7 @@ export function makeDirectory(path: string, options: MakeDirectoryOptions = {}):
 
 type Refuse = (at: string, error: unknown) => never;
 
-/** The root is always there, so that the way up ends. */
+/** The root always exists, so the way up ends. */
 function isThere(step: string, refuse: Refuse): boolean {
   try {
     if (statSync(step).isDirectory()) return true;
@@ -57,14 +57,14 @@ function makeOne(step: string, mode: number | undefined, refuse: Refuse): void {
   try {
     mkdirSync(step, mode === undefined ? {} : { mode });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') refuse(dirname(step), error);
   }
 }
 
 const user = `user ${process.getuid?.() ?? ''}`;
 
-/** Why nothing can be made or written there, by the code that the system answers. */
+/** Why nothing can be created or written there, by error code. */
 const REASONS: Readonly<Record<string, (at: string) => string>> = {
   EACCES: (at) => `${user} has no right to ${at}`,
   EPERM: (at) => `${user} has no right to ${at}`,

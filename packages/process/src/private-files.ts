@@ -5,23 +5,23 @@ import { join } from 'node:path';
 
 import { messageOf } from '@tidemark/core';
 
-/** Modes of what is made. */
+/** Modes of created files and directories. */
 export const PRIVATE_DIRECTORY = 0o700;
 export const PRIVATE_FILE = 0o600;
 
 const OTHERS = 0o077;
 
 export type NarrowResult = {
-  /** Files and folders that others could use. */
+  /** Number of files and folders that others could use. */
   readonly narrowed: number;
   /**
-   * Why one of them stays as it is: it belongs to somebody else, or its file system has no rights.
+   * Why one of them stays as it is: another user owns it, or its file system has no permissions.
    */
   readonly refusal: string | undefined;
 };
 
 /**
- * Takes the rights of group and others away from a folder and everything in it. Links and sockets
+ * Removes the permissions of group and others from a folder and everything in it. Links and sockets
  * are left alone.
  */
 export function narrowToOwner(directory: string): NarrowResult {
@@ -40,14 +40,14 @@ export function narrowToOwner(directory: string): NarrowResult {
       for (const name of readdirSync(path)) waiting.push(join(path, name));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Somebody tidies up beside us.
+      // Another process removed it meanwhile.
       if (code !== 'ENOENT') refusal ??= `${path}: ${messageOf(error)}`;
     }
   }
   return { narrowed, refusal };
 }
 
-/** As `narrowToOwner`, and says what it did in a line of the log. */
+/** As `narrowToOwner`, and logs the result. */
 export function narrowAndTell(
   directory: string,
   log: (level: 'info' | 'warn', message: string, fields: Readonly<Record<string, unknown>>) => void,

@@ -1,12 +1,11 @@
 // CPU time of the process for metrics.
 
-/** Microseconds that the process has used. */
+/** Microseconds used by the process. */
 type CpuUsage = { readonly user: number; readonly system: number };
 
 /**
- * Counters of CPU seconds count from the moment when they are made, which is the first request for
- * metrics: what the process had used by then is added, so that they count from its start as their
- * name says.
+ * Counters of CPU seconds count from their creation, at the first request for metrics: the time
+ * used before is added, so that they count from the start of the process, as their name says.
  */
 export function countCpuFromStart(
   before: CpuUsage,

@@ -7,10 +7,10 @@ import { accessSync, closeSync, constants, openSync, readdirSync, readFileSync }
 import { delimiter, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** Variables that say how to run, and nothing of what the service knows. */
+/** Variables that affect how programs run, and contain nothing about the service. */
 const PASSED_ON = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|SystemRoot)$/;
 
-/** Flag of a descriptor that programs do not get, in octal digits as the kernel prints them. */
+/** Flag of a descriptor that programs do not inherit, in octal digits as the kernel prints them. */
 const CLOSE_ON_EXEC = 0o2000000;
 
 const STANDARD_COUNT = 3;
@@ -52,9 +52,9 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string | undef
   return Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));
 }
 
-// Libraries open files that programs would get, such as that of the engine's metadata, and Node
-// cannot mark them. What it can is to put another file in their place; in any other place it has
-// something of its own.
+// Libraries open files that programs would inherit, such as that of the engine's metadata, and Node
+// cannot mark them. But Node can pass another file in their place; at any other position it has a
+// descriptor of its own.
 function coverLeaks(nothing: number): ('ignore' | number)[] {
   const places: ('ignore' | number)[] = [];
   for (const descriptor of descriptors()) {
@@ -65,7 +65,7 @@ function coverLeaks(nothing: number): ('ignore' | number)[] {
   return places;
 }
 
-/** Open descriptors; none where the system does not tell. */
+/** Open descriptors; none if the system does not list them. */
 function descriptors(): readonly number[] {
   try {
     return readdirSync('/proc/self/fdinfo').map(Number);
@@ -80,20 +80,20 @@ function isLeaking(descriptor: number): boolean {
     const flags = Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)?.[1] ?? '', 8);
     return (flags & CLOSE_ON_EXEC) === 0;
   } catch {
-    // Closed meanwhile: the one by which the list was read.
+    // Closed meanwhile: it is the one by which the list was read.
     return false;
   }
 }
 
-// A kill of the service ends nothing else by itself. Where this tool of the system is missing,
-// programs live on.
+// When the service is killed, nothing else ends the programs. Without this system tool, they live
+// on.
 let guardFile: string | undefined;
 function endsWithUs(): readonly string[] {
   guardFile ??= process.platform === 'linux' ? (find('setpriv') ?? '') : '';
   return guardFile === '' ? [] : [guardFile, '--pdeathsig', 'KILL', '--'];
 }
 
-/** A program that is not there must fail as such, not as the tool that would start it. */
+/** A missing program must fail as such, not as the tool that would start it. */
 function canRun(file: string): boolean {
   return file.includes('/') ? isExecutable(file) : find(file) !== undefined;
 }

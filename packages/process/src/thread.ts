@@ -6,8 +6,7 @@ import type { WorkerOptions } from 'node:worker_threads';
 const BUNDLE_BOOT = new URL('../boot/thread-bundle.cjs', import.meta.url);
 
 /**
- * What the loader of a bundle (`bundle-loader.cjs`) tells the program; not defined in programs that
- * are not bundled.
+ * Set by the loader of a bundle (`bundle-loader.cjs`); undefined in programs that are not bundled.
  */
 declare const tidemarkBundle: { readonly directory: string } | undefined;
 
@@ -47,9 +46,9 @@ function bundledName({ pathname }: URL): string {
 }
 
 /**
- * Threads inherit what the process was started with. Only one that was given its program as text
- * lists what is left without it, as its threads start from files: a list must not have flags of V8,
- * which hold for the process anyway.
+ * Threads inherit the options of the process. Only a process that was given its program as text
+ * passes the other options on, because its threads start from files: the list must not have flags
+ * of V8, which apply to the process anyway.
  */
 function threadArguments(given: readonly string[]): string[] | undefined {
   const isText = (argument: string): boolean => argument.startsWith('--input-type');

@@ -1,7 +1,7 @@
-// What tests of other things than access give an engine: everything that its configuration can
+// The permissions of an engine in tests of other things: everything that its configuration can
 // list.
 
-/** Section `[alert]` of an engine whose definitions may reach the whole machine. */
+/** Section `[alert]` of an engine whose definitions may access the whole machine. */
 export const EVERYTHING_ALLOWED = {
   'allowed-programs': ['*', '/**'],
   'allowed-files': ['/**'],

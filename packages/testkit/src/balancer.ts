@@ -1,4 +1,4 @@
-// A plain balancer of TCP connections: hands each on to the next server that takes it.
+// A plain balancer of TCP connections: passes each to the next server that accepts it.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
@@ -14,7 +14,7 @@ export class TcpBalancer {
     this.#server = createServer((client) => this.#accept(client));
   }
 
-  /** `targets` gives the URLs of the servers that there are. */
+  /** `targets` returns the URLs of the servers. */
   static async open(targets: () => readonly string[]): Promise<TcpBalancer> {
     const balancer = new TcpBalancer(targets);
     balancer.#server.listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-// How tests start the system's Chromium.
+// Arguments with which tests start the system's Chromium.
 
 /** Without a display, a sandbox or a network of its own, as in a container. */
 export const BROWSER_ARGUMENTS: readonly string[] = [

@@ -3,7 +3,7 @@ import type { Clock, Timestamp } from '@tidemark/core';
 
 type Sleeper = { readonly dueMs: number; readonly wake: () => void };
 
-/** A clock that moves only when it is told to. */
+/** A clock that only moves on request. */
 export class TestClock implements Clock {
   readonly #start: Timestamp;
   #elapsedMs = 0;
@@ -39,20 +39,20 @@ export class TestClock implements Clock {
     });
   }
 
-  /** Moves time on and wakes whoever is due, all at once. */
+  /** Moves time on and wakes all sleepers that are due, at once. */
   advance(ms: number): void {
     this.#elapsedMs += ms;
     for (const sleeper of this.#sleepers) if (sleeper.dueMs <= this.#elapsedMs) this.#wake(sleeper);
   }
 
   /**
-   * Moves time on to a moment and wakes whoever is due, one after the other at its own time; who is
-   * woken may sleep again.
+   * Moves time on to a moment and wakes sleepers one after another at their own times; they may
+   * sleep again.
    */
   async passTo(end: Timestamp): Promise<void> {
     const endMs = Number(end - this.#start) / 1e6;
     for (;;) {
-      // Whoever was woken gets the chance to sleep again.
+      // Gives woken sleepers the chance to sleep again.
       for (let i = 0; i < 50; i++) await Promise.resolve();
       const [first] = [...this.#sleepers].sort((a, b) => a.dueMs - b.dueMs);
       if (first === undefined || first.dueMs > endMs) break;
@@ -62,7 +62,7 @@ export class TestClock implements Clock {
     this.#elapsedMs = endMs;
   }
 
-  /** Wakes everybody; time stands still. */
+  /** Wakes all sleepers; time stands still. */
   wakeAll(): void {
     for (const sleeper of this.#sleepers) this.#wake(sleeper);
   }

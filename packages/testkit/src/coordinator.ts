@@ -1,5 +1,5 @@
 // A NATS server with JetStream of the distribution, as the coordinator of a cluster of engines; and
-// a way to it that tests can cut.
+// a connection to it that tests can cut.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ export class TestCoordinator {
     this.directory = directory;
   }
 
-  /** Starts a server on a free port, with nothing in it. */
+  /** Starts an empty server on a free port. */
   static async start(): Promise<TestCoordinator> {
     const coordinator = new TestCoordinator(await makeDirectory());
     await coordinator.start();
@@ -34,7 +34,7 @@ export class TestCoordinator {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again, on the port of before, with what it has kept. */
+  /** Starts it again, on the same port, with its data. */
   async start(): Promise<void> {
     for (const name of readdirSync(this.directory))
       if (name.endsWith('.ports')) rmSync(join(this.directory, name));
@@ -59,7 +59,7 @@ export class TestCoordinator {
     return Number(new URL(first).port);
   }
 
-  /** Ends it without a warning; what it has acknowledged is kept. */
+  /** Kills it; acknowledged data is kept. */
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
@@ -69,14 +69,14 @@ export class TestCoordinator {
     await ended;
   }
 
-  /** Ends it, and removes what it has kept. */
+  /** Ends it, and removes its data. */
   async close(): Promise<void> {
     await this.kill();
     await removeDirectory(this.directory);
   }
 }
 
-/** A way to a port of loopback that can be cut: what is sent then is neither taken nor refused. */
+/** A link to a port of loopback that can be cut: data sent then is neither accepted nor refused. */
 export class CuttableLink {
   readonly #targetPort: number;
   readonly #server: Server;
@@ -103,7 +103,7 @@ export class CuttableLink {
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Those that were connected have lost what was sent meanwhile, and are told so. */
+  /** Connections that were open lost data meanwhile, and are reset. */
   restore(): void {
     this.#isCut = false;
     for (const socket of this.#sockets) socket.destroy();
@@ -127,7 +127,7 @@ export class CuttableLink {
         this.#sockets.delete(from);
         to.destroy();
       });
-      // Either end may go away; the other is told.
+      // Either end may go away; the other is closed.
       from.on('error', () => to.destroy());
     }
   }

@@ -1,4 +1,4 @@
-// Several engines in this process with a coordinator, each with a way to it that can be cut, for
+// Several engines in this process with a coordinator, each with a link to it that can be cut, for
 // tests.
 import { NatsCoordinator } from '@tidemark/cluster';
 import type { StartEngineOptions } from '@tidemark/engine';
@@ -23,10 +23,10 @@ export type TestMember = {
   readonly tasks: number;
 };
 
-/** All instances share the thread of the test with each other, which may be busy for a while. */
+/** All instances share the thread of the test, which may be busy for a while. */
 const LEASE = '3s';
 
-/** With which all of them store definitions. */
+/** The key with which all of them store definitions. */
 const KEY = 'k'.repeat(32);
 
 export class TestCluster {
@@ -64,7 +64,7 @@ export class TestCluster {
     return instance;
   }
 
-  /** Starts one that was stopped, or stops it before. */
+  /** Starts a stopped instance, or restarts a running one. */
   async restart(
     { engine, link, values }: TestInstance,
     options: Partial<StartEngineOptions> = {},
@@ -86,23 +86,23 @@ export class TestCluster {
     );
   }
 
-  /** Those that are started. */
+  /** The running instances. */
   get running(): readonly TestInstance[] {
     return this.instances.filter(({ engine }) => engine.isStarted);
   }
 
-  /** What all of them have logged, each in its order. */
+  /** The logs of all of them, each in its order. */
   get log(): readonly string[] {
     return this.instances.flatMap(({ engine }) => engine.log);
   }
 
-  /** All instances, as one of them says; none while it does not know. */
+  /** All instances, according to one of them; none while it does not know. */
   async members({ engine }: TestInstance): Promise<readonly TestMember[]> {
     const { json } = await engine.call('GET', '/engine/v1/cluster/members');
     return json?.members ?? [];
   }
 
-  /** The instance that leads, as one of them says. */
+  /** The leading instance, according to one of them. */
   async leader(asked: TestInstance): Promise<TestInstance> {
     return eventually('a leader', async () => {
       const leader = (await this.members(asked)).find((member) => member.leader);

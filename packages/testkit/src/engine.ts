@@ -1,4 +1,4 @@
-// An engine in this process with a directory of its own, for tests: started, restarted and asked
+// An engine in this process with a directory of its own, for tests: started, restarted and queried
 // over its socket.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** The body's JSON; bare text where it is none. Tests say what they expect of it. */
+  /** The body's JSON; bare text if it is none. Tests define its type. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 };
@@ -21,7 +21,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 export class TestEngine {
   readonly directory = mkdtempSync(join(tmpdir(), 'engine-test-'));
-  /** What was logged, a line each with its fields as JSON. */
+  /** Log lines with their fields as JSON. */
   readonly log: string[] = [];
   #service: EngineService | undefined;
 
@@ -29,16 +29,16 @@ export class TestEngine {
     return this.#service !== undefined;
   }
 
-  /** Where the API answers. */
+  /** URL of the API. */
   get url(): string {
     if (this.#service === undefined) throw new Error('the engine is not started');
     return this.#service.url;
   }
 
   /**
-   * Starts on what is in the directory. The values are those of a configuration file; by default
-   * the engine keeps no statistics, has no threads for tasks, allows everything and listens on a
-   * free port of loopback.
+   * Starts with the contents of the directory. The values are those of a configuration file; by
+   * default the engine keeps no statistics, has no threads for tasks, permits everything and
+   * listens on a free port of loopback.
    */
   async start(values: Values = {}, options: Partial<StartEngineOptions> = {}): Promise<void> {
     const section = (name: string): Values => (values[name] ?? {}) as Values;
@@ -76,7 +76,9 @@ export class TestEngine {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Sends a request to a path such as `/engine/v1/tasks`; a body that is no text goes as JSON. */
+  /**
+   * Sends a request to a path such as `/engine/v1/tasks`; a body that is no text is sent as JSON.
+   */
   async call(
     method: string,
     path: string,
@@ -97,10 +99,10 @@ export class TestEngine {
   }
 }
 
-/** A script that counts the points of measurement `m`; `countedBy` tells them. */
+/** A script that counts the points of measurement `m`; `countedBy` reads the count. */
 export const COUNTING = `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`;
 
-/** How many points a task with the script `COUNTING` was given; 0 before the first. */
+/** Number of points that a task with the script `COUNTING` was given; 0 before the first. */
 export async function countedBy(engine: TestEngine, task: string): Promise<number> {
   const { json } = await engine.call('GET', `/engine/v1/tasks/${task}/counted`);
   const [series] = json.series ?? [];

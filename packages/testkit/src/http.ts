@@ -2,7 +2,7 @@
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** Sends a request with fetch and reads the whole answer. */
+/** Sends a request with fetch and reads the whole response. */
 export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
   return { status: response.status, headers: response.headers, text: await response.text() };
@@ -23,7 +23,7 @@ type QueryBody = {
   readonly error?: string;
 };
 
-/** Runs a statement and gives its series; an error in the answer throws. */
+/** Runs a statement and returns its series; throws for an error in the answer. */
 export async function query(
   tsdb: string,
   text: string,
@@ -52,8 +52,8 @@ export async function write(
 }
 
 /**
- * Repeats `attempt` until it gives something else than `undefined`; an outside process is what is
- * waited for.
+ * Repeats `attempt` until it returns something other than `undefined`; for waiting on another
+ * process.
  */
 export async function eventually<T>(
   what: string,

@@ -1,4 +1,4 @@
-// Public face of @tidemark/testkit: what only tests need.
+// Public face of @tidemark/testkit: code that only tests need.
 export { TcpBalancer } from './balancer.ts';
 export { BROWSER_ARGUMENTS } from './browser.ts';
 export { EVERYTHING_ALLOWED } from './allowed.ts';

@@ -1,5 +1,5 @@
 // Starts a real InfluxDB 1.6 of the distribution on free ports, for tests that compare with it or
-// move from it.
+// import from it.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ export async function startInfluxdb(
   settings: { readonly isAuthenticated?: boolean } = {},
 ): Promise<Influxdb> {
   const directory = await makeDirectory();
-  // The peer cannot be told to choose ports itself.
+  // The peer cannot choose ports itself.
   const [port, backupPort] = await freePorts(2);
   const file = join(directory, 'influxdb.conf');
   await writeFile(

@@ -1,4 +1,4 @@
-// Bodies of line protocol out of pieces that are mostly right and sometimes nasty, for everything
+// Bodies of line protocol made of pieces that are mostly valid and sometimes nasty, for everything
 // that reads lines.
 import * as fc from 'fast-check';
 
@@ -183,7 +183,7 @@ const formLine = ({
       ([values, t]) => `${section} ${fields.map(([k], i) => `${k}=${values[i]}`).join(',')}${t}`,
     );
 /**
- * As writers send them: few forms of lines, again and again, now and then a line that is any other.
+ * As clients send them: few forms of lines, repeated, with an occasional line of any other form.
  */
 export const steadyLineBody = fc
   .array(form, { minLength: 1, maxLength: 3 })

@@ -1,11 +1,8 @@
-// Pages of metrics: a value of one, and what is wrong with it by the conventions of Prometheus.
+// Pages of metrics: the value of a sample, and violations of Prometheus's conventions.
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{.*\})? (\S+)$/;
 
-/**
- * A sentence for each thing that is wrong; of the metrics whose names begin so, all others are
- * somebody else's.
- */
+/** A sentence for each violation by metrics with this prefix; others are not checked. */
 export function metricProblems(text: string, prefix: string): readonly string[] {
   const problems: string[] = [];
   const helps = new Map<string, string>();
@@ -28,7 +25,7 @@ export function metricProblems(text: string, prefix: string): readonly string[] 
   }
   for (const [name, type] of types) {
     const help = helps.get(name) ?? '';
-    // What a table does not know is told by its own name.
+    // Metrics that are missing in a table have their own name as help.
     if (help === '' || /^\w+ of \w+\.$/.test(help)) problems.push(`${name} has no help: ${help}`);
     if (!['counter', 'gauge', 'histogram'].includes(type)) problems.push(`${name} is ${type}`);
     if ((type === 'counter') !== name.endsWith('_total')) problems.push(`${name} is a ${type}`);
@@ -38,8 +35,7 @@ export function metricProblems(text: string, prefix: string): readonly string[] 
 }
 
 /**
- * The value of one sample, named as the page has it: `name{label="value"}`; `NaN` when it is not
- * there.
+ * The value of one sample, named as on the page: `name{label="value"}`; `NaN` when it is missing.
  */
 export function metricValue(text: string, sample: string): number {
   const line = text.split('\n').find((each) => each.startsWith(`${sample} `));

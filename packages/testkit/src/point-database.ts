@@ -1,5 +1,5 @@
-// A database for tests: keeps points that a test puts into it and answers questions for ranges of
-// them over HTTP.
+// A database for tests: keeps points that a test adds and answers queries for ranges of them over
+// HTTP.
 import { fieldTypeOf } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 

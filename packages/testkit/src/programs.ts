@@ -1,7 +1,7 @@
-// Programs that tests start, and the Debian packages they are in: programs.json, of which `.ci/run`
-// makes its list of packages. `peers` may be missing: continuous integration installs them and
-// fails without them (TIDEMARK_REQUIRE_PEERS=1), elsewhere the tests that need one are left out by
-// name. `essential` is what every Debian has. Tests find nothing else: `linkPrograms` makes the
+// Programs that tests start, and their Debian packages: programs.json, from which `.ci/run` makes
+// its list of packages. `peers` may be missing: continuous integration installs them and fails
+// without them (TIDEMARK_REQUIRE_PEERS=1), elsewhere the tests that need one are skipped by name.
+// `essential` lists what every Debian has. Tests find no other programs: `linkPrograms` makes the
 // only directory of their PATH.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
@@ -13,12 +13,12 @@ const TABLE = JSON.parse(
   readFileSync(new URL('../programs.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<'peers' | 'essential', Packages>>;
 
-/** Where packages put programs; before PATH, which may know others of the same names. */
+/** Where packages install programs; before PATH, which may have others of the same names. */
 const PACKAGED = ['/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /**
- * The packages that tests need besides those that are always there, with the programs (or files)
- * they need them for.
+ * The packages that tests need besides the essential ones, with the programs (or files) that they
+ * need.
  */
 export const PEER_PACKAGES: Packages = TABLE.peers;
 
@@ -34,9 +34,9 @@ export function programPath(program: string): string | undefined {
 }
 
 /**
- * Whether all programs that a test starts are installed; files are named by their paths. When one
- * is missing: an error where peers are required, otherwise a line on standard error that names what
- * is left out.
+ * Whether all programs that a test starts are installed; files are named by their paths. If one is
+ * missing: an error if peers are required, otherwise a line on standard error that names what is
+ * skipped.
  */
 export function hasPrograms(...programs: readonly string[]): boolean {
   const missing = programs
@@ -51,9 +51,8 @@ export function hasPrograms(...programs: readonly string[]): boolean {
 }
 
 /**
- * Whether this user may have a file system of its own in a name space of its own, as tests of a
- * full disk want. Says on standard error what is left out when it may not, which is so in
- * containers without the right to mount.
+ * Whether this user may mount a file system in a name space, as tests of a full disk need. If not,
+ * as in containers without that right, reports on standard error what is skipped.
  */
 export function canMountTmpfs(): boolean {
   if (!hasPrograms('mount', 'unshare')) return false;
@@ -62,16 +61,16 @@ export function canMountTmpfs(): boolean {
     execFileSync('unshare', ['-rm', ...mount], { stdio: 'ignore', timeout: 20_000 });
     return true;
   } catch {
-    // No right to it, which is the question.
+    // It is not permitted, which is the answer.
     process.stderr.write('left out: a full disk (mounting is not permitted here)\n');
     return false;
   }
 }
 
 /**
- * Fills a directory with links to the programs of the table that are installed, and to those of
- * Node.js. Where it is the whole PATH, a test that starts another program fails on every machine,
- * not only where that program is missing.
+ * Fills a directory with links to the installed programs of the table, and to those of Node.js. If
+ * it is the whole PATH, a test that starts another program fails on every machine, not only where
+ * that program is missing.
  */
 export function linkPrograms(directory: string): void {
   const programs = [...Object.values(TABLE.peers).flat(), ...ESSENTIAL_PROGRAMS];

@@ -1,5 +1,5 @@
-// Seeded randomness: the same seed gives the same numbers on every machine, so that a case that
-// fails can be looked at again.
+// Seeded randomness: the same seed gives the same numbers on every machine, so that a failing case
+// can be repeated.
 
 /** Numbers in [0, 1): mulberry32. */
 export function seededRandom(seed: number): () => number {

@@ -1,10 +1,10 @@
-// Sections of a configuration as tests give them.
+// Sections of a configuration for tests.
 import { optionsOf } from '@tidemark/settings';
 import type { Options, OptionsOf, OptionTable, Sections, SectionSpec } from '@tidemark/settings';
 
 /**
- * Sections with these elements, by the names of the sections; what an element does not say has its
- * default. Later changes of the object count.
+ * Sections with these elements, by the names of the sections; missing options have their defaults.
+ * Later changes of the object count.
  */
 export function sectionsOf(given: Readonly<Record<string, readonly Options[]>>): Sections {
   const elements = <Table extends OptionTable>(
@@ -22,7 +22,7 @@ export function sectionsOf(given: Readonly<Record<string, readonly Options[]>>):
   };
 }
 
-/** Options of a table: what is given, and otherwise the defaults. */
+/** Options of a table: the given ones, and defaults for the others. */
 export function optionsGiven<Table extends OptionTable>(
   table: Table,
   given: Options,

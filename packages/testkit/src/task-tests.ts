@@ -10,7 +10,7 @@ export function taskTests(text: string): void {
   const readScript = (): never => {
     throw new Error('scripts stand in the text');
   };
-  // All at once, when the first of them is wanted: they take a few milliseconds each.
+  // All at once, when the first of them runs: they take a few milliseconds each.
   let running: ReturnType<typeof runTaskTests> | undefined;
   test.each(names)('%s', async (name) => {
     running ??= runTaskTests(text, { clock: systemClock(), readScript });

@@ -1,5 +1,5 @@
-// A server of HTTP that keeps what it is sent: the receiver of alerts, the sink of points, a
-// service that says no.
+// An HTTP server that records requests: the receiver of alerts, the target of points, a service
+// that refuses.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { eventually } from './http.ts';
 
 export type ReceivedRequest = {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
   /** Unpacked. */
@@ -17,18 +17,18 @@ export type ReceivedRequest = {
 };
 
 export type ServerAnswer = {
-  /** 200 unless told otherwise. */
+  /** 200 by default. */
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
-  /** The connection is cut instead. */
+  /** Cuts the connection instead. */
   readonly isCut?: boolean | undefined;
 };
 
 export class TestServer {
-  /** In the order in which they were complete. */
+  /** In the order in which they were completed. */
   readonly requests: ReceivedRequest[] = [];
-  /** What it answers; may be changed at any time. */
+  /** Returns the response; may be changed at any time. */
   answer: (request: ReceivedRequest) => ServerAnswer | Promise<ServerAnswer>;
   readonly #waiting: (() => void)[] = [];
   readonly #server = http.createServer((request, response) => {
@@ -47,8 +47,8 @@ export class TestServer {
   }
 
   /**
-   * Listens on a free port of loopback, or again on the one that it had, as soon as no connection
-   * of another test has that.
+   * Listens on a free port of loopback, or again on its previous one, as soon as no connection of
+   * another test uses that.
    */
   async open(port = 0): Promise<void> {
     await eventually('the port', () => this.#listen(port));
@@ -76,7 +76,7 @@ export class TestServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves when the condition holds; looked at after every request. */
+  /** Resolves when the condition holds; checked after every request. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }

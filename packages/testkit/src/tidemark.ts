@@ -1,5 +1,5 @@
-// Starts the real executable (packages/cli/bin/tidemark.js, built) on free ports and an own data
-// directory.
+// Starts the real executable (packages/cli/bin/tidemark.js, built) on free ports and with its own
+// data directory.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,8 +13,8 @@ import { fileURLToPath } from 'node:url';
 export const EXECUTABLE = fileURLToPath(new URL('../../cli/bin/tidemark.js', import.meta.url));
 
 /**
- * What runs it. A program that was started by another Node.js must not put a parent between itself
- * and the service, which it kills and measures.
+ * The program that runs it. A program that was started by another Node.js must not put a parent
+ * between itself and the service, which it kills and measures.
  */
 const NODE =
   (
@@ -33,20 +33,20 @@ export type Tidemark = {
   readonly ui: string;
   /** Everything written to standard error so far. */
   readonly errorOutput: () => string;
-  /** Sends SIGTERM and waits; the exit status. */
+  /** Sends SIGTERM and waits; returns the exit status. */
   stop(): Promise<number | null>;
   /** Sends SIGKILL and waits. */
   kill(): Promise<void>;
 };
 
 export type StartOptions = {
-  /** `up` unless told otherwise. */
+  /** `up` by default. */
   readonly command?: 'up' | 'tsdb' | 'engine' | undefined;
-  /** An existing directory, for restarts. A new one otherwise. */
+  /** An existing directory, for restarts; by default a new one. */
   readonly directory?: string | undefined;
   readonly args?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** A program with arguments that is run instead of the executable of the repository. */
+  /** A program with arguments to run instead of the executable of the repository. */
   readonly program?: readonly string[] | undefined;
   /** Descriptors that the process may open (`ulimit -n`). */
   readonly openFilesMax?: number | undefined;
@@ -63,7 +63,7 @@ const BINDS: Readonly<Record<'up' | 'tsdb' | 'engine', readonly string[]>> = {
   engine: ['--bind', '127.0.0.1:0'],
 };
 
-// Statements are rehearsed for seconds of processor time, of which tests need all they can get.
+// The warm-up takes seconds of processor time, which tests need themselves.
 const TEST_ENVIRONMENT = {
   TIDEMARK_DATA_REHEARSAL_ENABLED: 'false',
   TIDEMARK_DATABASE_DATA_REHEARSAL_ENABLED: 'false',
@@ -167,7 +167,7 @@ export async function run(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  // A program that reads no input may be gone before it is written.
+  // A program that reads no input may end before it is written.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
   const [status] = (await once(child, 'close')) as [number | null];

@@ -11,18 +11,18 @@ import {
 import type { DocumentKind } from '@tidemark/core';
 import type { DocumentChange, DocumentName, Documents } from './documents.ts';
 
-/** Who asks. */
+/** The user of a request. */
 export type DocumentUser = {
-  /** Empty where nobody has to say who they are. */
+  /** Empty without authentication. */
   readonly name: string;
   readonly isAdmin: boolean;
-  /** Whether any database was granted to the user, or all are. */
+  /** Whether the user has a grant on any database, or access to all. */
   readonly hasGrant: boolean;
 };
 
 export type DocumentRequest = {
   readonly method: string;
-  /** A parameter of the URL, empty when it is not there. */
+  /** A parameter of the URL, empty if absent. */
   readonly parameter: (name: string) => string;
   readonly body: () => Promise<Uint8Array>;
   readonly user: DocumentUser;
@@ -33,8 +33,8 @@ export type DocumentAnswer =
   | { readonly status: 204 };
 
 /**
- * Answers a request for documents; `onChange` is told what was changed. Throws the errors of
- * `Documents`, `Forbidden`, and `InvalidRequest` that says what is missing.
+ * Answers a request for documents; `onChange` is called with changes. Throws the errors of
+ * `Documents`, `Forbidden`, and `InvalidRequest` for missing parameters.
  */
 export async function answerDocuments(
   documents: Documents,

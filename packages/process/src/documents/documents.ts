@@ -21,16 +21,16 @@ import type {
   StoredDocument,
 } from '@tidemark/core';
 
-/** Which document, for whom. */
+/** A document and the user who accesses it. */
 export type DocumentName = {
   readonly kind: DocumentKind;
   readonly id: string;
-  /** Name of the user who asks; empty where nobody has to say who they are. */
+  /** Name of the user; empty without authentication. */
   readonly user: string;
 };
 
 export type DocumentChange = {
-  /** The version that it replaces; 0 for a document that is not there yet. */
+  /** The version that it replaces; 0 for a new document. */
   readonly replaces: number;
   readonly title: string;
   readonly content: unknown;
@@ -55,7 +55,7 @@ export class Documents {
       .toSorted((a, b) => a.title.localeCompare(b.title) || (a.id < b.id ? -1 : 1));
   }
 
-  /** A document as it is, or in an older version. Throws `NotFound`. */
+  /** A document in its present or an older version. Throws `NotFound`. */
   async get(name: DocumentName, version?: number): Promise<StoredDocument> {
     const record = await this.#store.get(keyOf(name));
     if (record === undefined) throw absent(name);
@@ -72,8 +72,8 @@ export class Documents {
   }
 
   /**
-   * Stores a new version; resolves when it is kept. Throws `StaleVersion` when somebody else was
-   * first, `InvalidRequest` when it is larger than what is kept.
+   * Stores a new version; resolves when it is stored. Throws `StaleVersion` when the document has
+   * changed meanwhile, `InvalidRequest` when it is too large.
    */
   put(name: DocumentName, change: DocumentChange): Promise<DocumentSummary> {
     return this.#inTurn(async () => {
@@ -93,8 +93,7 @@ export class Documents {
         id: name.id,
         versions: withinLimits([...(before?.versions ?? []), version]),
       };
-      // Checked when it is stored: the earlier versions have to be those of the document that is
-      // replaced.
+      // Checked when it is stored: the earlier versions must be those of the replaced document.
       await this.#store.put(key, record, (present) =>
         requireVersion(name, change.replaces, present),
       );
@@ -113,8 +112,8 @@ export class Documents {
   }
 
   /**
-   * Takes a document in from a backup with all its versions; resolves to whether it did: one that
-   * is there stays. Throws as `put`.
+   * Adds a document from a backup with all its versions; resolves with whether it did: an existing
+   * one stays. Throws as `put`.
    */
   adopt(record: DocumentRecord): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -149,7 +148,7 @@ function keyOf({ kind, id, user }: DocumentName): string {
   return documentKey({ kind, id, owner: ownerOf(kind, user) });
 }
 
-/** As short whatever names are, and fit for a file's name. */
+/** Of fixed length for all names, and valid as a file name. */
 export function documentKey({
   kind,
   owner,
@@ -183,7 +182,7 @@ function requireVersion(
   );
 }
 
-/** The newest versions, as many as are kept. */
+/** The newest versions within the limit. */
 function withinLimits(versions: DocumentRecord['versions']): DocumentRecord['versions'] {
   const { versionCount, versionsBytes } = DOCUMENT_LIMITS;
   let first = Math.max(0, versions.length - versionCount.value);

@@ -12,7 +12,7 @@ import { documentKey } from './documents.ts';
 
 export class LocalDocuments implements DocumentStore {
   readonly #records: DocumentRecords;
-  /** By key; read when it is asked for first. */
+  /** By key; read on first use. */
   #read: Map<string, ListedDocument> | undefined;
 
   constructor(records: DocumentRecords) {

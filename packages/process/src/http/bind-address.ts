@@ -6,7 +6,7 @@ import { InvalidRequest, Unavailable } from '@tidemark/core';
 export type Bind = {
   readonly host: string;
   readonly port: number;
-  /** What to change for another address. */
+  /** The setting to change for another address. */
   readonly setting?: string | undefined;
 };
 
@@ -23,7 +23,8 @@ export function parseBind(text: string, setting: string): Bind {
 }
 
 /**
- * Whether only this machine reaches the host. A name that merely begins with 127 may lead anywhere.
+ * Whether only this machine can reach the host. A name that merely begins with 127 may resolve to
+ * anything.
  */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
@@ -37,7 +38,7 @@ export function bindUrl(scheme: 'http' | 'https', { host, port }: Bind): string 
 }
 
 /**
- * A sentence in place of the system's error code; errors of other kinds are returned as they are.
+ * An error with a sentence instead of the system's error code; other errors are returned unchanged.
  */
 export function listenError(
   error: Error & { readonly code?: string | undefined },

@@ -12,11 +12,11 @@ import { isLoopback } from './bind-address.ts';
 import { ClientAddresses } from './client-address.ts';
 
 export type BorderSettings = {
-  /** Section of the configuration that has these options, for messages. */
+  /** Section of the configuration with these options, for messages. */
   readonly section: string;
-  /** What the listener is bound to; `undefined` for a socket that browsers cannot reach. */
+  /** The bound address; `undefined` for a socket that browsers cannot reach. */
   readonly boundHost: string | undefined;
-  /** Whether it serves those who have no credentials. */
+  /** Whether it serves clients without credentials. */
   readonly isOpen: boolean;
   /** Other names under which programs of this product reach it. */
   readonly ownNames?: readonly string[] | undefined;
@@ -29,7 +29,7 @@ export type BorderSettings = {
   readonly pageKey?: string | undefined;
 };
 
-/** An answer in place of what was asked for. */
+/** A refusal in place of the requested answer. */
 export type BorderRefusal = { readonly status: 400 | 403 | 415 | 421; readonly message: string };
 
 /** Decides for one listener. */
@@ -37,12 +37,12 @@ export class BorderGuard {
   readonly #section: string;
   /** Lower case, without port and brackets. */
   readonly #hosts: ReadonlySet<string>;
-  /** What is served besides them and loopback. */
+  /** Hosts that are served besides these and loopback. */
   readonly #others: 'none' | 'private' | 'all';
   readonly #origins: ReadonlySet<string>;
   readonly #addresses: ClientAddresses;
 
-  /** Throws `InvalidRequest` naming the setting when an origin or an address is none. */
+  /** Throws `InvalidRequest` naming the setting when an origin or an address is invalid. */
   constructor(settings: BorderSettings) {
     const { section, boundHost, ownNames = [], allowedHosts, allowedOrigins } = settings;
     const { trustedProxies, pageKey } = settings;
@@ -61,12 +61,12 @@ export class BorderGuard {
     return this.#hostRefusal(request) ?? this.#originRefusal(request);
   }
 
-  /** Address of the client, without port; `unix` where there is no network. */
+  /** Address of the client, without port; `unix` for unix sockets. */
   clientAddress(request: IncomingMessage): string {
     return this.#addresses.of(request);
   }
 
-  /** Headers that let a page of an allowed origin use the answer; none for everybody else. */
+  /** Headers that let a page of an allowed origin read the answer; none for others. */
   corsHeaders({ headers }: IncomingMessage): Readonly<Record<string, string>> {
     const { origin } = headers;
     if (origin === undefined || !this.#origins.has(origin)) return {};
@@ -96,8 +96,8 @@ export class BorderGuard {
     const site = headers['sec-fetch-site'];
     if (origin === undefined && site === undefined) return undefined;
     if (origin !== undefined && this.#origins.has(origin)) return undefined;
-    // Pages cannot write this header, and browsers send it to loopback and over TLS. Elsewhere
-    // there is the origin.
+    // Pages cannot set this header, and browsers send it to loopback and over TLS. Otherwise the
+    // origin is checked.
     const isOwn =
       site === undefined
         ? origin !== undefined && origin.replace(/^https?:\/\//, '') === host
@@ -119,9 +119,8 @@ export class BorderGuard {
 }
 
 /**
- * Whether a page may have caused a request: what changes something must not come by GET then, which
- * links and images send without the headers that tell an origin. All browsers call themselves
- * Mozilla.
+ * Whether a page may have caused a request: changes must not come by GET then, which links and
+ * images send without the headers that identify an origin. All browsers call themselves Mozilla.
  */
 export function isFromBrowser({ headers }: IncomingMessage): boolean {
   return (
@@ -150,8 +149,8 @@ function isDoubled(rawHeaders: readonly string[], name: string): boolean {
 }
 
 /**
- * Names that no stranger's name server can lead here: addresses, those of this machine and of
- * private networks.
+ * Names that a foreign name server cannot resolve to this machine: addresses, and names of this
+ * machine and of private networks.
  */
 function isPrivateName(name: string): boolean {
   return (
@@ -165,7 +164,7 @@ function isPrivateName(name: string): boolean {
 /** `[::1]:8086` to `::1`, `LocalHost.:8086` to `localhost`. */
 function hostName(text: string): string {
   const match = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(text.trim());
-  // What is neither is an address without brackets, as settings have it, or nothing that is served.
+  // Otherwise it is an address without brackets, as in settings, or an invalid one.
   return (match?.[1] ?? match?.[2] ?? text.trim()).toLowerCase().replace(/\.$/, '');
 }
 
@@ -181,8 +180,8 @@ function isReading(method: string | undefined): boolean {
 }
 
 /**
- * Whether there is a body that a page may send anywhere without asking first: plain text, or of no
- * type.
+ * Whether there is a body that a page may send anywhere without a preflight request: plain text, or
+ * of no type.
  */
 function hasPlainBody(headers: IncomingMessage['headers']): boolean {
   const type = headers['content-type'];

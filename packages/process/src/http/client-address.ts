@@ -1,12 +1,12 @@
 // The client address of a request behind proxies. Only trusted proxies are believed: otherwise a
-// client could send X-Forwarded-For to choose the address that wrong passwords count against.
+// client could use X-Forwarded-For to choose the address that wrong passwords count against.
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 import { InvalidRequest } from '@tidemark/core';
 
-/** With it the page's server shows that it is the one of this process. */
+/** The header with which the web server of this process identifies itself. */
 export const PAGE_KEY_HEADER = 'x-tidemark-page-key';
 
 export class ClientAddresses {
@@ -15,20 +15,19 @@ export class ClientAddresses {
 
   /**
    * `trustedProxies` are addresses and networks (`10.0.0.0/8`); `setting` names them in the
-   * `InvalidRequest` that is thrown when one is neither. `pageKey` is known to the page's server
-   * and nobody else.
+   * `InvalidRequest` for an invalid one. Only the page's server knows `pageKey`.
    */
   constructor(trustedProxies: readonly string[], setting: string, pageKey?: string) {
     for (const text of trustedProxies) addProxy(this.#proxies, text, setting);
     this.#pageKey = pageKey === undefined ? undefined : Buffer.from(pageKey);
   }
 
-  /** Without port; `unix` where there is no network. */
+  /** Without port; `unix` for unix sockets. */
   of({ socket, headers }: IncomingMessage): string {
     let address = plainAddress(socket.remoteAddress);
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined) return address;
-    // Each proxy writes behind what it got; the last that a trusted one wrote about a stranger is
+    // Each proxy appends to the header; the last untrusted address that a trusted proxy appended is
     // the client.
     const hops = [forwarded].flat().join(',').split(',');
     let isTrusted = this.#isPage(headers[PAGE_KEY_HEADER]) || this.#isProxy(address);
@@ -67,7 +66,7 @@ function addProxy(proxies: BlockList, text: string, setting: string): void {
   proxies.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** An IPv4 address that came by an IPv6 socket is written as what it is. */
+/** An IPv4 address on an IPv6 socket is written in IPv4 form. */
 function plainAddress(address: string | undefined): string {
   if (address === undefined) return 'unix';
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;

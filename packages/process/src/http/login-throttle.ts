@@ -38,7 +38,7 @@ export const LOGIN_LIMITS = {
   },
 } as const satisfies Readonly<Record<string, Limit>>;
 
-/** Who tries to log in, from where, with what. */
+/** The credentials of an attempt, and its address. */
 export type Login = {
   readonly address: string;
   readonly userName: string;
@@ -48,24 +48,22 @@ export type Login = {
 export type LoginThrottleOptions = {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /**
-   * Whether what a check throws says that the password is wrong; everything else counts for nobody.
-   */
+  /** Whether an error of a check means a wrong password; other errors do not count. */
   readonly isWrong: (error: unknown) => boolean;
 };
 
-/** `pending` attempts are not decided yet. */
+/** `pending` attempts have no result yet. */
 type Failures = { count: number; pending: number; lastMs: number; blockedUntilMs: number };
 
 /** In memory only, bounded; the limits are `LOGIN_LIMITS`. */
 export class LoginThrottle {
-  /** By address and user: a wrong password that is repeated. */
+  /** By address and user, for repeated wrong passwords. */
   readonly #pairs = new Map<string, Failures>();
-  /** By address: one password tried with many users. */
+  /** By address, for one password tried with many users. */
   readonly #addresses = new Map<string, Failures>();
-  /** By address and user: when the password was right. */
+  /** By address and user, the time of the last right password. */
   readonly #rightMs = new Map<string, number>();
-  /** The same attempt again, while it is not decided, is no further one. */
+  /** A repeated attempt without a result yet does not count again. */
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #options: LoginThrottleOptions;
 
@@ -74,7 +72,7 @@ export class LoginThrottle {
   }
 
   /**
-   * What `check` resolves to, which rejects when the password is wrong. Rejects with
+   * Resolves with the result of `check`, which rejects when the password is wrong. Rejects with
    * `LimitExceeded`, without a check, while attempts of that address, or of that user from there,
    * are refused.
    */
@@ -104,7 +102,7 @@ export class LoginThrottle {
     const freeOfAddress = LOGIN_LIMITS.freeAddressFailures.value;
     this.#check(ofPair, freeOfPair);
     if (!isTrusted) this.#check(ofAddress, freeOfAddress);
-    // Only now: what is refused must not make others forgotten.
+    // Only now: refused attempts must not displace other entries.
     remember(this.#pairs, pair, ofPair);
     remember(this.#addresses, network, ofAddress);
     ofPair.pending++;
@@ -118,7 +116,7 @@ export class LoginThrottle {
     } catch (error) {
       if (this.#options.isWrong(error)) {
         this.#count(ofPair, freeOfPair);
-        // A program that goes on with one wrong password is braked above, and must not lock out its
+        // A program that repeats one wrong password is throttled above, and must not lock out its
         // neighbours.
         if (ofPair.count <= freeOfPair) this.#count(ofAddress, freeOfAddress);
       }
@@ -131,10 +129,7 @@ export class LoginThrottle {
     }
   }
 
-  /**
-   * Throws while there is a block, and when as many attempts are on their way as may fail before
-   * there is one.
-   */
+  /** Throws while blocked, and when as many attempts are pending as may fail before a block. */
   #check({ count, pending, blockedUntilMs }: Failures, free: number): void {
     const isBlocked = blockedUntilMs > this.#options.monotonicMs();
     if (!isBlocked && pending < Math.max(1, free + 1 - count)) return;
@@ -159,7 +154,7 @@ export class LoginThrottle {
   }
 }
 
-/** As the newest; the oldest makes room. */
+/** Adds it as the newest entry; removes the oldest if there are too many. */
 function remember<V>(all: Map<string, V>, key: string, value: V): void {
   all.delete(key);
   all.set(key, value);
@@ -172,7 +167,7 @@ function forgetUnused(all: Map<string, Failures>, key: string, failures: Failure
   if (failures.count + failures.pending === 0 && all.get(key) === failures) all.delete(key);
 }
 
-/** One customer of IPv6 has a whole /64; of IPv4, the address. */
+/** An IPv6 customer has a whole /64; an IPv4 customer has one address. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -6,7 +6,7 @@ import type { Budget, Holder, Part } from '@tidemark/core';
 
 import { releasePiece } from '../release-piece.ts';
 
-/** Where a body is put. What is returned may hold anything. */
+/** Allocates memory for a body, with unspecified contents. */
 export type Allocate = (sizeBytes: number) => Uint8Array;
 
 export type BodyOptions = {
@@ -14,19 +14,19 @@ export type BodyOptions = {
   readonly maxBytes: number;
   readonly budget: Pick<Budget, 'take'>;
   /**
-   * Parts of the budget are added here; whoever gave the list releases them when the body is not
-   * needed any more.
+   * Parts of the budget are added here; the owner of the list releases them when the body is no
+   * longer needed.
    */
   readonly parts: Part[];
   readonly allocate?: Allocate | undefined;
-  /** What is thrown for a body that is larger. */
+  /** The error for a larger body. */
   readonly tooLarge: () => Error;
-  /** What is thrown when the client goes away before the end. */
+  /** The error when the client goes away before the end. */
   readonly gone: () => Error;
 };
 
 /**
- * The whole body, as it was sent. The bytes own their ArrayBuffer, so that they can be given to
+ * The whole body, as sent. The bytes own their ArrayBuffer, so that they can be transferred to
  * another thread.
  */
 export async function receiveBody(
@@ -46,18 +46,18 @@ export async function receiveBody(
   }
 }
 
-/** What a gzip member says at its end that it unpacks to. */
+/** The unpacked size according to the end of a gzip member. */
 export function unpackedBytes(gzip: Uint8Array): number {
   if (gzip.length < 18) return 0;
   return new DataView(gzip.buffer, gzip.byteOffset).getUint32(gzip.length - 4, true);
 }
 
-/** What a client may go on sending after its body was refused before its connection is broken. */
+/** How much a client may still send after its body was refused before its connection is closed. */
 const DISCARDED_BYTES = 256 << 20;
 
 /**
- * Reads what is left of a body that nobody wants. Closing at once would reset the connection before
- * a client that is still sending has read the answer.
+ * Reads the rest of a refused body. Closing at once would reset the connection before a client that
+ * is still sending has read the answer.
  */
 export function discardBody(request: IncomingMessage): void {
   let allowedBytes = DISCARDED_BYTES;
@@ -79,7 +79,7 @@ async function readDeclared(
   const body = allocate(sizeBytes);
   let received = 0;
   await reception.receive((chunk) => {
-    // The parser of node cuts what goes beyond the declared length.
+    // Node's parser cuts data beyond the declared length.
     body.set(chunk, received);
     received += chunk.length;
     releasePiece(chunk);
@@ -87,10 +87,7 @@ async function readDeclared(
   return received === sizeBytes ? body : body.slice(0, received);
 }
 
-/**
- * Room that is asked for first where nobody has said how much will come; then as much again each
- * time.
- */
+/** First memory for a body of unknown length; doubled each time. */
 const FIRST_PART_BYTES = 64 << 10;
 
 async function readStreamed(
@@ -120,11 +117,11 @@ async function readStreamed(
   return body;
 }
 
-/** A body on its way: what has come of it, and its parts of the budget. */
+/** A body being received: its bytes so far, and its parts of the budget. */
 class Reception implements Holder {
   readonly #request: IncomingMessage;
   readonly #options: BodyOptions;
-  /** While the client has to send; from then on its speed does not matter. */
+  /** While the client has to send; later its speed does not matter. */
   #isReceiving = false;
   #received = 0;
   #fail: (error: Error) => void = () => undefined;
@@ -146,7 +143,7 @@ class Reception implements Holder {
     this.#isReceiving = false;
   }
 
-  /** No promise while there is room. */
+  /** `undefined` while there is room. */
   take(sizeBytes: number): Promise<void> | undefined {
     const { budget, parts } = this.#options;
     const part = budget.take(sizeBytes, this);
@@ -157,13 +154,13 @@ class Reception implements Holder {
 
   async #taken(part: Promise<Part>): Promise<void> {
     const wasReceiving = this.#isReceiving;
-    // It is us who do not read.
+    // The service does not read.
     this.#isReceiving = false;
     this.#options.parts.push(await part);
     this.#isReceiving = wasReceiving;
   }
 
-  /** Resolves at the end of the body. `onData` may take time; the client has to wait then. */
+  /** Resolves at the end of the body. `onData` may take time, which delays the client. */
   receive(onData: (chunk: Buffer) => Promise<void> | undefined | void): Promise<void> {
     const request = this.#request;
     const { gone } = this.#options;
@@ -177,7 +174,7 @@ class Reception implements Holder {
         reject(error);
       };
       this.#fail = fail;
-      // `close` comes after every request, so the error is made only where it means something.
+      // `close` comes after every request, so the error is only created if it is needed.
       const onGone = (): void => {
         if (!isSettled) fail(gone());
       };
