@@ -1,15 +1,12 @@
-// Bundles the web application into build/, which the executable serves. Packages come from their
-// sources, so that the page needs nothing that was built before it.
+// Bundles the web application into build/, which the executable serves. Packages are read from
+// source, so that the page needs no earlier build.
 import { defineConfig } from 'vite';
 import type { Plugin } from 'vite';
 
-/** Packages of which the page takes single functions. */
+/** Packages of which the page uses single functions. */
 const SHAKEN = /packages\/(?:core|influxql|tickscript|pipeline|query|client|line-protocol)\//;
 
-/**
- * What of a package only a server uses is left out of the bundle; until then its imports have to
- * lead somewhere.
- */
+/** Server-only modules are left out of the bundle; until then their imports must resolve. */
 function withoutNode(): Plugin {
   const EMPTY = '\0node-module.cjs';
   return {
@@ -34,8 +31,8 @@ export default defineConfig({
     outDir: 'build',
     emptyOutDir: true,
     target: 'es2022',
-    // Inlined files would be `data:` addresses of scripts' neighbours, which the policy of the page
-    // allows images only.
+    // Inlined files would be `data:` addresses, which the content security policy allows only for
+    // images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: { treeshake: { moduleSideEffects: (id) => !SHAKEN.test(id) } },

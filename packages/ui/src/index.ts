@@ -1,7 +1,4 @@
-// Public face of @tidemark/ui for servers: the folder of the built application.
+// Public interface of @tidemark/ui for servers: the folder of the built application.
 
-/**
- * Folder of the built application (index.html and assets). The build makes it; see `npm run
- * build:ui`.
- */
+/** Folder of the built application (index.html and assets), created by `npm run build:ui`. */
 export const UI_DIRECTORY = new URL('../build/', import.meta.url);

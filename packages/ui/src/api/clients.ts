@@ -10,12 +10,12 @@ import { sessionToken, waitForSignIn, whenResumed } from './session.ts';
 
 const t = texts.shell;
 
-/** Long enough for what a service lets a statement take; a page that is left cancels before. */
+/** Long enough for anything a service allows a statement; leaving a page cancels earlier. */
 const TIMEOUT_MS = 600_000;
 
 /**
- * `fetch` of a path of the page's server, such as `api/import`. An expired session is renewed in
- * place, and the call sent again.
+ * `fetch` of a path of the page's server, such as `api/import`. Renews an expired session in place
+ * and sends the call again.
  */
 export async function pageFetch(path: string, init: RequestInit = {}): Promise<Response> {
   await whenResumed();
@@ -23,7 +23,8 @@ export async function pageFetch(path: string, init: RequestInit = {}): Promise<R
     const headers = new Headers(init.headers);
     const token = sessionToken();
     if (token !== '') headers.set('X-CSRF-Token', token);
-    // Of a page services take no body without a type of its own (docs/guide/running.md, Browsers).
+    // Services accept a body from a page only with an explicit type (docs/guide/running.md,
+    // Browsers).
     const isUntyped = typeof init.body === 'string' || init.body instanceof Uint8Array;
     if (isUntyped && !headers.has('Content-Type')) {
       headers.set('Content-Type', 'application/octet-stream');
@@ -31,12 +32,12 @@ export async function pageFetch(path: string, init: RequestInit = {}): Promise<R
     const response = await fetch(SERVER_PATH + path, { ...init, headers });
     if (response.status !== 401) return response;
     await response.body?.cancel();
-    // Somebody may have signed in while this was on its way: then it only has to be sent again.
+    // Somebody may have signed in meanwhile: then it only has to be sent again.
     if (token === sessionToken()) await waitForSignIn(init.signal);
   }
 }
 
-/** `fetch` of a path of a service; one that gives no answer is noted as down. */
+/** `fetch` of a path of a service; a service that does not answer is marked as down. */
 export async function serviceFetch(
   service: Service,
   path: string,
@@ -46,12 +47,12 @@ export async function serviceFetch(
     if (init.signal?.aborted === true) throw error;
     return undefined;
   });
-  // What is not run here is not down.
+  // A service that is not run here is not down.
   const isAbsent = services[service].value.state === 'absent';
   if (response !== undefined && (response.status !== 502 || isAbsent)) return response;
   await response?.body?.cancel();
   noteDown(service);
-  // Why the connection failed is of no use to who looks at a page; what to do is.
+  // The user needs to know what to do, not why the connection failed.
   return Response.json({ error: t.away(t[service]) }, { status: 502 });
 }
 

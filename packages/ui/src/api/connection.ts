@@ -1,12 +1,12 @@
 // Which services respond. A request that finds a service unreachable reports it here; the service
-// is then polled until it is back, and data from it is loaded again. Typed text is kept meanwhile.
+// is then polled until it is back, and data from it is loaded again. Typed text stays.
 import { effect, signal } from '@preact/signals';
 
 import { SERVER_PATH } from './paths.ts';
 
 export type Service = 'tsdb' | 'engine';
 
-/** `absent`: the server of the page was started without it. */
+/** `absent`: the server of the page was started without the service. */
 export type ServiceState = {
   readonly state: 'unknown' | 'up' | 'down' | 'absent';
   readonly version: string;
@@ -30,7 +30,7 @@ const PINGS: Readonly<Record<Service, readonly [path: string, header: string]>> 
 const RETRY_MS = 1000;
 const CHECK_MS = 10_000;
 
-/** To be told when a call got no answer from a service. */
+/** Reports that a call got no answer from a service. */
 export function noteDown(service: Service): void {
   if (services[service].value.state !== 'down') {
     services[service].value = { state: 'down', version: '' };
@@ -43,7 +43,8 @@ async function check(service: Service): Promise<void> {
   let now: ServiceState = { state: 'down', version: '' };
   try {
     const response = await fetch(SERVER_PATH + path);
-    // A server with this response was started without the service; only another start changes that.
+    // This response means that the server was started without the service; only a restart changes
+    // that.
     const isAbsent = response.status === 502 && (await response.text()).includes('not run here');
     if (isAbsent) now = { state: 'absent', version: '' };
     else if (response.ok || response.status === 401) {
@@ -56,7 +57,7 @@ async function check(service: Service): Promise<void> {
   if (before.state === 'down' && now.state === 'up') generation.value++;
 }
 
-/** Asks both services now and then, and often while one is down and somebody looks. */
+/** Polls both services occasionally, and often while one is down and the page is visible. */
 export function startConnection(): void {
   for (const service of ['tsdb', 'engine'] as const) {
     let timer: number | undefined;
@@ -67,13 +68,13 @@ export function startConnection(): void {
       timer = window.setTimeout(() => void tick(), isDown ? RETRY_MS : CHECK_MS);
     };
     effect(() => {
-      // Also when a call, not a tick, has found out.
+      // Also if a call discovered it rather than a tick.
       if (services[service].value.state === 'down') {
         window.clearTimeout(timer);
         timer = window.setTimeout(() => void tick(), RETRY_MS);
       }
     });
-    // Somebody comes back to the page: what is said there should be true.
+    // Somebody returns to the page: its state should be current.
     window.addEventListener('focus', () => void tick());
     void tick();
   }

@@ -8,7 +8,7 @@ export function documents(): DocumentClient {
   return services.tsdb.value.state === 'absent' ? engine.documents : tsdb.documents;
 }
 
-/** An id for a document that is new: what it is called, and what nothing else is called. */
+/** An id for a new document: its title, made unique. */
 export function newId(title: string): string {
   const words = title
     .toLowerCase()

@@ -2,7 +2,7 @@
 
 /** The lines of a stream; empty ones are left out. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  // The platform's stream of an answer, whatever the client's type of it.
+  // The client's type of the response may differ; it is the platform's stream.
   const bytes = stream as ReadableStream<Uint8Array<ArrayBuffer>>;
   const reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';

@@ -5,7 +5,7 @@ import type { Diagnostic } from '@tidemark/core';
 export type Problem = {
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Where in the text that was sent the fault lies, when it lies there. */
+  /** Position of the error in the text that was sent, if it is an error of the text. */
   readonly diagnostics?: readonly Diagnostic[] | undefined;
 };
 
@@ -19,7 +19,7 @@ export function problemOf(error: unknown): Problem {
   return { message: String(error) };
 }
 
-/** Whether somebody ended it on purpose: nothing to tell. */
+/** Whether somebody cancelled on purpose: nothing to report. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

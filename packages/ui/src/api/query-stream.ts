@@ -6,7 +6,7 @@ import type { Cell, QueryResponse, ResponseDiagnostic, Series } from '@tidemark/
 import { serviceFetch } from './clients.ts';
 import { isAbort } from './problem.ts';
 
-/** One series of a statement's answer, put together from its pieces. */
+/** One series of a statement's answer, assembled from its chunks. */
 export type AnswerSeries = {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export type AnswerSeries = {
   readonly rows: readonly (readonly Cell[])[];
 };
 
-/** What one statement answered: of several each has its own, errors among them too. */
+/** The answer to one statement; each statement of a text has its own, errors included. */
 export type StatementAnswer = {
   readonly id: number;
   readonly series: readonly AnswerSeries[];
@@ -30,9 +30,9 @@ export type QueryAnswer = {
   readonly error?: string | undefined;
   readonly diagnostics: readonly ResponseDiagnostic[];
   readonly rowCount: number;
-  /** Whether rows wait that were not read. */
+  /** Whether there are rows that were not read. */
   readonly hasMore: boolean;
-  /** Until the first byte, and until now. */
+  /** Time to the first byte, and until now. */
   readonly firstByteMs: number;
   readonly elapsedMs: number;
   readonly sizeBytes: number;
@@ -45,15 +45,12 @@ export type QueryRequest = {
   readonly epoch?: 'ns' | 'u' | 'ms' | 's' | undefined;
 };
 
-/**
- * Rows that travel together: small enough that little is read too far, large enough that it is
- * quick.
- */
+/** Rows per chunk: small enough to read little too far, large enough to be quick. */
 const CHUNK_ROWS = 2000;
 
 /**
- * A cursor that nobody reads is let go after this time, so that it keeps nothing open; reading on
- * starts it again.
+ * A cursor that nobody reads is closed after this time, so that it holds nothing open; reading on
+ * restarts it.
  */
 const PARKED_MS = 20_000;
 
@@ -67,9 +64,7 @@ type Answering = {
   diagnostics: readonly ResponseDiagnostic[];
 };
 
-/**
- * Reads the answer to a text. One reader per text; `cancel` when its rows are not wanted any more.
- */
+/** Reads the answer to a text. One reader per text; call `cancel` when no more rows are wanted. */
 export class QueryCursor {
   readonly #request: QueryRequest;
   #controller = new AbortController();
@@ -77,7 +72,7 @@ export class QueryCursor {
   #answering: Answering = { statements: [], error: undefined, diagnostics: [] };
   #isAtEnd = false;
   #rowCount = 0;
-  /** Rows that a cursor which was restarted gives once more. */
+  /** Rows that a restarted cursor returns again. */
   #skip = 0;
   #sizeBytes = 0;
   #firstByteMs = 0;
@@ -88,9 +83,7 @@ export class QueryCursor {
     this.#request = request;
   }
 
-  /**
-   * Reads until `rowCount` rows more are there, or all. Throws when the service gives no answer.
-   */
+  /** Reads `rowCount` more rows, or all that are left. Throws when the service does not answer. */
   async read(rowCount: number): Promise<QueryAnswer> {
     window.clearTimeout(this.#parked);
     const started = performance.now();
@@ -105,7 +98,7 @@ export class QueryCursor {
     if (!this.#isAtEnd) this.#parked = window.setTimeout(() => this.#letGo(), PARKED_MS);
     const { statements, error, diagnostics } = this.#answering;
     return {
-      // Copies: components tell by identity whether something has changed.
+      // Copies: components detect changes by identity.
       statements: statements.map((one) => ({
         ...one,
         series: one.series.map((each) => ({ ...each, rows: [...each.rows] })),
@@ -148,7 +141,7 @@ export class QueryCursor {
       body: form,
       signal: this.#controller.signal,
     });
-    // Nothing that the database said about the statements.
+    // The error is about the service, not about the statements.
     if (response.status === 502) throw (await readFailure(response)).error;
     this.#firstByteMs = performance.now() - started;
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -222,7 +215,7 @@ export class QueryCursor {
 
 type GrowingSeries = Omit<AnswerSeries, 'rows'> & { readonly rows: (readonly Cell[])[] };
 
-/** A piece continues the last series when it is of the same name and tags. */
+/** A chunk continues the last series if it has the same name and tags. */
 function withPiece(
   series: readonly GrowingSeries[],
   piece: Series,
@@ -237,7 +230,7 @@ function withPiece(
     last.columns.length === piece.columns.length &&
     JSON.stringify(last.tags) === JSON.stringify(tags);
   if (last !== undefined && isSame) {
-    // The rows stay where they are: long answers come in hundreds of pieces.
+    // The rows are appended in place: long answers come in hundreds of chunks.
     for (const row of rows) last.rows.push(row);
     return series;
   }

@@ -7,7 +7,7 @@ import type { Problem } from './problem.ts';
 import { QueryCursor } from './query-stream.ts';
 import type { QueryAnswer, QueryRequest } from './query-stream.ts';
 
-/** The last answer to what a page asked. */
+/** The last answer to a page's request. */
 export class QueryRun {
   readonly #answer = signal<QueryAnswer | undefined>(undefined);
   readonly #request = signal<QueryRequest | undefined>(undefined);
@@ -15,12 +15,12 @@ export class QueryRun {
   readonly #isRunning = signal(false);
   #cursor: QueryCursor | undefined;
 
-  /** What is shown: it stays until the next answer is there. */
+  /** The answer shown: it stays until the next one arrives. */
   get answer(): ReadonlySignal<QueryAnswer | undefined> {
     return this.#answer;
   }
 
-  /** What the answer is to. */
+  /** The request that was answered. */
   get request(): ReadonlySignal<QueryRequest | undefined> {
     return this.#request;
   }
@@ -34,7 +34,7 @@ export class QueryRun {
     return this.#isRunning;
   }
 
-  /** Asks; rows beyond `rowCount` wait. */
+  /** Sends a request; rows beyond `rowCount` wait. */
   async start(request: QueryRequest, rowCount: number): Promise<void> {
     this.#cursor?.cancel();
     const cursor = new QueryCursor(request);
@@ -44,18 +44,18 @@ export class QueryRun {
     });
   }
 
-  /** Does not ask, and says why. What runs is cancelled. */
+  /** Shows a refusal instead of sending a request. Cancels a running request. */
   refuse(message: string): void {
     this.cancel();
     this.#problem.value = { message };
   }
 
-  /** Reads on. */
+  /** Reads more rows. */
   async more(rowCount: number): Promise<void> {
     if (this.#cursor !== undefined) await this.#read(this.#cursor, rowCount, () => undefined);
   }
 
-  /** Ends what runs; what was read stays. */
+  /** Cancels the running request; rows already read stay. */
   cancel(): void {
     this.#cursor?.cancel();
     this.#cursor = undefined;

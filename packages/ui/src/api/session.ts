@@ -5,12 +5,12 @@ import { signal } from '@preact/signals';
 import { SERVER_PATH } from './paths.ts';
 
 export type Session = {
-  /** Empty while nobody is signed in, or nobody needs to be. */
+  /** Empty while nobody is signed in, or when authentication is off. */
   readonly user: string;
   readonly isAdmin: boolean;
-  /** Databases that the user may read; `undefined` when all. */
+  /** Databases that the user may read; `undefined` means all. */
   readonly reads?: readonly string[] | undefined;
-  /** Databases that the user may write to; `undefined` when all. */
+  /** Databases that the user may write to; `undefined` means all. */
   readonly writes?: readonly string[] | undefined;
 };
 
@@ -21,28 +21,28 @@ const NOBODY: Session = { user: '', isAdmin: true };
 /** Without authentication everybody may do everything. */
 export const session = signal<Session>(NOBODY);
 
-/** Whether nothing at all was granted to who is signed in. */
+/** Whether the signed-in user has no rights at all. */
 export const hasNothing = (): boolean => {
   const { isAdmin, reads, writes } = session.value;
   return !isAdmin && reads?.length === 0 && writes?.length === 0;
 };
 
-/** Whether who is signed in may read all of some databases. */
+/** Whether the signed-in user may read all of these databases. */
 export function mayRead(databases: readonly string[]): boolean {
   const { isAdmin, reads } = session.value;
   return isAdmin || reads === undefined || databases.every((name) => reads.includes(name));
 }
 
-/** Whether the sign-in dialog is wanted: a call was answered with "who are you?". */
+/** Whether to show the sign-in dialog: a call was refused for lack of a session. */
 export const isSignInWanted = signal(false);
 
-/** Whether a service has refused a call of nobody. */
+/** Whether a service has refused an anonymous call. */
 export const isSessionNeeded = signal(false);
 
 let csrf = '';
 let waiting: (() => void)[] = [];
 
-/** What a call has to carry; empty while nobody is signed in. */
+/** The token that every call carries; empty while nobody is signed in. */
 export const sessionToken = (): string => csrf;
 
 function take(document: SessionDocument): void {
@@ -54,20 +54,20 @@ function take(document: SessionDocument): void {
   waiting = [];
 }
 
-/** Takes up the session that the browser has a cookie of, after a reload. */
+/** Resumes the session of the browser's cookie after a reload. */
 async function resumeSession(): Promise<void> {
   const response = await fetch(`${SERVER_PATH}api/session`);
   if (response.ok) take((await response.json()) as SessionDocument);
 }
 
-/** Whether it is known who is signed in; what a page offers depends on that. */
+/** Whether it is known who is signed in; a page decides by it what to offer. */
 export const isResumed = signal(false);
 
 let resumed: Promise<void> | undefined;
 
-/** Resolves when it is known whether somebody is signed in: calls before would be nobody's. */
+/** Resolves when it is known whether somebody is signed in: earlier calls would be anonymous. */
 export function whenResumed(): Promise<void> {
-  // Without an answer nobody is; the call itself will tell what is wrong.
+  // Without an answer nobody is signed in; the call itself will show the error.
   resumed ??= resumeSession()
     .catch(() => undefined)
     .then(() => {
@@ -76,7 +76,7 @@ export function whenResumed(): Promise<void> {
   return resumed;
 }
 
-/** Signs in; the sentence why not, or `undefined` when it went well. */
+/** Signs in; returns the reason of a failure, or `undefined` on success. */
 export async function signIn(username: string, password: string): Promise<string | undefined> {
   const response = await fetch(`${SERVER_PATH}api/session`, {
     method: 'POST',
@@ -98,7 +98,7 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Asks the user to sign in and resolves when that is done. What was on its way is sent again then.
+ * Asks the user to sign in and resolves when that is done; interrupted calls are then sent again.
  */
 export function waitForSignIn(signal: AbortSignal | null | undefined): Promise<void> {
   isSessionNeeded.value = true;

@@ -9,14 +9,14 @@ import { isAbort, problemOf } from './problem.ts';
 import type { Problem } from './problem.ts';
 
 export type Resource<T> = {
-  /** The last that was loaded, also while more is on its way or after it failed. */
+  /** The data last loaded; it stays during a reload and after a failed one. */
   readonly value: ReadonlySignal<T | undefined>;
   readonly error: ReadonlySignal<Problem | undefined>;
   readonly isLoading: ReadonlySignal<boolean>;
   readonly reload: () => Promise<void>;
 };
 
-/** Loads with a signal that ends when the page is left or something newer is wanted. */
+/** Loads with a signal that aborts when the page is left or a newer load starts. */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],

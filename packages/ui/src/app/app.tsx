@@ -31,7 +31,7 @@ import { switchTheme, theme } from './theme.ts';
 
 const t = texts.shell;
 
-/** Whether a page is of use here: its services run, and the user may. */
+/** Whether a page can be used: its services run, and the user has the rights. */
 function isOffered(page: PageDefinition): boolean {
   const { needs = [] } = page;
   if (needs.some((service) => services[service].value.state === 'absent')) return false;
@@ -41,7 +41,7 @@ function isOffered(page: PageDefinition): boolean {
 function mayUse({ isForAdmins, isForReaders, isForWriters, isListed }: PageDefinition): boolean {
   const { isAdmin, reads, writes } = session.value;
   if (isAdmin) return true;
-  // What is not listed shows nothing of the services.
+  // Unlisted pages show nothing of the services.
   if (isListed && hasNothing()) return false;
   if (isForReaders === true && reads?.length === 0) return false;
   return isForAdmins !== true && (isForWriters !== true || writes?.length !== 0);
@@ -211,7 +211,7 @@ function Account() {
   );
 }
 
-/** What does not answer, and that it is asked again. */
+/** Says which services do not respond, and that they are polled. */
 function DownNotice() {
   const down = (['tsdb', 'engine'] as const).filter(
     (service) => services[service].value.state === 'down',

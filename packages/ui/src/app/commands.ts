@@ -5,9 +5,9 @@ import { useEffect, useRef } from 'preact/hooks';
 export type Command = {
   readonly id: string;
   readonly label: string;
-  /** Where it belongs, as the palette and the page of shortcuts group it. */
+  /** The group under which the palette and the page of shortcuts list it. */
   readonly group: string;
-  /** `g e` are two keys one after the other; `Ctrl+K` together (Cmd on a Mac). */
+  /** `g e` are two keys in sequence; `Ctrl+K` are pressed together (Cmd on a Mac). */
   readonly keys?: string | undefined;
   readonly run: () => void;
 };
@@ -48,8 +48,8 @@ function nameOf(event: KeyboardEvent): string {
 }
 
 /**
- * Runs the command of the keys that were pressed. Plain letters mean something only outside of
- * fields and dialogs.
+ * Runs the command of the pressed keys. Plain letters are commands only outside of fields and
+ * dialogs.
  */
 export function onGlobalKey(event: KeyboardEvent): void {
   const name = nameOf(event);

@@ -1,4 +1,4 @@
-// Files that the page makes.
+// Files that the page creates.
 
 /** Hands a file to the browser. */
 export function download(content: Blob, name: string): void {
@@ -7,6 +7,6 @@ export function download(content: Blob, name: string): void {
   anchor.href = address;
   anchor.download = name;
   anchor.click();
-  // The download has its own hold of the blob once it has begun.
+  // Once the download has begun it no longer needs the address.
   window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

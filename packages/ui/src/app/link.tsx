@@ -1,4 +1,4 @@
-// Links between pages: real ones, which can be opened in a new tab.
+// Links between pages: real ones, which can open in a new tab.
 import type { ComponentChildren } from 'preact';
 
 import { hrefOf, navigate } from './router.ts';

@@ -13,15 +13,15 @@ export type PageDefinition = {
   readonly icon: IconName;
   /** Keys that lead to it. */
   readonly keys?: string | undefined;
-  /** Whether the navigation shows it. A page that is not finished is not listed. */
+  /** Whether the navigation shows it. Unfinished pages are not listed. */
   readonly isListed: boolean;
-  /** Without these services it is not offered. */
+  /** Services it needs; it is hidden without them. */
   readonly needs?: readonly Service[] | undefined;
   /** Only for administrators. */
   readonly isForAdmins?: boolean | undefined;
-  /** Only for who may read a database. */
+  /** Only for users who may read a database. */
   readonly isForReaders?: boolean | undefined;
-  /** Only for who may write to a database. */
+  /** Only for users who may write to a database. */
   readonly isForWriters?: boolean | undefined;
   readonly load: () => Promise<{ readonly Page: ComponentType }>;
 };

@@ -10,8 +10,8 @@ import type { Command } from './commands.ts';
 export const isPaletteOpen = signal(false);
 
 /**
- * Whether all letters of the search come in the text, in order; the earlier and closer, the better
- * (smaller).
+ * Whether the text contains all letters of the search in order; the earlier and closer together,
+ * the smaller the distance.
  */
 function distance(text: string, search: string): number | undefined {
   const lower = text.toLowerCase();

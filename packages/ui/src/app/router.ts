@@ -15,7 +15,7 @@ export const route = signal<Route>(readRoute());
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
-/** Address of a page. Parameters that are empty are left out. */
+/** Address of a page. Empty parameters are left out. */
 export function hrefOf(page: string, params: Params = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
@@ -25,7 +25,7 @@ export function hrefOf(page: string, params: Params = {}): string {
   return BASE_PATH + encodeURIComponent(page) + (query === '' ? '' : `?${query}`);
 }
 
-/** Shows a page, as a link to it does. */
+/** Shows a page, like following a link to it. */
 export function navigate(page: string, params: Params = {}): void {
   history.pushState(null, '', hrefOf(page, params));
   route.value = readRoute();
@@ -33,8 +33,8 @@ export function navigate(page: string, params: Params = {}): void {
 }
 
 /**
- * Changes parameters of the page that is shown; the address tells what is seen, and "back" leaves
- * the page.
+ * Changes parameters of the current page. The address describes the view, and "back" leaves the
+ * page.
  */
 export function setParams(changed: Params): void {
   const { page, params } = readRoute();

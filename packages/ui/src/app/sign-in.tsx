@@ -1,4 +1,4 @@
-// Signing in, above the current page: an expired session loses nothing on the page.
+// Sign-in on top of the current page: an expired session loses nothing on the page.
 import { useSignal } from '@preact/signals';
 
 import { isSignInWanted, signIn } from '../api/session.ts';
@@ -11,7 +11,7 @@ import { texts } from '../texts/texts.ts';
 
 const t = texts.signIn;
 
-/** The dialog, when a service has asked who it is. */
+/** The dialog, shown when a service requires a session. */
 export function SignIn() {
   const username = useSignal('');
   const password = useSignal('');

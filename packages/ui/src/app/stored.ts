@@ -1,6 +1,6 @@
 // Data that the browser stores for its user: preferences permanently, drafts until the tab is
-// closed. Damaged or foreign entries count as missing, and without storage the data is only kept in
-// memory.
+// closed. Damaged or foreign entries count as missing, and without storage the data stays in memory
+// only.
 import { effect, signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 
@@ -11,7 +11,7 @@ function read<T>(store: () => Storage, key: string, initial: T): T {
     const text = store().getItem(PREFIX + key);
     return text === null ? initial : (JSON.parse(text) as T);
   } catch {
-    // Not ours, or not readable: as if it were not there.
+    // Foreign or unreadable: counts as missing.
     return initial;
   }
 }
@@ -20,7 +20,7 @@ function keep(store: () => Storage, key: string, value: unknown): void {
   try {
     store().setItem(PREFIX + key, JSON.stringify(value));
   } catch {
-    // Full or forbidden: what is on the page stays, it only is not kept over a reload.
+    // Storage full or forbidden: the value stays on the page, but a reload loses it.
   }
 }
 
@@ -36,16 +36,14 @@ function stored<T>(store: () => Storage, key: string, initial: T): Signal<T> {
 }
 
 /**
- * A preference of this browser: theme, history, saved things of its user. The same signal for the
- * same key.
+ * A preference of this browser: theme, history, saved items. Returns the same signal for the same
+ * key.
  */
 export function preference<T>(key: string, initial: T): Signal<T> {
   return stored(() => localStorage, `preference.${key}`, initial);
 }
 
-/**
- * A text that is being written: it survives a reload, another page, and a service that restarts.
- */
+/** A text being written: it survives a reload, a page change, and a restart of a service. */
 export function draft<T>(key: string, initial: T): Signal<T> {
   return stored(() => sessionStorage, `draft.${key}`, initial);
 }

@@ -7,7 +7,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 export const theme = preference<Theme>('theme', 'system');
 
-/** What is shown: charts draw in it. */
+/** The theme in effect, also used by charts. */
 export const shownTheme = signal<'light' | 'dark'>('light');
 
 /** Follows the preference and the system. */

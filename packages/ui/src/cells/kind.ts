@@ -9,10 +9,10 @@ import type { Cell } from '../dashboards/model.ts';
 import type { CellAnswer, CellContext } from '../dashboards/run.ts';
 import type { GrafanaPanel, OptionRow } from './option.ts';
 
-/** What a cell is shown with. */
+/** The context in which a cell is shown. */
 export type CellView = {
   readonly context: CellContext;
-  /** Counts how often somebody asked for all of it again. */
+  /** Counts the user's requests to reload everything. */
   readonly round: number;
   readonly refreshMs: number | undefined;
   readonly marks: readonly Mark[];
@@ -25,21 +25,21 @@ export type DrawingProps = {
   readonly cell: Cell;
   readonly view: CellView;
   readonly height: number;
-  /** Nothing for kinds that have no queries. */
+  /** Empty for kinds without queries. */
   readonly answer: CellAnswer;
-  /** The answer as lines, as options of the cell want them. */
+  /** The answer as lines, with the cell's options applied. */
   readonly data: ChartData;
 };
 
 export type Kind = {
   readonly id: string;
   readonly title: string;
-  /** What of the answers to its queries it draws; without, it has no queries. */
+  /** What it draws of its queries' answers; kinds without it have no queries. */
   readonly draws?: 'numbers' | 'rows' | undefined;
-  /** Whether it scrolls by itself; the cell does otherwise. */
+  /** Whether it scrolls by itself; otherwise the cell does. */
   readonly isScrolling?: boolean | undefined;
   readonly options: readonly OptionRow<unknown>[];
-  /** Whether a panel of Grafana, a cell of Chronograf is one of these. The first row wins. */
+  /** Whether a Grafana panel or a Chronograf cell is of this kind. The first matching row wins. */
   readonly isGrafana?: ((panel: GrafanaPanel) => boolean) | undefined;
   readonly isChronograf?: ((cell: Fields) => boolean) | undefined;
   readonly load: () => Promise<{ readonly Drawing: ComponentType<DrawingProps> }>;

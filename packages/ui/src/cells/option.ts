@@ -12,18 +12,18 @@ export type OptionEditor =
   | { readonly kind: 'unit' }
   | { readonly kind: 'thresholds' }
   | { readonly kind: 'mappings' }
-  /** Some of the figures of `charts/calc.ts`. */
+  /** Some of the aggregates of `charts/calc.ts`. */
   | { readonly kind: 'calcs' }
   | { readonly kind: 'overrides' }
   | { readonly kind: 'transformations' }
   /** Not edited: only an import sets it. */
   | { readonly kind: 'none' };
 
-/** A panel of Grafana: the whole of it, and the parts that options are read from. */
+/** A Grafana panel: the whole panel, and the parts that options are read from. */
 export type GrafanaPanel = {
   readonly panel: Fields;
   readonly type: string;
-  /** `fieldConfig.defaults` and what is `custom` of it. */
+  /** `fieldConfig.defaults` and its `custom` part. */
   readonly defaults: Fields;
   readonly custom: Fields;
   /** `options` of newer panels. */
@@ -35,13 +35,13 @@ export type OptionRow<T> = {
   readonly label: string;
   readonly hint?: string | undefined;
   readonly editor: OptionEditor;
-  /** What a document says, whatever that is, as a value. */
+  /** Converts any content of a document to a value. */
   readonly read: (value: unknown) => T;
-  /** Where panels of Grafana say it: what is nowhere taken over is told. */
+  /** Paths of the option in Grafana panels; an import reports members that no option reads. */
   readonly grafanaPaths?: readonly string[] | undefined;
-  /** What a panel of Grafana says; `undefined` when nothing. */
+  /** The value from a Grafana panel; `undefined` when it has none. */
   readonly fromGrafana?: ((panel: GrafanaPanel) => T | undefined) | undefined;
-  /** What a cell of Chronograf says. */
+  /** The value from a Chronograf cell. */
   readonly fromChronograf?: ((cell: Fields) => T | undefined) | undefined;
 };
 
@@ -94,7 +94,7 @@ export function valueOf<T>(cell: { readonly options: Options }, option: OptionRo
   return option.read(cell.options[option.name]);
 }
 
-/** Those values of a table that are not what is meant when nothing is said. */
+/** The values of a table's options that differ from their defaults. */
 export function readOptions(value: unknown, rows: readonly OptionRow<unknown>[]): Options {
   const fields = fieldsOf(value);
   const read = rows

@@ -34,7 +34,7 @@ export const KINDS: readonly Kind[] = [
 
 const BY_ID: ReadonlyMap<string, Kind> = new Map(KINDS.map((kind) => [kind.id, kind]));
 
-/** A kind that is not known is drawn as a line. */
+/** An unknown kind is drawn as a line. */
 export const kindOf = (id: string): Kind => BY_ID.get(id) ?? line;
 
 export const isKind = (id: unknown): id is string => typeof id === 'string' && BY_ID.has(id);

@@ -28,13 +28,13 @@ const t = texts.cells;
 
 type Shown = { readonly options: Options };
 
-/** Names by which a line may be called in overrides and transformations. */
+/** Names that may denote a line in overrides and transformations. */
 function namesOf({ label, source }: ChartSeries): readonly string[] {
   if (source === undefined) return [label];
   const { measurement, column, tags } = source;
   const pairs = Object.entries(tags).map(([key, value]) => `${key}: ${value}`);
   const full = `${measurement}.${column}`;
-  // As Grafana names the lines of this language.
+  // Grafana's names of lines of this language.
   return [label, column, full, pairs.length === 0 ? full : `${full} {${pairs.join(', ')}}`];
 }
 
@@ -63,7 +63,7 @@ function isOverridden({ by, match }: Override, names: readonly string[], letter:
   }
 }
 
-/** What overrides say of something with these names, later ones over earlier ones. */
+/** The overrides for something with these names; later ones win. */
 function lookOf(cell: Shown, names: readonly string[], letter: string): Look {
   return valueOf(cell, OVERRIDES)
     .filter((override) => isOverridden(override, names, letter))
@@ -75,7 +75,7 @@ const merged = (a: Look, b: Look): Look => ({
   ...Object.fromEntries(Object.entries(b).filter(([, value]) => value !== undefined)),
 });
 
-/** Answers to those queries that a transformation keeps. */
+/** Answers to the queries that a transformation keeps. */
 function ofQueries(
   statements: readonly Labelled[],
   all: readonly Transformation[],
@@ -89,7 +89,7 @@ function ofQueries(
   );
 }
 
-/** Lines of answers. None is left out unless an option of the cell says so. */
+/** Lines of answers. Only options of the cell leave any out. */
 export function shownLines(cell: Shown, statements: readonly Labelled[]): ChartData {
   const transformations = valueOf(cell, TRANSFORMATIONS);
   const lines = ofQueries(statements, transformations).flatMap((statement) =>
@@ -110,7 +110,7 @@ export function shownLines(cell: Shown, statements: readonly Labelled[]): ChartD
 const negated = (line: ChartSeries, { isNegative }: Look): ChartSeries =>
   isNegative === true ? { ...line, values: line.values.map((value) => -value) } : line;
 
-/** A line of an answer as it is called then, or nothing where it is hidden. */
+/** A transformed line with its new name; empty if it is hidden. */
 function transformedLine(
   line: ChartSeries,
   transformations: readonly Transformation[],
@@ -124,13 +124,13 @@ function transformedLine(
     } else if (each.kind === 'rename-pattern') {
       label = replacedBy(each.pattern, label, each.to);
     } else if (each.kind === 'hide' && isMeant(names, each)) return [];
-    // What keeps nothing but the time keeps all of the others: the time is no line.
+    // A transformation that keeps only the time keeps all others: the time is not a line.
     else if (each.kind === 'keep' && !isMeant(names, each)) return [];
   }
   return [label === line.label ? line : { ...line, label }];
 }
 
-/** Missing values as the cell wants them: gaps, zeros, or nothing at all. */
+/** Missing values as the cell shows them: gaps, zeros, or left out. */
 function withoutGaps(cell: Shown, line: ChartSeries): ChartSeries {
   const nulls = valueOf(cell, NULLS);
   const { times, values } = line;
@@ -143,7 +143,7 @@ function withoutGaps(cell: Shown, line: ChartSeries): ChartSeries {
   let last = NaN;
   for (let i = 0; i < values.length; i++) {
     if (Number.isNaN(values[i])) continue;
-    // A gap that is too long stays one: its first missing value interrupts the line.
+    // A gap that is too long stays: its first missing value interrupts the line.
     const isGap = i > 0 && Number.isNaN(values[i - 1]);
     if (isGap && (times[i] ?? 0) - last > bridgeMs) kept.push(i - 1);
     kept.push(i);
@@ -156,7 +156,7 @@ function withoutGaps(cell: Shown, line: ChartSeries): ChartSeries {
   };
 }
 
-/** Lanes of states, as the cell calls them. */
+/** Lanes of states, with the cell's names. */
 export function shownLanes(cell: Shown, { statements, span }: LaneAnswer): readonly Lane[] {
   const transformations = valueOf(cell, TRANSFORMATIONS);
   return ofQueries(statements, transformations).flatMap((statement) =>
@@ -174,9 +174,9 @@ type LaneAnswer = { readonly statements: readonly Labelled[]; readonly span: Spa
 const NO_NUMBERS = new Float64Array();
 
 export type ShownGrid = Grid & {
-  /** What overrides say of each column. */
+  /** The overrides of each column. */
   readonly looks: readonly Look[];
-  /** The column of times; -1 where there is none. */
+  /** The column of times; -1 without one. */
   readonly timeAt: number;
 };
 
@@ -185,7 +185,7 @@ export function shownGrid(cell: Shown, statements: readonly Labelled[]): ShownGr
   const transformations = valueOf(cell, TRANSFORMATIONS);
   const asked = ofQueries(statements, transformations);
   let grid: Grid = gridOf(asked);
-  // What a column was called at first: overrides and later steps may mean that.
+  // Overrides and later steps may use a column's original name.
   let first = grid.columns;
   for (const each of transformations) {
     const names = (at: number): readonly string[] => [grid.columns[at] ?? '', first[at] ?? ''];
@@ -245,7 +245,7 @@ export function shownGrid(cell: Shown, statements: readonly Labelled[]): ShownGr
   return overridden(cell, grid, first);
 }
 
-/** Columns as overrides call them, without those that they hide. */
+/** Columns with the names from overrides, without hidden ones. */
 function overridden(cell: Shown, { columns, rows }: Grid, first: readonly string[]): ShownGrid {
   const looks = columns.map((column, at) => lookOf(cell, [column, first[at] ?? ''], ''));
   const kept = [...columns.keys()].filter((at) => looks[at]?.isHidden !== true);
@@ -258,7 +258,7 @@ function overridden(cell: Shown, { columns, rows }: Grid, first: readonly string
   };
 }
 
-/** A row for each line, with figures of it. */
+/** One row for each line, with aggregates of it. */
 function reduced(statements: readonly Labelled[], calcs: readonly Calc[]): Grid {
   return {
     columns: [t.field, ...calcs.map((calc) => t.calcs[calc])],

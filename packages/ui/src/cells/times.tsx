@@ -1,4 +1,4 @@
-// Both ends of a span, below a drawing without an axis.
+// Start and end of a span, below a drawing without an axis.
 import type { Span } from '../time/range.ts';
 import { formatInstant, shownZone } from '../time/zone.ts';
 

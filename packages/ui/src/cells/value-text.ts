@@ -1,4 +1,4 @@
-// A value as a cell shows it: its word, or the number with its unit, and its level.
+// The representation of a value in a cell: its word, or the number with its unit, and its level.
 import type { Cell as Value } from '@tidemark/client';
 
 import { formatValue } from '../charts/format.ts';
@@ -15,11 +15,11 @@ import type { Mapping } from './options/values.ts';
 export type ShownValue = {
   readonly text: string;
   readonly level: Level | undefined;
-  /** Whether the text is a word that stands for the value. */
+  /** Whether the text is a word from a mapping. */
   readonly isWord: boolean;
 };
 
-/** NaN stands for a number that is missing. `look` is what an override says. */
+/** NaN is a missing number. `look` comes from an override. */
 export function shownValue(
   cell: { readonly options: Options },
   value: Value,
@@ -47,7 +47,7 @@ export function shownValue(
   return { text: valueOf(cell, PREFIX) + text + valueOf(cell, SUFFIX), level, isWord: false };
 }
 
-/** As `shownValue`, but without a unit a number has all of its digits, as the database wrote it. */
+/** As `shownValue`, but a number without a unit keeps all digits that the database wrote. */
 export function exactValue(
   cell: { readonly options: Options },
   value: Value,
@@ -80,6 +80,6 @@ function isMapped({ kind, match, from, to }: Mapping, value: Value): boolean {
   }
 }
 
-/** `1` is `1.0`. */
+/** `1` equals `1.0`. */
 const isSameNumber = (match: string, value: Value): boolean =>
   typeof value === 'number' && match.trim() !== '' && Number(match) === value;

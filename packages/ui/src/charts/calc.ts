@@ -1,5 +1,5 @@
-// Aggregates numbers to one: the last, the mean, the sum. For single values, gauges, legends, and
-// tables of figures.
+// Aggregates numbers to one: the last, the mean, the sum. For single values, gauges, legends and
+// tables.
 type Numbers = readonly number[];
 
 const sum = (all: Numbers): number => all.reduce((total, each) => total + each, 0);
@@ -21,7 +21,7 @@ function median(all: Numbers): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? NaN) + upper) / 2;
 }
 
-/** What a counter has counted: steps down are new beginnings. */
+/** The increase of a counter: a decrease is a reset. */
 function increase(all: Numbers): number {
   return all.reduce((total, each, i) => {
     const before = all[i - 1];
@@ -30,7 +30,7 @@ function increase(all: Numbers): number {
   }, 0);
 }
 
-/** Of at least one number. */
+/** Functions of at least one number. */
 const CALCS = {
   last,
   first,
@@ -58,7 +58,7 @@ export const isCalc = (value: unknown): value is Calc =>
 
 export const CALC_NAMES: readonly Calc[] = Object.keys(CALCS).filter(isCalc);
 
-/** NaN where there is no number. */
+/** NaN without numbers. */
 export function calculated(calc: Calc, numbers: Numbers): number {
   return numbers.length === 0 ? NaN : CALCS[calc](numbers);
 }

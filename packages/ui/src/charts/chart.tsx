@@ -1,5 +1,5 @@
 // A chart with its legend. Drag: select a span; Shift and drag, or arrow keys: move; double click
-// or Home: show all of it.
+// or Home: show everything.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
@@ -18,11 +18,11 @@ const DRAWN_MAX = 200;
 const NOTHING: readonly never[] = [];
 const PLAIN: PlotLook = {};
 
-/** What a page can do with a chart that is shown. */
+/** Functions that a page can call on a chart. */
 export type ChartHandle = { readonly picture: () => Promise<Blob | undefined> };
 
 export type ChartProps = {
-  /** What it shows, for those who do not see it. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly data: ChartData;
   readonly height?: number | undefined;
@@ -30,7 +30,7 @@ export type ChartProps = {
   readonly isStacked?: boolean | undefined;
   readonly unit?: string | undefined;
   readonly decimals?: number | undefined;
-  /** Compared by identity, as all that is an object here. */
+  /** Compared by identity, like all objects here. */
   readonly look?: PlotLook | undefined;
   readonly span?: readonly [number, number] | undefined;
   readonly zone?: string | undefined;
@@ -38,10 +38,10 @@ export type ChartProps = {
   readonly marks?: readonly Mark[] | undefined;
   readonly syncKey?: string | undefined;
   readonly isLegendHidden?: boolean | undefined;
-  /** Figures of the legend, and where it stands. */
+  /** Aggregates in the legend, and its position. */
   readonly legendCalcs?: readonly Calc[] | undefined;
   readonly legendSide?: 'bottom' | 'right' | undefined;
-  /** A span was chosen by dragging. Without it the chart zooms into what it has. */
+  /** A span was selected by dragging. Without it the chart zooms into its data. */
   readonly onZoom?: ((from: number, to: number) => void) | undefined;
   readonly onReady?: ((handle: ChartHandle) => void) | undefined;
 };
@@ -175,7 +175,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** Numbers on the right are those of the series that are drawn against it. */
+/** The right axis has the unit of the series drawn against it. */
 function unitOf({ series }: ChartData, side: 'left' | 'right', unit: string): string {
   const isThere = (one: ChartSeries): boolean => (one.look?.axis ?? 'left') === side;
   const own = series.filter(isThere).map(({ look }) => look?.unit);
@@ -199,7 +199,7 @@ function resetSpan(plot: Plot | undefined, { data, span }: ChartProps): void {
   }
 }
 
-/** Arrow keys move by an eighth, plus and minus zoom, Home shows all. */
+/** Arrow keys move by an eighth, plus and minus zoom, Home shows everything. */
 function moveByKey(plot: Plot, key: string, props: ChartProps): boolean {
   const [from, to] = plot.span();
   const step = (to - from) / 8;

@@ -1,7 +1,7 @@
 // Colours of the design system for canvases, which cannot use CSS variables.
 import type { ChartSeries } from './data.ts';
 
-/** A colour variable (`series-1`) as the browser resolves it in the present theme: `rgb(…)`. */
+/** A colour variable (`series-1`) as resolved by the browser in the current theme: `rgb(…)`. */
 export function resolveColour(name: string, within: HTMLElement = document.body): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${name})`;
@@ -13,10 +13,10 @@ export function resolveColour(name: string, within: HTMLElement = document.body)
 
 export const SERIES_COLOUR_COUNT = 8;
 
-/** Variable of the colour of the series with an index. */
+/** Colour variable of the series with an index. */
 export const seriesColour = (index: number): string =>
   `series-${(index % SERIES_COLOUR_COUNT) + 1}`;
 
-/** Variable of the colour of a series among others. */
+/** Colour variable of a series among others. */
 export const colourOf = ({ look }: ChartSeries, index: number): string =>
   look?.colour ?? seriesColour(index);

@@ -1,16 +1,16 @@
 // The data of charts. Each series has its own times, so nothing has to be aligned before it is
 // sampled.
 
-/** Where a series of an answer comes from. */
+/** The origin of a series in an answer. */
 export type SeriesSource = {
   readonly measurement: string;
   readonly column: string;
   readonly tags: Readonly<Record<string, string>>;
 };
 
-/** What is otherwise with one series than with those beside it. */
+/** Differences of one series from those beside it. */
 export type SeriesLook = {
-  /** Variable of a colour. */
+  /** A colour variable. */
   readonly colour?: string | undefined;
   readonly axis?: 'left' | 'right' | undefined;
   readonly form?: 'line' | 'area' | 'bars' | 'points' | undefined;
@@ -28,7 +28,7 @@ export type ChartSeries = {
   readonly label: string;
   readonly source?: SeriesSource | undefined;
   readonly look?: SeriesLook | undefined;
-  /** Milliseconds since 1970, ascending. Series of one query mostly share the array. */
+  /** Milliseconds since 1970, ascending. Series of one query usually share the array. */
   readonly times: Float64Array;
   /** As long as `times`; NaN where the line is interrupted. */
   readonly values: Float64Array;
@@ -36,7 +36,7 @@ export type ChartSeries = {
 
 export type ChartData = { readonly series: readonly ChartSeries[] };
 
-/** First and last time of all series; `undefined` when there is no point. */
+/** First and last time of all series; `undefined` without points. */
 export function timeBounds({ series }: ChartData): readonly [number, number] | undefined {
   let from = Infinity;
   let to = -Infinity;

@@ -1,4 +1,4 @@
-// Numbers as people read them: on axes, in legends, in single values.
+// `1234567` → `1.23M`; small numbers keep three significant digits.
 import { shapeOfUnit } from './units.ts';
 import type { UnitShape } from './units.ts';
 
@@ -12,7 +12,7 @@ function digits(value: number, decimals?: number): string {
   return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
 }
 
-/** `1234567` → `1.23M`; small numbers keep three figures. */
+/** With a unit: `1,500` W → `1.5 kW`. */
 function short(value: number, decimals?: number): string {
   let rest = value;
   let step = 0;
@@ -25,7 +25,7 @@ function short(value: number, decimals?: number): string {
     : digits(rest, decimals) + (STEPS[step] ?? '');
 }
 
-/** With a unit behind it: `1,500` W → `1.5 kW`. */
+/** The suffix of a rate follows without a space: 1.5k/s. */
 function stepped(
   value: number,
   suffix: string,
@@ -75,7 +75,8 @@ function durationText(value: number, decimals: number | undefined): string {
 }
 
 /**
- * A value with its unit (`units.ts`), and so many decimals where that is said; an en dash for none.
+ * A value with its unit (`units.ts`), with `decimals` decimals if given; an en dash for a missing
+ * value.
  */
 export function formatValue(value: number, unit = 'none', decimals?: number): string {
   return Number.isNaN(value) ? '–' : shaped(value, shapeOfUnit(unit), decimals);

@@ -1,4 +1,4 @@
-// Names and figures of a chart's series. A click hides one, with Ctrl all others.
+// Names and aggregates of a chart's series. A click hides one, Ctrl and a click all others.
 import { useMemo } from 'preact/hooks';
 
 import { texts } from '../texts/texts.ts';
@@ -90,7 +90,7 @@ export function Legend({
   );
 }
 
-/** Those figures that need no list of the numbers: there may be millions. */
+/** Aggregates that need no list of the numbers: there may be millions. */
 const isQuick = (calc: Calc): calc is 'min' | 'max' | 'mean' | 'last' | 'count' =>
   ['min', 'max', 'mean', 'last', 'count'].includes(calc);
 

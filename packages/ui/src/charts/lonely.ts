@@ -1,14 +1,13 @@
-// Isolated values between gaps. No line leads to them, so they are drawn as dots: windows that are
-// shorter than the time between two points would otherwise leave an empty chart.
+// Isolated values between gaps. No line leads to them, so they are drawn as dots: windows shorter
+// than the interval of the points would otherwise give an empty chart.
 
 /**
- * Places of values that have a gap, `null`, on both sides; where there is nothing, `undefined`, the
- * line goes on.
+ * Indices of values with a gap, `null`, on both sides. `undefined` is no gap: the line continues.
  */
 export function lonelyPlaces(values: ArrayLike<number | null | undefined>): number[] {
   const places: number[] = [];
   let isGap = true;
-  // Of the value before, when a gap is before that.
+  // Index of the previous value, if a gap precedes it.
   let place = -1;
   for (let i = 0; i < values.length; i++) {
     const value = values[i];

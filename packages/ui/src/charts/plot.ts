@@ -1,4 +1,4 @@
-// The plot itself, by uPlot. Loaded when the first chart is shown.
+// The plot, drawn by uPlot. Loaded with the first chart.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
@@ -13,9 +13,9 @@ export type ChartStyle = 'line' | 'area' | 'bars' | 'points' | 'steps';
 export type Threshold = { readonly value: number; readonly colour: string };
 export type Mark = { readonly time: number; readonly label: string; readonly colour: string };
 
-/** How lines and their axis look; what is left out is as it is without. */
+/** The look of lines and axes; missing members have defaults. */
 export type PlotLook = {
-  /** Ends of the axis, and ends that values may leave. */
+  /** Ends of the axis, and ends that values may exceed. */
   readonly yMin?: number | undefined;
   readonly yMax?: number | undefined;
   readonly softMin?: number | undefined;
@@ -29,7 +29,7 @@ export type PlotLook = {
   readonly points?: 'auto' | 'always' | 'never' | undefined;
   readonly pointSize?: number | undefined;
   readonly course?: 'linear' | 'smooth' | 'stepBefore' | 'stepAfter' | undefined;
-  /** Stacks are shares of their whole. */
+  /** Stacked as shares of the whole. */
   readonly isShare?: boolean | undefined;
   readonly thresholdStyle?: 'line' | 'area' | 'both' | 'off' | undefined;
 };
@@ -40,11 +40,11 @@ export type PlotOptions = {
   readonly style: ChartStyle;
   readonly isStacked: boolean;
   readonly look: PlotLook;
-  /** Span that is shown at first, in milliseconds; all of the data without. */
+  /** Initial span in milliseconds; by default all data. */
   readonly span?: readonly [number, number] | undefined;
-  /** Zone of the axis; that of the browser without. */
+  /** Time zone of the axis; by default the browser's. */
   readonly zone?: string | undefined;
-  /** Of each series. */
+  /** One for each series. */
   readonly colours: readonly string[];
   readonly text: string;
   readonly line: string;
@@ -53,9 +53,9 @@ export type PlotOptions = {
   /** Charts with the same key share the cursor. */
   readonly syncKey?: string | undefined;
   readonly formatValue: (value: number, side: 'left' | 'right') => string;
-  /** Somebody chose a span by dragging, or moved to one. */
+  /** The user selected a span by dragging, or moved to one. */
   readonly onSpan: (span: readonly [number, number], isChosen: boolean) => void;
-  /** Time below the cursor; `undefined` when it has left. */
+  /** Time below the cursor; `undefined` when it leaves. */
   readonly onCursor: (time: number | undefined) => void;
 };
 
@@ -69,18 +69,18 @@ export type Plot = {
   destroy(): void;
 };
 
-/** So many points are drawn at most; while they move, so many that a frame has time for them. */
+/** Points drawn at most at rest, and during movement, where a frame must have time for them. */
 const POINTS_DRAWN = 400_000;
 const POINTS_MOVED = 50_000;
-/** However many series there are, each has so many columns. */
+/** Each series has at least this many columns, however many series there are. */
 const COLUMNS_MIN = 50;
 
-/** What moved has come to rest when it has not moved for so long. */
+/** Movement has ended after this time without change. */
 const REST_MS = 100;
 
 const AXIS_FONT = '12px system-ui, sans-serif';
 
-/** Makes a plot within an element. */
+/** Creates a plot within an element. */
 export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
   const { data, style, look } = options;
   const stacked = options.isStacked ? stack(data, look.isShare === true) : data;
@@ -94,7 +94,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
   const sampled = (pixels: number, pointsMax: number): uPlot.AlignedData => {
     const share = Math.floor(pointsMax / (POINTS_OF_COLUMN * Math.max(1, samplers.length)));
     const columns = Math.max(COLUMNS_MIN, Math.min(pixels, share));
-    // uPlot's type knows typed arrays and arrays; what it is given is an array of arrays.
+    // uPlot's type allows typed arrays too; this is an array of arrays.
     return alignSeries(
       samplers.map((one) => one.sample({ from, to, columns })),
     ) as uPlot.AlignedData;
@@ -112,7 +112,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       height: options.height,
       ms: 1,
       legend: { show: false },
-      // Half of a label of the time stands left of the first one.
+      // Half of the first time label stands left of the axis.
       padding: [8, 20, 0, look.isAxisHidden === true ? 40 : 0],
       ...(zone === undefined
         ? {}
@@ -133,7 +133,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
               range: (_: uPlot, min: number, max: number): [number, number] =>
                 rangeOf(min, max, {
                   isFromZero: style === 'bars' || options.isStacked,
-                  // Bounds are those of the axis that a cell speaks of.
+                  // The bounds of a cell are those of the left axis.
                   look: side === 'left' ? look : { scale: look.scale },
                   log,
                 }),
@@ -157,7 +157,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
             ...(side === 'right' ? { grid: { show: false } } : {}),
             size: (self, values) => axisSize(self, values),
             values: (_, splits) =>
-              // Between the powers there are lines of a logarithmic axis, without a number.
+              // A logarithmic axis has unlabelled lines between the powers.
               splits.map((value) => (value === null ? '' : options.formatValue(value, side))),
           }),
         ),
@@ -219,7 +219,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
   };
 }
 
-/** Pixels that the lines have, without axes. */
+/** Width of the drawing area in pixels, without axes. */
 const widthOf = ({ bbox }: uPlot): number => Math.round(bbox.width / uPlot.pxRatio);
 
 function axis(options: PlotOptions, more: uPlot.Axis): uPlot.Axis {
@@ -236,7 +236,7 @@ function axis(options: PlotOptions, more: uPlot.Axis): uPlot.Axis {
 
 const DAY_MS = 86_400_000;
 
-/** Times as short as they can be told apart; the day where it changes. */
+/** The shortest labels that differ; with the day where it changes. */
 function timeLabels(
   times: readonly number[],
   increment: number,
@@ -254,7 +254,7 @@ function timeLabels(
   });
 }
 
-/** Half of a day's name: it stands below the first time, which may be where the axis is. */
+/** Half of a day's label: it stands below the first time, which may be at the axis. */
 const AXIS_PIXELS_MIN = 38;
 
 /** Wide enough for the longest label. */
@@ -267,11 +267,11 @@ function axisSize(plot: uPlot, values: readonly string[] | null): number {
 
 const SCALES = { left: 'y', right: 'right' } as const;
 
-/** The sides on which there is an axis; of a chart without series the left one. */
+/** The sides with an axis; the left one for a chart without series. */
 function sidesOf({ series }: ChartData): readonly ('left' | 'right')[] {
   const isRight = ({ look }: ChartSeries): boolean => look?.axis === 'right';
   const hasRight = series.some(isRight);
-  // Marks and thresholds are those of the left one, so that it is always there.
+  // Marks and thresholds belong to the left axis, so it is always there.
   return hasRight ? ['left', 'right'] : ['left'];
 }
 
@@ -281,7 +281,9 @@ type RangeOptions = {
   readonly log: 2 | 10 | undefined;
 };
 
-/** What an axis shows for values between two: as a cell wants it, else a little more than them. */
+/**
+ * The range of an axis for values between two bounds: the cell's, or a little more than the values.
+ */
 function rangeOf(
   min: number,
   max: number,
@@ -308,10 +310,10 @@ function valueRange(min: number, max: number, isFromZero: boolean): [number, num
   return [isFromZero && low === 0 ? 0 : low - room, isFromZero && high === 0 ? 0 : high + room];
 }
 
-/** Opacity of an area of which nothing else is said. */
+/** Default opacity of an area. */
 const FILL_PERCENT = 22;
 
-/** Colours come again after some series; dashes tell those apart. */
+/** Colours repeat after some series; dashes distinguish those. */
 const DASHES: readonly (readonly number[])[] = [[], [8, 4], [3, 3], [10, 3, 2, 3]];
 const DASH_OF_LOOK = [6, 4];
 
@@ -370,8 +372,8 @@ function pathsOf(
 const LINE_PIXELS = 1.5;
 
 /**
- * Where a line fills columns of pixels it is one pixel wide: that looks the same, and takes a
- * browser a fraction of the time.
+ * A line that fills columns of pixels is drawn one pixel wide: it looks the same, and takes a
+ * fraction of the time.
  */
 function linesOf(
   linear: uPlot.Series.PathBuilder | undefined,
@@ -390,8 +392,8 @@ function translucent(colour: string, percent: number): string {
 }
 
 /**
- * Each series on top of those before it, for series with the same times; as shares, up to 100.
- * Those that stand alone stay as they are.
+ * Stacks each series on those before it, for series with the same times; shares add up to 100.
+ * Series marked as alone stay unchanged.
  */
 function stack({ series }: ChartData, isShare: boolean): ChartData {
   const wholes = new Map<number, number>();
@@ -426,7 +428,7 @@ function stack({ series }: ChartData, isShare: boolean): ChartData {
   };
 }
 
-/** A logarithm has no zero: values up to it are gaps. */
+/** A logarithmic axis has no zero: values up to zero become gaps. */
 function aboveZero({ series }: ChartData): ChartData {
   return {
     series: series.map((one) => ({
@@ -438,7 +440,7 @@ function aboveZero({ series }: ChartData): ChartData {
 
 const BAND_PERCENT = 12;
 
-/** From each threshold to the next, below what is drawn. */
+/** From each threshold to the next, behind the lines. */
 function drawBands(plot: uPlot, { thresholds, look }: PlotOptions): void {
   const { thresholdStyle } = look;
   if (thresholdStyle !== 'area' && thresholdStyle !== 'both') return;
@@ -477,7 +479,7 @@ function drawMarks(plot: uPlot, { thresholds, marks, look }: PlotOptions): void 
   ctx.font = AXIS_FONT.replace('12', String(11 * devicePixelRatio));
   ctx.textBaseline = 'top';
   ctx.textAlign = 'left';
-  // Up to where something is written: words of marks that are close do not lie over each other.
+  // Right end of the last label, so that labels of close marks do not overlap.
   let written = -Infinity;
   for (const { time, label, colour } of marks.toSorted((a, b) => a.time - b.time)) {
     const x = plot.valToPos(time, 'x', true);
@@ -496,7 +498,7 @@ function drawMarks(plot: uPlot, { thresholds, marks, look }: PlotOptions): void 
   ctx.restore();
 }
 
-/** Dragging with Shift moves the picture, once per frame. */
+/** Dragging with Shift moves the view, once per frame. */
 function panByDrag(
   plot: uPlot,
   span: () => readonly [number, number],
@@ -509,9 +511,9 @@ function panByDrag(
       down.preventDefault();
       down.stopImmediatePropagation();
       const [from, to] = span();
-      // The cursor stays away from a picture that moves below it.
+      // Hides the cursor while the view moves.
       plot.setCursor({ left: -10, top: -10 });
-      // Whole pixels: what was sampled for a column of them can be drawn again.
+      // Moves by whole pixels, so that sampled columns can be reused.
       const perPixel = (to - from) / widthOf(plot);
       let pixels = 0;
       let frame = 0;
@@ -531,7 +533,7 @@ function panByDrag(
   );
 }
 
-/** The picture as PNG, on a ground: that of the page is not part of the canvas. */
+/** The picture as PNG on the background of the page, which is not part of the canvas. */
 function pictureOf(plot: uPlot, background: string): Promise<Blob | undefined> {
   const { canvas } = plot.ctx;
   const copy = document.createElement('canvas');

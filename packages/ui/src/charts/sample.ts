@@ -1,6 +1,6 @@
-// Down-sampling to pixels with M4: the first, the smallest, the largest and the last value of each
-// column of pixels. A line through them covers exactly the pixels that a line through all values
-// would: no extreme is hidden.
+// Down-sampling to pixels with M4: the first, smallest, largest and last value of each column of
+// pixels. A line through them covers exactly the same pixels as a line through all values: no
+// extreme is hidden.
 import { lowerBound } from './data.ts';
 import type { ChartSeries } from './data.ts';
 
@@ -10,27 +10,27 @@ export type SampledSeries = {
   readonly values: readonly (number | null)[];
 };
 
-/** A span of time, and how many columns of pixels show it. */
+/** A time span, and the number of pixel columns that show it. */
 export type SampledSpan = { readonly from: number; readonly to: number; readonly columns: number };
 
-/** The most that a column has: the four, and one that is missing. */
+/** At most the four values, and one missing value. */
 export const POINTS_OF_COLUMN = 5;
 
-/** Indices of points, and whether they are all that there are. */
+/** Indices of points, and whether none was left out. */
 type ColumnPoints = { readonly chosen: readonly number[]; readonly isAll: boolean };
 
-/** So many pictures' columns are remembered: enough to move to and fro. */
+/** Cached columns, in widths of the view: enough to move back and forth. */
 const PICTURES_KEPT = 8;
 
 /**
- * Samples one series for span after span. While the picture moves by whole columns, those that were
- * in it before are not looked at again.
+ * Samples one series for successive spans. While the view moves by whole columns, known columns are
+ * not sampled again.
  */
 export class Sampler {
   readonly #series: ChartSeries;
   #width = NaN;
   #origin = 0;
-  /** Points of columns, counted from the origin. */
+  /** Points of columns, numbered from the origin. */
   readonly #kept = new Map<number, ColumnPoints>();
 
   constructor(series: ChartSeries) {
@@ -38,8 +38,8 @@ export class Sampler {
   }
 
   /**
-   * Points of a span for `columns` columns of pixels, with one point on both sides so that lines
-   * leave the picture.
+   * Points of a span for `columns` pixel columns, with one point on each side so that lines leave
+   * the view.
    */
   sample({ from, to, columns }: SampledSpan): SampledSeries {
     const { times, values } = this.#series;
@@ -61,7 +61,7 @@ export class Sampler {
     if (before >= 0) add(before);
     for (let i = first; i < first + columns; i++) {
       const { chosen, isAll } = this.#pointsOf(i);
-      // Within a column of pixels nobody sees where: lines that have the same times are quick.
+      // The position within a pixel column is invisible, and lines with the same times are quick.
       chosen.forEach((index, at) =>
         add(index, isAll ? undefined : this.#timeOf(i + (at + 0.5) / POINTS_OF_COLUMN)),
       );
@@ -75,9 +75,7 @@ export class Sampler {
     return this.#origin + column * this.#width;
   }
 
-  /**
-   * The column that begins there; what is remembered of columns that lie otherwise is forgotten.
-   */
+  /** The column that begins there. A different alignment of columns clears the cache. */
   #columnAt(from: number, width: number): number {
     const column = (from - this.#origin) / this.#width;
     const isSame =
@@ -101,7 +99,7 @@ export class Sampler {
     return points;
   }
 
-  /** Of some points the first, the smallest, the largest and the last, and one that is missing. */
+  /** The first, smallest, largest and last of some points, and one missing value. */
   #choose(first: number, end: number): readonly number[] {
     const { values } = this.#series;
     let lowest = -1;
@@ -128,12 +126,12 @@ export class Sampler {
 }
 
 /**
- * Table of several series: all their times, and per series its value there. `undefined`: the line
- * goes on.
+ * Table of several series: all their times, and each series' value there. `undefined`: the line
+ * continues.
  */
 export type AlignedData = [readonly number[], ...(readonly (number | null | undefined)[])[]];
 
-/** Lines series up by time. */
+/** Aligns series by time. */
 export function alignSeries(series: readonly SampledSeries[]): AlignedData {
   const [only] = series;
   if (only !== undefined && series.length === 1) return [only.times, only.values];
@@ -155,7 +153,7 @@ export function alignSeries(series: readonly SampledSeries[]): AlignedData {
   return [times, ...columns];
 }
 
-/** Times of both, each once. Series of one query mostly have the same. */
+/** The distinct times of both. Series of one query usually have the same times. */
 function merged(a: readonly number[], b: readonly number[]): readonly number[] {
   if (a.length === b.length && a.every((time, i) => time === b[i])) return a;
   const all: number[] = [];

@@ -1,15 +1,15 @@
-// Units of values, and the format of their numbers. The ids are those of Grafana, which people and
-// their dashboards know; those with a hyphen are our own.
+// Units of values, and their number formats. The ids are Grafana's, which people and their
+// dashboards know; those with a hyphen are our own.
 
-/** How numbers of a unit are written. */
+/** The number format of a unit. */
 export type UnitShape =
   /** The number and the suffix. */
   | { readonly kind: 'plain'; readonly suffix: string }
-  /** Steps of a thousand before the suffix; `scale` is what one of it counts. */
+  /** Steps of a thousand before the suffix; the stored unit is `scale` base units. */
   | { readonly kind: 'si'; readonly suffix: string; readonly scale: number }
   /** Steps of 1,024: KiB, MiB. */
   | { readonly kind: 'binary'; readonly suffix: string; readonly scale: number }
-  /** So many milliseconds each. */
+  /** A duration in units of `ms` milliseconds. */
   | { readonly kind: 'duration'; readonly ms: number }
   | { readonly kind: 'percent'; readonly factor: number }
   | { readonly kind: 'currency'; readonly symbol: string; readonly isAfter: boolean }
@@ -362,7 +362,7 @@ const BY_ID: ReadonlyMap<string, UnitRow> = new Map(
   UNIT_GROUPS.flatMap(({ units }) => units.map((row) => [row.id, row])),
 );
 
-/** The row of an id, or of nothing where it is none. */
+/** The row of an id; `undefined` for an unknown id. */
 export function unitRow(id: string): UnitRow | undefined {
   return BY_ID.get(id);
 }
@@ -370,8 +370,8 @@ export function unitRow(id: string): UnitRow | undefined {
 const CUSTOM = /^(suffix|prefix|time|si|count|currency|bool):(.*)$/s;
 
 /**
- * How numbers of a unit are written. Grafana has free units, too: `suffix:items`, `prefix:#`,
- * `currency:CHF`, `si:mF`, `bool:on/off`; any other text stands behind the number.
+ * The number format of a unit. Grafana also has free units: `suffix:items`, `prefix:#`,
+ * `currency:CHF`, `si:mF`, `bool:on/off`; any other text is a suffix.
  */
 export function shapeOfUnit(id: string): UnitShape {
   const row = BY_ID.get(id);

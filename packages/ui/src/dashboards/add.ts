@@ -5,7 +5,7 @@ import { navigate } from '../app/router.ts';
 import type { Dashboard } from './model.ts';
 import { toast } from '../design/toasts.tsx';
 
-/** Stores a dashboard that is new, and shows it; with `isEdited` as one that is being changed. */
+/** Stores and shows a new dashboard; with `isEdited` in edit mode. */
 export async function addDashboard(dashboard: Dashboard, isEdited = false): Promise<void> {
   const id = newId(dashboard.title);
   try {

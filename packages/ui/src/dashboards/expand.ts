@@ -10,23 +10,23 @@ import type { Chosen } from './variables.ts';
 
 export type ShownCell = {
   readonly cell: Cell;
-  /** What is chosen for this one: of the variable that it repeats, one value. */
+  /** The selected values for this copy: one value of the repeated variable. */
   readonly chosen: Chosen;
 };
 
-/** So many copies of one cell: more nobody looks through. */
+/** Copies of one cell: nobody looks through more. */
 const COPIES_MAX = 100;
 
 type Values = {
   readonly chosen: Chosen;
-  /** What may be chosen of each variable. */
+  /** The possible values of each variable. */
   readonly offered: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Whether cells are hidden by a row that is folded. */
+/** Whether a folded row hides its cells. */
 export type IsFolded = (row: Cell) => boolean;
 
-/** Cells by row: the first group is of those above all rows. */
+/** Cells by row: the first group lies above all rows. */
 function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   const groups: Cell[][] = [[]];
   for (const cell of readingOrder(cells)) {
@@ -36,12 +36,12 @@ function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return groups.filter((group) => group.length > 0);
 }
 
-/** Values that something repeats for; `undefined` when it does not. */
+/** Values that a cell repeats for; `undefined` if it does not repeat. */
 function valuesOf(cell: Cell, { chosen, offered }: Values): readonly string[] | undefined {
   const name = valueOf(cell, REPEAT);
   const wanted = chosen.get(name);
   if (name === '' || wanted === undefined) return undefined;
-  // Nothing chosen is everything.
+  // No selection means everything.
   const values = wanted.length === 0 ? (offered.get(name) ?? []) : wanted;
   return values.length === 0 ? undefined : values.slice(0, COPIES_MAX);
 }
@@ -64,7 +64,7 @@ export function expanded(
   });
 }
 
-/** Group after group below each other, copies beside or below what they are copies of. */
+/** Groups one below the other, copies beside or below their originals. */
 function rearranged(
   cells: readonly Cell[],
   values: Values,
@@ -101,7 +101,7 @@ function rearranged(
   return shown;
 }
 
-/** A cell once for each value, across or down; a row repeats with its cells instead. */
+/** One copy of a cell for each value, across or down; rows repeat with their cells instead. */
 function repeated(cell: Cell, values: Values): readonly ShownCell[] {
   const { chosen } = values;
   const copies = cell.kind === 'row' ? undefined : valuesOf(cell, values);

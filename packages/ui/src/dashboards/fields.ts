@@ -2,7 +2,7 @@
 // their contents is assumed.
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of an object; none of anything else. */
+/** Fields of an object; empty for anything else. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Fields)

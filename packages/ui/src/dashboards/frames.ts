@@ -1,4 +1,4 @@
-// Results of a cell in the form that its kind draws.
+// Results of a cell, converted for its kind.
 import type { Cell as Value } from '@tidemark/client';
 
 import type { StatementAnswer } from '../api/query-stream.ts';
@@ -6,10 +6,10 @@ import type { ChartData, ChartSeries } from '../charts/data.ts';
 import { chartOf } from '../query/frames.ts';
 import type { Span } from '../time/range.ts';
 
-/** An answer, how its lines are called, and the letter of its query. */
+/** An answer, the label of its lines, and the letter of its query. */
 export type Labelled = StatementAnswer & { readonly label: string; readonly letter?: string };
 
-/** Lines of all statements; the label of a query stands before, or instead of, what they say. */
+/** Lines of all statements; a query's label precedes or replaces their names. */
 export function linesOf(statements: readonly Labelled[]): ChartData {
   return { series: withOwnLabels(statements.flatMap(linesOfOne)) };
 }
@@ -33,10 +33,10 @@ export function linesOfOne(statement: Labelled): readonly ChartSeries[] {
 
 const LABEL_PART = /\$\{?(\w+)\}?|\[\[(\w+)\]\]/g;
 
-/** Whether a label has parts that stand for those of a line's name. */
+/** Whether a label contains placeholders for parts of a line's name. */
 const isPattern = (label: string): boolean => label.search(LABEL_PART) >= 0;
 
-/** `$tag_host`, `$col`, `$m`, `$1`: parts of a line's name; what is none stays as it is written. */
+/** Replaces `$tag_host`, `$col`, `$m` and `$1` with parts of a line's name; unknown ones stay. */
 function filledIn(label: string, { source }: ChartSeries): string {
   if (source === undefined) return label;
   const { measurement, column, tags } = source;
@@ -53,7 +53,7 @@ function filledIn(label: string, { source }: ChartSeries): string {
   );
 }
 
-/** A legend tells lines apart by their label. */
+/** Makes labels distinct for the legend. */
 export function withOwnLabels(series: readonly ChartSeries[]): readonly ChartSeries[] {
   const seen = new Map<string, number>();
   return series.map((line) => {
@@ -70,7 +70,7 @@ export function numbersOf({ values }: ChartSeries): readonly number[] {
 
 export type Bucket = { readonly from: number; readonly to: number; readonly count: number };
 
-/** How often values lie where: equally wide buckets over all of them. */
+/** Counts of values in equally wide buckets. */
 export function histogramOf({ series }: ChartData, bucketCount: number): readonly Bucket[] {
   const values = series.flatMap(numbersOf);
   const [min, max] = extent(values);
@@ -85,14 +85,14 @@ export function histogramOf({ series }: ChartData, bucketCount: number): readonl
 }
 
 export type Heat = {
-  /** Counts by column of time, then by row of value from below. */
+  /** Counts by time column, then by value row from the bottom. */
   readonly counts: readonly (readonly number[])[];
   readonly max: number;
   readonly low: number;
   readonly high: number;
 };
 
-/** How often values lie where and when. */
+/** Counts of values by time and value. */
 export function heatOf(
   { series }: ChartData,
   { fromMs, toMs }: Span,
@@ -133,7 +133,7 @@ function extent(values: readonly number[]): readonly [number | undefined, number
 export type Stretch = { readonly fromMs: number; readonly toMs: number; readonly text: string };
 export type Lane = { readonly label: string; readonly stretches: readonly Stretch[] };
 
-/** How long each value lasted: until the next other one, of every column of every series. */
+/** Duration of each value: until the next different one, for every column of every series. */
 export function lanesOf(statements: readonly Labelled[], { toMs }: Span): readonly Lane[] {
   return statements.flatMap(({ series, label }) =>
     series.flatMap(({ name, tags, columns, rows }) => {

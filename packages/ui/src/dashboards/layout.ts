@@ -5,12 +5,12 @@ import type { Cell, CellPlace } from './model.ts';
 const overlap = (a: CellPlace, b: CellPlace): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
-/** Rows first, then columns: the order in which cells are read. */
+/** By row, then by column: the reading order. */
 export function readingOrder<T extends CellPlace>(cells: readonly T[]): readonly T[] {
   return cells.toSorted((a, b) => a.y - b.y || a.x - b.x);
 }
 
-/** A place within the grid, as wide and as high as it can be. */
+/** Limits a place to the grid. */
 export function clamped(place: CellPlace): CellPlace {
   const w = clamp(place.w, 1, COLUMNS);
   return {
@@ -21,7 +21,7 @@ export function clamped(place: CellPlace): CellPlace {
   };
 }
 
-/** Lets every cell rise to where there is room; `first` counts as lying before all in its row. */
+/** Moves every cell up as far as there is room; `first` takes precedence in its row. */
 export function settled(cells: readonly Cell[], first?: string): readonly Cell[] {
   const isFirst = (cell: Cell): number => (cell.id === first ? 0 : 1);
   const order = cells.toSorted((a, b) => a.y - b.y || isFirst(a) - isFirst(b) || a.x - b.x);
@@ -33,12 +33,12 @@ export function settled(cells: readonly Cell[], first?: string): readonly Cell[]
     while (y > 0 && isFree(y - 1)) y--;
     placed.push(y === cell.y ? cell : { ...cell, y });
   }
-  // In the order in which they were given, so that nothing is drawn again that did not move.
+  // In the original order, so that unmoved cells are not drawn again.
   const byId = new Map(placed.map((cell) => [cell.id, cell]));
   return cells.map((cell) => byId.get(cell.id) ?? cell);
 }
 
-/** Puts a cell elsewhere or gives it another size; the others make room. */
+/** Moves or resizes a cell; the others make room. */
 export function moved(cells: readonly Cell[], id: string, to: Partial<CellPlace>): readonly Cell[] {
   return settled(
     cells.map((cell) => {
@@ -56,11 +56,11 @@ export function moved(cells: readonly Cell[], id: string, to: Partial<CellPlace>
   );
 }
 
-/** Anything that is no number counts as the least. */
+/** Anything that is no number counts as the minimum. */
 const clamp = (value: number, min: number, max: number): number =>
   Math.min(max, Math.max(min, Number.isNaN(value) ? min : value));
 
-/** Below everything that is there. */
+/** The first row below all cells. */
 export function below(cells: readonly CellPlace[]): number {
   return cells.reduce((bottom, { y, h }) => Math.max(bottom, y + h), 0);
 }
@@ -70,7 +70,7 @@ export function withCell(cells: readonly Cell[], cell: Cell): readonly Cell[] {
   return settled([...cells, { ...cell, id: freeId(cells), x: 0, y: below(cells) }]);
 }
 
-/** An id that no cell has. */
+/** An unused cell id. */
 export function freeId(cells: readonly Pick<Cell, 'id'>[]): string {
   let number = cells.length + 1;
   while (cells.some(({ id }) => id === `cell-${number}`)) number++;

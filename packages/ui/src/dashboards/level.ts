@@ -2,10 +2,10 @@
 export const LEVELS = ['good', 'warn', 'bad'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** From a value on, something is good, doubtful or bad. */
+/** The level from a value on. */
 export type CellThreshold = { readonly value: number; readonly level: Level };
 
-/** The level of a value: that of the highest threshold it has reached. */
+/** The level of a value: that of the highest threshold reached. */
 export function levelOf(value: number, thresholds: readonly CellThreshold[]): Level | undefined {
   return thresholds
     .filter((each) => value >= each.value)

@@ -9,18 +9,18 @@ import { fieldsOf, listOf, numberOf, oneOf, textOf } from './fields.ts';
 
 export type CellQuery = {
   readonly text: string;
-  /** Empty for that of the dashboard. */
+  /** Empty for the dashboard's database. */
   readonly database: string;
   /**
-   * Stands for its lines in a legend; empty leaves them as the answer names them. `$tag_host`,
-   * `$col`, `$m` and `$1` stand for parts of a line's name.
+   * Label of its lines in a legend; empty keeps the names of the answer. `$tag_host`, `$col`, `$m`
+   * and `$1` stand for parts of a line's name.
    */
   readonly label: string;
-  /** It is kept, and not asked. */
+  /** Stored, but not run. */
   readonly isHidden?: boolean | undefined;
 };
 
-/** Where a cell lies: columns of twelve, rows of `ROW_PIXELS`. */
+/** Place of a cell: in twelve columns, and rows of `ROW_PIXELS`. */
 export type CellPlace = {
   readonly x: number;
   readonly y: number;
@@ -34,7 +34,7 @@ export type Cell = CellPlace & {
   /** The id of a row of `cells/registry.ts`. */
   readonly kind: string;
   readonly queries: readonly CellQuery[];
-  /** Values of the options of its kind, as far as they are not what is meant anyway. */
+  /** Values of its kind's options that differ from the defaults. */
   readonly options: Options;
 };
 
@@ -43,16 +43,16 @@ export const VARIABLE_KINDS = ['query', 'list', 'interval', 'text'] as const;
 export type Variable = {
   readonly name: string;
   readonly kind: (typeof VARIABLE_KINDS)[number];
-  /** Statement whose values are offered. */
+  /** The statement whose values are offered. */
   readonly query: string;
   readonly database: string;
-  /** What is offered otherwise, and what people read for each; '' for the value itself. */
+  /** Fixed values, and their labels; '' for the value itself. */
   readonly options: readonly string[];
   readonly labels: readonly string[];
-  /** `/pattern/flags` over the values of a statement, RE2; its first group is the value. */
+  /** RE2 `/pattern/flags` over a statement's values; its first group is the value. */
   readonly pattern: string;
   readonly isMulti: boolean;
-  /** What is chosen until somebody chooses; nothing means all where several may be chosen. */
+  /** The initial selection; empty means all where several may be selected. */
   readonly chosen: readonly string[];
 };
 
@@ -67,11 +67,11 @@ export type Annotation = {
 
 export type Dashboard = {
   readonly title: string;
-  /** Of queries that name none. */
+  /** The database of queries that name none. */
   readonly database: string;
   readonly from: string;
   readonly to: string;
-  /** As the picker of the page has it; empty for never. */
+  /** The page's refresh interval; empty for never. */
   readonly refresh: string;
   readonly variables: readonly Variable[];
   readonly annotations: readonly Annotation[];
@@ -81,10 +81,10 @@ export type Dashboard = {
 export const COLUMNS = 12;
 export const ROW_PIXELS = 44;
 
-/** Beyond these a document is none of ours: nobody looks at so many. */
+/** A document with more cells is not one of ours. */
 const CELLS_MAX = 500;
 const LIST_MAX = 200;
-/** Rows of a cell. */
+/** Maximum height of a cell. */
 export const ROWS_MAX = 60;
 export const EMPTY_CELL: Cell = {
   id: '',
@@ -129,7 +129,7 @@ const texts = (value: unknown): readonly string[] =>
 const within = (value: number, min: number, max: number): number =>
   Math.min(max, Math.max(min, Math.round(value)));
 
-/** A document as a dashboard, what is missing or not understood as by default. */
+/** Reads a document as a dashboard; missing or invalid parts get defaults. */
 export function readDashboard(value: unknown): Dashboard {
   const fields = fieldsOf(value);
   return {
@@ -144,14 +144,14 @@ export function readDashboard(value: unknown): Dashboard {
   };
 }
 
-/** Whether a document was written here: it has cells of a kind that is known. */
+/** Whether a document is one of ours: it has cells of a known kind. */
 export function isDashboard(value: unknown): boolean {
   const { cells } = fieldsOf(value);
   if (!Array.isArray(cells)) return false;
   return cells.every((cell) => isKind(fieldsOf(cell)['kind']));
 }
 
-/** All options that a cell of a kind has. */
+/** All options of a kind of cell. */
 export function optionsOf({ options, draws }: Kind): readonly OptionRow<unknown>[] {
   return [...options, ...OF_ALL, ...(draws === undefined ? [] : OF_QUERIES)];
 }
@@ -166,7 +166,7 @@ export function readCell(value: unknown, at: number): Cell {
     title: textOf(fields['title']),
     kind: kind.id,
     queries: listOf(fields['queries']).slice(0, LIST_MAX).map(readQuery),
-    // Earlier documents have them beside the other members.
+    // Earlier documents store options beside the other members.
     options: readOptions({ ...fields, ...fieldsOf(fields['options']) }, rows),
     x: within(numberOf(fields['x'], 0), 0, COLUMNS - w),
     y: within(numberOf(fields['y'], 0), 0, CELLS_MAX * ROWS_MAX),

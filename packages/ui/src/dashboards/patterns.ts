@@ -1,4 +1,4 @@
-// Regular expressions of dashboards, over names of series and values of variables. Dashboards come
+// Regular expressions in dashboards, over names of series and values of variables. Dashboards come
 // from strangers, so matching takes linear time (RE2).
 import type { RE2JS } from 're2js';
 
@@ -9,13 +9,13 @@ import { MAPPINGS } from '../cells/options/values.ts';
 
 let library: typeof RE2JS | undefined;
 
-/** Loaded when something needs it. */
+/** Loaded on first use. */
 async function loaded(): Promise<typeof RE2JS> {
   library ??= (await import('re2js')).RE2JS;
   return library;
 }
 
-/** Resolves when `matches` and `replacedBy` work for what options of a cell hold. */
+/** Resolves when `matches` and `replacedBy` work for the patterns in a cell's options. */
 export async function loadPatterns(options: Options): Promise<void> {
   const overrides = OVERRIDES.read(options[OVERRIDES.name]);
   const isNeeded =
@@ -30,7 +30,7 @@ export async function loadPatterns(options: Options): Promise<void> {
 const compiled = new Map<string, RE2JS | undefined>();
 const COMPILED_MAX = 500;
 
-/** Compiled once; `undefined` for one that is wrong, or while the library is on its way. */
+/** Compiled once; `undefined` for an invalid pattern, or while the library is loading. */
 function regexOf(written: string): RE2JS | undefined {
   if (library === undefined) return undefined;
   if (!compiled.has(written)) {
@@ -44,7 +44,7 @@ function attempted(library_: typeof RE2JS, written: string): RE2JS | undefined {
   try {
     return compile(library_, written);
   } catch {
-    // A pattern of another system that RE2 does not know matches nothing; the import says so.
+    // A foreign pattern that RE2 does not support matches nothing; the import reports it.
     return undefined;
   }
 }
@@ -59,15 +59,15 @@ export function matches(written: string, text: string): boolean {
   return regexOf(written)?.matcher(text).find() === true;
 }
 
-/** The text with what matches replaced; `$1` is the first group. */
+/** The text with matches replaced; `$1` is the first group. */
 export function replacedBy(written: string, text: string, to: string): string {
   const regex = regexOf(written);
   return regex === undefined ? text : regex.matcher(text).replaceAll(to);
 }
 
 /**
- * Values that match `/pattern/flags`, or what its group `value`, else its first group, matches of
- * them. Rejects with what is wrong with the pattern.
+ * Values that match `/pattern/flags`, reduced to its group `value`, else its first group. Rejects
+ * with the error of an invalid pattern.
  */
 export async function matching(
   values: readonly string[],

@@ -19,7 +19,7 @@ import type { Chosen } from './variables.ts';
 
 const t = texts.dashboards;
 
-/** What a cell is asked with. */
+/** The context of a cell's queries. */
 export type CellContext = {
   readonly database: string;
   readonly from: string;
@@ -30,17 +30,15 @@ export type CellContext = {
 export type CellAnswer = {
   readonly statements: readonly Labelled[];
   readonly span: Span;
-  /** Whether rows were left in the database. */
+  /** Whether the result was cut off. */
   readonly isPartial: boolean;
 };
 
-/** More than a screen has pixels for any sensible number of lines. */
+/** More points than a screen has pixels for any sensible number of lines. */
 const CHART_ROWS_MAX = 40_000;
 const TABLE_ROWS_MAX = 1000;
 
-/**
- * Rejects with what went wrong; a statement that the database refuses has its error in the answer.
- */
+/** Rejects with the error; errors of single statements are in the answer. */
 export async function runCell(
   cell: Pick<Cell, 'kind' | 'queries' | 'options'>,
   context: CellContext,
@@ -57,8 +55,8 @@ export async function runCell(
       ...span,
       interval,
     }).text;
-    // Who looks at a dashboard must not change anything by it. What is no statement is refused by
-    // the database, which says why.
+    // Viewing a dashboard must not change anything. Invalid statements go to the database, which
+    // explains the error.
     if (parseQuery(text).error === undefined && !isReadOnly(text)) throw new Error(t.notReadOnly);
     const database = query.database === '' ? context.database : query.database;
     const cursor = new QueryCursor({ text, database });
@@ -70,7 +68,7 @@ export async function runCell(
       return { answer, letter, label: withValues(query.label, context.chosen) };
     } finally {
       signal.removeEventListener('abort', cancel);
-      // What was not read is not wanted: it must not wait in the database.
+      // Rows beyond the limit must not wait in the database.
       cursor.cancel();
     }
   };
@@ -87,10 +85,10 @@ export async function runCell(
   };
 }
 
-/** Queries are called A, B, … as elsewhere. */
+/** Queries are lettered A, B, … as in other systems. */
 const letterOf = (index: number): string => String.fromCodePoint('A'.codePointAt(0)! + index);
 
-/** The span of the dashboard, else the cell's own, at another time if it is shifted. */
+/** The dashboard's span, or the cell's own, shifted if the cell says so. */
 function shownSpan(cell: Pick<Cell, 'options'>, context: CellContext, nowMs: number): Span {
   const own = valueOf(cell, TIME_FROM);
   const range = own === '' ? context : { from: `now-${own}`, to: 'now' };
@@ -100,7 +98,10 @@ function shownSpan(cell: Pick<Cell, 'options'>, context: CellContext, nowMs: num
   return { fromMs: span.fromMs - shiftMs, toMs: span.toMs - shiftMs };
 }
 
-/** Values that a variable's statement offers: the last column that is no time, each once. */
+/**
+ * Values that a variable's statement offers: the distinct values of the last column other than the
+ * time.
+ */
 export async function runVariable(
   { query, pattern }: Pick<Variable, 'query' | 'pattern'>,
   context: CellContext,
@@ -116,7 +117,7 @@ export async function runVariable(
   if (error !== undefined) throw new Error(error);
   const values = statements.flatMap(({ series }) =>
     series.flatMap(({ columns, rows }) => {
-      // SHOW TAG VALUES answers key and value; SHOW MEASUREMENTS and SHOW FIELD KEYS the name
+      // SHOW TAG VALUES returns key and value; SHOW MEASUREMENTS and SHOW FIELD KEYS the name
       // first.
       const named = columns.indexOf('value');
       const at = named >= 0 ? named : columns.findIndex((column) => column !== 'time');
@@ -127,7 +128,7 @@ export async function runVariable(
   return [...new Set(wanted)].filter((value) => value !== '');
 }
 
-/** The context of a dashboard with what the address says. */
+/** The context of a dashboard, with the parameters of the address. */
 export function contextOf(
   dashboard: Pick<Dashboard, 'database' | 'from' | 'to'>,
   range: { readonly from: string; readonly to: string },

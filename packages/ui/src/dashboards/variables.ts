@@ -5,15 +5,15 @@ import { formatIdentifier } from '@tidemark/influxql';
 import { texts } from '../texts/texts.ts';
 import type { Variable } from './model.ts';
 
-/** Chosen values by the name of their variable. */
+/** Selected values by variable name. */
 export type Chosen = ReadonlyMap<string, readonly string[]>;
 
 const PLACE = /\$\{(\w+)(?::(\w+))?\}|\[\[(\w+)(?::(\w+))?\]\]|\$(\w+)/y;
 
-/** Formats of Grafana that take values for parts of a pattern. */
+/** Grafana's formats that use values as parts of a pattern. */
 const AS_PATTERNS: ReadonlySet<string> = new Set(['raw', 'pipe']);
 
-/** Names of all that a text takes for a variable, macros among them. */
+/** Names of all variables in a text, macros included. */
 export function namesIn(text: string): readonly string[] {
   const names: string[] = [];
   replaced(text, (name) => {
@@ -29,8 +29,8 @@ export function namesVariable(text: string, name: string): boolean {
 }
 
 /**
- * The text with chosen values in place of variables. Within quotes and as a name there can be one
- * value, the first; within a regular expression all of them; nothing chosen is everything there.
+ * The text with variables replaced by selected values. Within quotes and as a name only the first
+ * value is used; within a regular expression all of them; no selection means everything.
  */
 export function withVariables(text: string, chosen: Chosen): string {
   return replaced(text, (name, { within, format }) => {
@@ -41,7 +41,7 @@ export function withVariables(text: string, chosen: Chosen): string {
   });
 }
 
-/** A text for people, such as a title, with what is chosen in place of variables. */
+/** A text for people, such as a title, with variables replaced by selected values. */
 export function withValues(text: string, chosen: Chosen): string {
   return text.replaceAll(
     new RegExp(PLACE.source, 'g'),
@@ -68,27 +68,28 @@ function printed(values: readonly string[], within: Within): string {
     case 'name':
       return first.replaceAll(/["\\]/g, String.raw`\$&`);
     case 'text':
-      // Numbers and durations stand as they are; `auto` is the width of a point on the screen.
+      // Numbers and durations are inserted as they are; `auto` is the width of a point on the
+      // screen.
       if (first === 'auto') return '$interval';
-      // A constant may hold a whole pattern.
+      // A constant may contain a whole pattern.
       if (WHOLE_PATTERN.test(first)) return first;
       return /^-?\d+(\.\d+)?([a-zµ]{1,2})?$/.test(first) ? first : formatIdentifier(first);
   }
 }
 
-/** Patterns side by side, none of which ends the regular expression that they stand in. */
+/** Alternatives of a pattern; none can end the enclosing regular expression. */
 function asPatterns(values: readonly string[]): string {
   return values
     .map((value) => value.replaceAll(/\\.|\\|\//gs, (all) => (all.length === 2 ? all : `\\${all}`)))
     .join('|');
 }
 
-/** One regular expression and nothing else. */
+/** Exactly one regular expression. */
 const WHOLE_PATTERN = /^\/(?:[^/\\\n]|\\.)+\/$/;
 
 const KEYWORD_BEFORE = /(?:^|[^\w"])(?:from|by|key|measurement|where|select|and|or|in|tag|field)$/i;
 
-/** Whether a slash begins a regular expression: after a name or a number it divides. */
+/** Whether a slash begins a regular expression: after a name or a number it is a division. */
 function beginsRegex(before: string): boolean {
   const text = before.trimEnd();
   return !/[\w)"'\]}]$/.test(text) || KEYWORD_BEFORE.test(text);
@@ -98,7 +99,7 @@ const CLOSINGS = { string: "'", name: '"', regex: '/' } as const;
 
 type Place = { readonly within: Within; readonly format: string };
 
-/** Replaces names of variables by what `valueOf` says of them; what it does not know stays. */
+/** Replaces variables with the result of `valueOf`; unknown ones stay. */
 function replaced(
   text: string,
   valueOf: (name: string, place: Place) => string | undefined,
@@ -132,7 +133,7 @@ function replaced(
   return out;
 }
 
-/** Options from texts `value` or `label : value`; empty ones are left out. */
+/** Options from texts `value` or `label : value`; empty texts are left out. */
 export function choicesOf(texts: readonly string[]): Pick<Variable, 'options' | 'labels'> {
   const given = texts.map((each) => each.trim()).filter((each) => each !== '');
   const read = given.map((each) => /^(.+?)\s+:\s+(.+)$/s.exec(each) ?? ['', '', each]);
@@ -142,12 +143,12 @@ export function choicesOf(texts: readonly string[]): Pick<Variable, 'options' | 
   };
 }
 
-/** What people read for a value: its label, else the value itself. */
+/** The label of a value, or the value itself. */
 export function labelOf({ options, labels }: Variable, value: string): string {
   return labels[options.indexOf(value)] || value;
 }
 
-/** What is chosen of a variable: by the address, else as the dashboard has it, else the first. */
+/** The selected values of a variable: from the address, else the dashboard's, else the first. */
 export function chosenOf(
   variable: Variable,
   given: readonly string[] | undefined,

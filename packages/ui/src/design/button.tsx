@@ -7,7 +7,7 @@ import type { IconName } from './icon.tsx';
 type Native = Omit<JSX.ButtonHTMLAttributes, 'class' | 'className' | 'icon' | 'size'>;
 
 export type ButtonProps = Native & {
-  /** `primary` once on a page or dialog; `danger` for what cannot be taken back. */
+  /** `primary` once on a page or dialog; `danger` for irreversible actions. */
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet' | undefined;
   readonly isSmall?: boolean | undefined;
   readonly icon?: IconName | undefined;
@@ -57,7 +57,7 @@ export function IconButton(
   );
 }
 
-/** Any of a few, side by side. */
+/** Any of a few options, side by side. */
 export function Toggles<T extends string>({
   label,
   chosen,
@@ -86,7 +86,7 @@ export function Toggles<T extends string>({
   );
 }
 
-/** One of a few, side by side. */
+/** One of a few options, side by side. */
 export function Choice<T extends string>({
   label,
   value,

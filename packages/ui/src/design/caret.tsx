@@ -1,5 +1,5 @@
-// A diagnostic about a text: its line with a mark below the position, the message, and what to
-// write instead.
+// A diagnostic about a text: its line with a mark below the position, the message, and a
+// suggestion.
 
 export type Finding = {
   readonly message: string;
@@ -15,7 +15,7 @@ export function Caret({ text, finding }: { readonly text: string; readonly findi
   const line = text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd);
   const indent = finding.start - lineStart;
   const length = Math.max(1, Math.min(finding.end - finding.start, line.length - indent));
-  // Of a whole line only what was found is said.
+  // If the finding covers the whole line, only its message is shown.
   const place =
     length >= line.trim().length ? '' : `${line}\n${' '.repeat(indent)}${'^'.repeat(length)} `;
   return (

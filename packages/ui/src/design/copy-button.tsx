@@ -3,12 +3,12 @@ import { texts } from '../texts/texts.ts';
 import { IconButton } from './button.tsx';
 import { toast } from './toasts.tsx';
 
-/** Copies to the clipboard; where the page may not (no TLS), the browser's older way. */
+/** Copies to the clipboard; without TLS, by the browser's older method. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Not a secure context, or refused: the selection still works.
+    // No secure context, or refused: the selection still works.
     const area = document.createElement('textarea');
     area.value = text;
     document.body.append(area);

@@ -6,7 +6,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
 import { Button, IconButton } from './button.tsx';
 
-/** A dialog that is open as long as it is rendered. `onClose` for Escape and the cross. */
+/** A dialog that is open while it is rendered. `onClose` is called for Escape and the cross. */
 export function Dialog({
   title,
   isWide,
@@ -51,7 +51,7 @@ export function Dialog({
   );
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation of an irreversible action. */
 export function ConfirmDialog({
   title,
   children,
@@ -62,7 +62,7 @@ export function ConfirmDialog({
 }: {
   readonly title: string;
   readonly children?: ComponentChildren;
-  /** What the button says: the deed, never "OK". */
+  /** The label of the button: the action, never "OK". */
   readonly action: string;
   readonly isBusy?: boolean | undefined;
   readonly onConfirm: () => void;

@@ -5,9 +5,9 @@ import { useId } from 'preact/hooks';
 type FieldProps = {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value; empty or missing when nothing is. */
+  /** The error of the value; empty or missing if there is none. */
   readonly problem?: string | undefined;
-  /** The label is read aloud only, for controls in toolbars whose meaning is plain. */
+  /** The label is only read aloud, for controls in toolbars with an obvious meaning. */
   readonly isLabelHidden?: boolean | undefined;
 };
 
@@ -77,7 +77,7 @@ export function TextField({
   );
 }
 
-/** Several lines of text. For statements and scripts there is the editor. */
+/** Several lines of text. Statements and scripts use the editor. */
 export function TextArea({
   label,
   hint,
@@ -115,7 +115,7 @@ export function TextArea({
 export type SelectOption = { readonly value: string; readonly label: string };
 
 /** One of many. Texts stand for options whose value is their label. */
-/** A text of one's own, or one of those that are offered while it is typed. */
+/** A free text, with suggestions while typing. */
 export function SuggestField({
   label,
   hint,
@@ -223,7 +223,7 @@ export function FileField({
   );
 }
 
-/** Yes or no. */
+/** A check box. */
 export function CheckField({
   label,
   isChecked,

@@ -10,7 +10,7 @@ export function Panel({
 }: {
   readonly title: ComponentChildren;
   readonly controls?: ComponentChildren;
-  /** The content touches the frame, as tables do. */
+  /** The content touches the frame, as in tables. */
   readonly isFlush?: boolean | undefined;
   readonly children?: ComponentChildren;
 }) {

@@ -9,7 +9,7 @@ import type { IconName } from './icon.tsx';
 
 const MARGIN = 8;
 
-/** Puts a popover below its button, or above where there is more room, inside the window. */
+/** Places a popover below its button, or above where there is more room, inside the window. */
 function place(popover: HTMLElement, anchor: HTMLElement): void {
   const at = anchor.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = popover;
@@ -23,7 +23,7 @@ function place(popover: HTMLElement, anchor: HTMLElement): void {
 type Trigger = {
   readonly label: string;
   readonly icon?: IconName | undefined;
-  /** A button of the icon alone. */
+  /** A button with only the icon. */
   readonly isIconOnly?: boolean | undefined;
   readonly isSmall?: boolean | undefined;
   readonly disabled?: boolean | undefined;
@@ -105,7 +105,7 @@ export type MenuItem = {
   readonly run: () => void;
 };
 
-/** A button that opens a list of deeds. Arrow keys move in it. */
+/** A button that opens a list of actions. Arrow keys move in it. */
 export function Menu({ items, ...trigger }: Trigger & { readonly items: readonly MenuItem[] }) {
   return (
     <Popover {...trigger} isMenu>

@@ -7,7 +7,7 @@ const ROW_PIXELS = 22.75;
 /** Rows drawn beyond both edges, so that scrolling shows no gaps. */
 const SPARE_ROWS = 20;
 
-/** A text, and how good it is: a class of its cell. */
+/** A text, and its level: a class of its cell. */
 export type Formatted = { readonly text: string; readonly level?: string | undefined };
 
 export type ResultTableProps = {
@@ -15,7 +15,7 @@ export type ResultTableProps = {
   readonly caption?: ComponentChildren;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
-  /** How a cell is shown when not as it is. */
+  /** Formats a cell that is not shown as it is. */
   readonly format?: ((value: Cell, column: number) => string | Formatted) | undefined;
   readonly height?: number | undefined;
 };

@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import type { IconName } from './icon.tsx';
 
-/** Nothing there yet: says what would be, and offers the way to it. */
+/** No data yet: says what would be here, and offers the way to it. */
 export function Empty({
   title,
   icon = 'info',
@@ -28,7 +28,7 @@ export function Empty({
   );
 }
 
-/** On its way. Bars stand where content will be, so that nothing jumps. */
+/** Loading. Bars stand where content will be, so that nothing jumps. */
 export function Loading({ rows = 4, label = texts.common.loading }) {
   return (
     <div class="skeleton" role="status" aria-label={label}>
@@ -39,7 +39,7 @@ export function Loading({ rows = 4, label = texts.common.loading }) {
   );
 }
 
-/** It failed: why, what to write instead, and a way to try again. */
+/** A failure: why, what to write instead, and a way to retry. */
 export function Failure({
   title = texts.common.failed,
   error,
@@ -66,7 +66,7 @@ export function Failure({
   );
 }
 
-/** A remark about what is shown: partial answers, warnings, deeds that went well. */
+/** A remark about the data shown: partial answers, warnings, successful actions. */
 export function Notice({
   kind = 'info',
   children,

@@ -1,4 +1,4 @@
-// Tables of named items: tasks, databases, users. Rows of a result have a different table
+// Tables of named items: tasks, databases, users. Rows of a result use another table
 // (result-table.tsx).
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -8,14 +8,14 @@ import { Icon } from './icon.tsx';
 export type TableColumn<Row> = {
   readonly label: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** By what it is sorted when its head is pressed; without, it is not. */
+  /** The sort key when the column's head is pressed; without it the column does not sort. */
   readonly sortBy?: ((row: Row) => string | number) | undefined;
   readonly isNumber?: boolean | undefined;
-  /** Buttons: to the right, and without a head that is seen. */
+  /** Buttons: at the right, with a hidden head. */
   readonly isActions?: boolean | undefined;
 };
 
-/** A table that sorts. `empty` stands in for rows. */
+/** A table that sorts. `empty` is shown without rows. */
 export function Table<Row>({
   label,
   columns,
@@ -91,7 +91,7 @@ export function Table<Row>({
   );
 }
 
-/** Times and names stay in one line: a table scrolls where it has no room. */
+/** Times and names stay on one line: a table scrolls where it has no room. */
 const LINE_LENGTH_MAX = 30;
 
 function cellClass(

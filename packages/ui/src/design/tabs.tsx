@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
-/** Tabs with the panel of the chosen one, which alone is rendered. */
+/** Tabs; only the panel of the selected one is rendered. */
 export function Tabs<T extends string>({
   label,
   value,

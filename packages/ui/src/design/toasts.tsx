@@ -1,4 +1,4 @@
-// Short messages about completed actions. Failures stay until they are closed.
+// Short messages about completed actions. Failures stay until closed.
 import { signal } from '@preact/signals';
 
 import { texts } from '../texts/texts.ts';
@@ -16,14 +16,14 @@ function remove(id: number): void {
   shown.value = shown.value.filter((toast) => toast.id !== id);
 }
 
-/** Shows a message: of success for five seconds, of failure until it is closed. */
+/** Shows a message: a success for five seconds, a failure until it is closed. */
 export function toast(text: string, kind: 'good' | 'bad' = 'good'): void {
   const id = ++lastId;
   shown.value = [...shown.value, { id, kind, text }].slice(-SHOWN_MAX);
   if (kind === 'good') window.setTimeout(() => remove(id), SHOWN_MS);
 }
 
-/** Where they are shown; once in the application. */
+/** The place of messages; once in the application. */
 export function Toasts() {
   return (
     <div class="toasts" role="region" aria-label={texts.common.messages} aria-live="polite">

@@ -15,14 +15,14 @@ export type CodeEditorProps = {
   readonly language: 'influxql' | 'tickscript' | 'template';
   /** The text: changes here are shown, and typing changes it. */
   readonly value: Signal<string>;
-  /** Whose names completion offers, for statements. */
+  /** The database whose names are completed in statements. */
   readonly database?: string | undefined;
   readonly placeholder?: string | undefined;
   readonly isReadOnly?: boolean | undefined;
-  /** At least as high as this many lines. */
+  /** Minimum height in lines. */
   readonly lines?: number | undefined;
   readonly onRun?: (() => void) | undefined;
-  /** What a page can do with the editor; a plain field can do less. */
+  /** Receives the editor's functions; a plain field has fewer. */
   readonly onReady?: ((handle: EditorHandle) => void) | undefined;
 };
 

@@ -1,4 +1,4 @@
-// The editor itself, by CodeMirror. Loaded when the first editor is shown.
+// The editor itself, made with CodeMirror. Loaded with the first editor.
 import {
   autocompletion,
   closeBrackets,
@@ -44,14 +44,14 @@ export type EditorOptions = {
   readonly onChange: (text: string) => void;
   /** Ctrl+Enter. */
   readonly onRun: (() => void) | undefined;
-  /** Formatting was asked for and is not possible. */
+  /** Called when formatting was requested but is not possible. */
   readonly onCannotFormat: () => void;
 };
 
 export type EditorHandle = {
   setText(text: string): void;
   setReadOnly(isReadOnly: boolean): void;
-  /** Marks what others say of the text, until it is changed. */
+  /** Marks findings from elsewhere until the text is changed. */
   mark(findings: readonly SourceFinding[]): void;
   format(): void;
   insert(text: string): void;
@@ -60,7 +60,7 @@ export type EditorHandle = {
   destroy(): void;
 };
 
-/** Makes an editor within an element. */
+/** Creates an editor within an element. */
 export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorHandle {
   const { language } = options;
   const readOnly = new Compartment();
@@ -93,7 +93,7 @@ export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorH
       autocompletion({ override: [(context) => suggest(language, context)], icons: true }),
       hover(language),
       EditorState.languageData.of(() => [{ commentTokens: { line: language.lineComment } }]),
-      // Keys scroll what has the focus, also where nothing can be typed.
+      // Keys scroll the focused element, even a read-only one.
       EditorView.contentAttributes.of({
         'aria-label': options.label,
         'data-editor': 'true',
@@ -164,11 +164,11 @@ const formatKey = (options: EditorOptions) => ({
   },
 });
 
-/** Tab indents, so that there has to be another way out by keyboard. */
+/** Tab indents, so the keyboard needs another way out. */
 const leaveKey = (parent: HTMLElement) => ({
   key: 'Escape',
   run: (view: EditorView) => {
-    // Escape first closes what is open: suggestions, the search.
+    // Escape first closes suggestions or the search.
     const isOpen = view.dom.querySelector('.cm-tooltip-autocomplete, .cm-search') !== null;
     if (isOpen) return false;
     parent.focus();
@@ -213,7 +213,7 @@ function highlighter(language: SourceLanguage): Extension {
   );
 }
 
-/** What others than the language say of the text, such as the engine when it refuses it. */
+/** Findings from outside the language, such as the engine's reason for refusing the text. */
 const setMarked = StateEffect.define<readonly SourceFinding[]>();
 const marked = StateField.define<readonly SourceFinding[]>({
   create: () => [],

@@ -14,7 +14,7 @@ import { expandMacros, MACROS } from '../query/macros.ts';
 import type { HoverText, SourceLanguage, Suggestion, Suggestions } from './language.ts';
 import { schemaSource } from './schema-source.ts';
 
-/** The language with the names of a database. `database` is asked whenever names are wanted. */
+/** The language with the names of a database. `database` is called whenever names are needed. */
 export function influxqlLanguage(database: () => string): SourceLanguage {
   return {
     lineComment: '--',
@@ -40,11 +40,11 @@ export function influxqlLanguage(database: () => string): SourceLanguage {
   };
 }
 
-/** Macros stand for something while a text is checked; for what does not matter. */
+/** Macros are replaced by examples for checking; the values do not matter. */
 const EXAMPLE = { fromMs: 0, toMs: 1, interval: '1m' };
 
 function format(text: string): string | undefined {
-  // The printer knows no comments, and a macro printed back would not be one.
+  // The printer drops comments, and a macro would not survive printing.
   const hasLoss = tokenize(text).some(({ class: kind }) => kind === 'comment');
   if (hasLoss || MACROS.some(({ name }) => text.includes(name))) return undefined;
   const { query, error } = parseQuery(text);
@@ -154,7 +154,7 @@ const functions = (): readonly Suggestion[] =>
 const macros = (): readonly Suggestion[] =>
   MACROS.map(({ name, info }) => ({ label: name, kind: 'variable', detail: 'variable', info }));
 
-/** The measurement that a statement reads, as far as it is plain. */
+/** The measurement that a statement reads, if it is a simple one. */
 function measurementOf(words: readonly Word[]): string {
   const at = words.findIndex(({ text }) => text.toUpperCase() === 'FROM');
   if (at < 0) return '';

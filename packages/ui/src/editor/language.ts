@@ -6,7 +6,7 @@ export type SourceToken = {
   readonly end: number;
   /**
    * Class of the design system's colours: keyword, function, string, number, regex, comment, error;
-   * '' for plain.
+   * '' for plain text.
    */
   readonly class: string;
 };
@@ -21,9 +21,9 @@ export type SourceFinding = {
 
 export type Suggestion = {
   readonly label: string;
-  /** What is written, when it is not the label. */
+  /** The inserted text, if it is not the label. */
   readonly insert?: string | undefined;
-  /** A word about its kind, and a sentence. */
+  /** A word for its kind, and a sentence. */
   readonly detail?: string | undefined;
   readonly info?: string | undefined;
   readonly kind: 'keyword' | 'function' | 'variable' | 'property' | 'text' | 'class';
@@ -40,13 +40,12 @@ export type HoverText = {
 
 export type SourceLanguage = {
   readonly lineComment: string;
-  /** Tokens in order; what lies between is plain. */
+  /** Tokens in order; text between them is plain. */
   readonly tokenize: (text: string) => Iterable<SourceToken>;
   readonly diagnose: (text: string) => readonly SourceFinding[];
   readonly complete: (text: string, offset: number) => Promise<Suggestions | undefined>;
   /**
-   * The text in the printer's style; `undefined` where it cannot be parsed, or would lose
-   * something.
+   * The formatted text; `undefined` if it cannot be parsed, or if formatting would lose something.
    */
   readonly format: (text: string) => string | undefined;
   readonly hover?: ((text: string, offset: number) => HoverText | undefined) | undefined;

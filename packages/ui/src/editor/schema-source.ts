@@ -12,8 +12,7 @@ const cache = new Map<
 >();
 
 /**
- * First column, or the one that is named, of a statement's answer. No names when the database has
- * none to give.
+ * The first or the named column of a statement's answer. Empty if the database returns no names.
  */
 function ask(text: string, database: string, column: string): Promise<readonly string[]> {
   const key = `${database}\n${text}`;
@@ -25,7 +24,8 @@ function ask(text: string, database: string, column: string): Promise<readonly s
         const at = Math.max(0, columns.indexOf(column));
         return values.map((row) => String(row[at]));
       }),
-    // Completion without names is better than an error while typing; running the statement tells.
+    // Completion without names is better than an error while typing; running the statement reports
+    // it.
     () => [],
   );
   cache.set(key, { time: performance.now(), names });
@@ -54,7 +54,7 @@ export const schemaSource = {
     ),
 };
 
-/** Names are asked again: after a statement that may have made some. */
+/** Clears cached names: after a statement that may have created some. */
 export function forgetSchema(): void {
   cache.clear();
 }

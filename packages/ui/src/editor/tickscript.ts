@@ -32,7 +32,7 @@ const KINDS = {
   var: 'variable',
 } as const;
 
-/** The language; of a template, vars may lack their values. */
+/** The language; in templates, vars may lack values. */
 export function tickscriptLanguage(isTemplate: () => boolean): SourceLanguage {
   return {
     lineComment: '//',
@@ -74,7 +74,7 @@ function* tokens(text: string): Generator<SourceToken> {
   let end = 0;
   let before = '';
   for (const token of tokenize(text)) {
-    // Comments are no tokens: they lie between.
+    // Comments are not tokens: they lie between them.
     for (const match of text.slice(end, token.start).matchAll(/\/\/[^\n]*/g)) {
       const start = end + match.index;
       yield { start, end: start + match[0].length, class: 'comment' };

@@ -7,7 +7,7 @@ type Table = Readonly<Record<string, ConfigOption>>;
 
 export type Typed = Readonly<Record<string, string>>;
 
-/** The options of an element as they are typed; secrets are empty. */
+/** The options of an element as typed texts; secrets are empty. */
 export function typedOf({ options }: ConfigElement, table: Table): Typed {
   const texts = Object.entries(table).map(([name, { isSecret, type }]) => [
     name,
@@ -16,7 +16,7 @@ export function typedOf({ options }: ConfigElement, table: Table): Typed {
   return Object.fromEntries(texts) as Typed;
 }
 
-/** What an option is when nothing is typed; a number or a span is never nothing. */
+/** The value of an option with an empty field; numbers and durations are never empty. */
 const NOTHING: Readonly<Record<string, unknown>> = {
   string: '',
   strings: [],
@@ -25,8 +25,8 @@ const NOTHING: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * What has to be changed; empty where nothing was typed. `undefined` when an option lost a value
- * that it needs. `taken` names options that go back to the file.
+ * The changes to request; empty if nothing was typed. `undefined` when an option lost a required
+ * value. `taken` names options that are reset to the file.
  */
 export function changeOf(
   table: Table,

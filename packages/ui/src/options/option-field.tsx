@@ -18,7 +18,7 @@ export function OptionField({
   readonly row: OptionRow;
   readonly hint?: ComponentChildren;
   readonly value: string;
-  /** Of a secret: what stands where it would be. */
+  /** Placeholder for a secret. */
   readonly secret?: string | undefined;
   readonly onInput: (text: string) => void;
 }) {

@@ -1,14 +1,14 @@
 // Options of handlers and of configuration sections as typed text, based on the tables of the
 // engine.
 
-/** What a field has to know of an option. */
+/** The properties of an option that its field needs. */
 export type OptionRow = {
   readonly type: string;
   readonly doc: string;
   readonly allowed?: readonly string[] | undefined;
 };
 
-/** How a value of an option is shown in its field; '' where it is not given. */
+/** The text of an option's value in its field; '' if it is not set. */
 export function printOption(value: unknown, type = ''): string {
   if (value === undefined || value === null) return '';
   if (type === 'json' && typeof value === 'object') return JSON.stringify(value);
@@ -19,13 +19,13 @@ export function printOption(value: unknown, type = ''): string {
     .join('\n');
 }
 
-/** Options with several lines: lists have one a line, maps `name: value`. */
+/** Options with several lines: lists have one item a line, maps `name: value`. */
 export const isLong = ({ type }: Pick<OptionRow, 'type'>): boolean =>
   ['strings', 'string-map', 'json'].includes(type);
 
 /**
- * What a text means for an option; `undefined` where it says nothing. What it cannot mean is left
- * to the engine, which says so.
+ * Converts a text to an option's value; `undefined` for an empty one. Invalid texts are left to the
+ * engine, which reports them.
  */
 export function readOption({ type }: Pick<OptionRow, 'type'>, text: string): unknown {
   const trimmed = text.trim();
@@ -64,7 +64,7 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // A text that is no JSON is that text.
+    // A text that is not JSON is a plain text.
     return text;
   }
 }

@@ -7,7 +7,7 @@ import { expandMacros } from './macros.ts';
 
 export type BuiltField = {
   readonly name: string;
-  /** Function that is applied; empty for the values themselves. */
+  /** The function applied; empty for raw values. */
   readonly call: string;
 };
 
@@ -40,7 +40,7 @@ export const EMPTY_QUERY: BuiltQuery = {
   limit: '',
 };
 
-/** The statement that a form says. */
+/** The statement of a form. */
 export function printBuilt(query: BuiltQuery): string {
   const { policy, measurement, fields, filters, groupTags, window, fill, limit } = query;
   const columns = fields.map(({ name, call }) =>
@@ -70,11 +70,11 @@ export function printBuilt(query: BuiltQuery): string {
   ].join(' ');
 }
 
-/** An instant that nobody writes, by which `$timeFilter` is found again. */
+/** An improbable instant, by which `$timeFilter` is recognised. */
 const MARKED = { fromMs: 1_234_567, toMs: 7_654_321, interval: '1234567ms' };
 const WINDOW_NANOS = 1_234_567_000_000n;
 
-/** The form that a statement fills; `undefined` when it says more than a form can. */
+/** The form of a statement; `undefined` when a form cannot express all of it. */
 export function parseBuilt(text: string): BuiltQuery | undefined {
   if (!text.includes('$timeFilter')) return undefined;
   const { query, error } = parseQuery(expandMacros(text, MARKED).text);
@@ -83,12 +83,12 @@ export function parseBuilt(text: string): BuiltQuery | undefined {
     return undefined;
   }
   const read = builtOf(statement);
-  // Whatever was not read would be lost: the form has to say the same again.
+  // Anything not read would be lost: the form has to print the same statement.
   if (read === undefined) return undefined;
   return sameText(printBuilt(read), text) ? read : undefined;
 }
 
-/** Whether two statements are printed alike. */
+/** Whether two statements print alike. */
 function sameText(a: string, b: string): boolean {
   const normal = (text: string): string =>
     JSON.stringify(parseQuery(expandMacros(text, MARKED).text).query, (key, value: unknown) =>

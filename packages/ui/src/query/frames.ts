@@ -4,7 +4,7 @@ import type { Cell } from '@tidemark/client';
 import type { AnswerSeries, StatementAnswer } from '../api/query-stream.ts';
 import type { ChartData, ChartSeries } from '../charts/data.ts';
 
-/** Milliseconds of a time column's cell, whatever its epoch is shown as. NaN when it is no time. */
+/** Milliseconds of a time cell, whatever its epoch. NaN if it is no time. */
 function timeOf(cell: Cell | undefined): number {
   if (typeof cell === 'string') return Date.parse(cell);
   return typeof cell === 'number' ? cell : Number(cell);
@@ -16,21 +16,21 @@ const valueOf = (cell: Cell | undefined): number => {
   return typeof cell === 'boolean' ? Number(cell) : NaN;
 };
 
-/** `room.celsius name=kitchen`: as much as tells lines apart. */
+/** Such as `room.celsius name=kitchen`: as much as distinguishes the lines. */
 function labelOf(series: AnswerSeries, column: string, isNamed: boolean): string {
   const tags = Object.entries(series.tags).map(([key, value]) => `${key}=${value}`);
   const name = isNamed ? `${series.name}.${column}` : column;
   return [name, ...tags].join(' ');
 }
 
-/** Lines of a statement's answer; none where no column has numbers, or there is no time. */
+/** Lines of a statement's answer; none without numeric columns or times. */
 export function chartOf(statement: Pick<StatementAnswer, 'series'>): ChartData {
   const isNamed = new Set(statement.series.map(({ name }) => name)).size > 1;
   const lines: ChartSeries[] = [];
   for (const one of statement.series) {
     const timeColumn = one.columns.indexOf('time');
     if (timeColumn < 0) continue;
-    // Answers may go back in time; charts do not.
+    // Answers may be in descending order; charts are ascending.
     const rows = isDescending(one.rows, timeColumn) ? one.rows.toReversed() : one.rows;
     const times = Float64Array.from(rows, (row) => timeOf(row[timeColumn]));
     one.columns.forEach((column, at) => {
@@ -54,9 +54,9 @@ function isDescending(rows: AnswerSeries['rows'], timeColumn: number): boolean {
 }
 
 /**
- * Windows without a value interrupt the line; of raw rows, which have a row for each point of any
- * field, what another field has written does not. A row of windows has a value or nothing in all of
- * its columns.
+ * Windows without a value interrupt the line. Raw rows exist for each point of any field, so there
+ * a missing value only means that another field was written. A row of windows has a value or
+ * nothing in all of its columns.
  */
 function compact(
   times: Float64Array,

@@ -4,13 +4,13 @@
 export type MacroValues = {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Duration of one bucket, as the language writes it. */
+  /** Duration of one bucket, as a literal of the language. */
   readonly interval: string;
 };
 
 type Macro = { readonly name: string; readonly info: string };
 
-/** Names of all macros, without the dollar; those of Grafana among them. */
+/** Names of all macros, without the dollar, including Grafana's. */
 export const MACRO_NAMES: readonly string[] = [
   'timeFilter',
   'interval',
@@ -28,22 +28,22 @@ export const MACROS: readonly Macro[] = [
   { name: '$interval', info: 'width of one point on the screen, for GROUP BY time($interval)' },
 ];
 
-/** Longer names first; in braces, too. */
+/** Longer names first; also in braces. */
 const ANY_NAME = MACRO_NAMES.toSorted((a, b) => b.length - a.length).join('|');
 const PATTERN = new RegExp(String.raw`\$(${ANY_NAME})\b|\$\{(${ANY_NAME})\}`, 'g');
 
-/** Whether the span of the page means something to a text. */
+/** Whether a text depends on the span of the page. */
 export function hasTimeFilter(text: string): boolean {
   return text.includes('$timeFilter');
 }
 
 export type Expanded = {
   readonly text: string;
-  /** Where an offset of the expanded text lies in the original. */
+  /** Maps an offset in the expanded text to the original. */
   readonly originalOffset: (offset: number) => number;
 };
 
-/** The text with values in place of the words. */
+/** The text with macros replaced by values. */
 export function expandMacros(text: string, values: MacroValues): Expanded {
   const shifts: { readonly end: number; readonly start: number; readonly by: number }[] = [];
   let by = 0;
@@ -60,7 +60,7 @@ export function expandMacros(text: string, values: MacroValues): Expanded {
       let shift = 0;
       for (const each of shifts) {
         if (offset <= each.start) break;
-        // Within what was put in: at the end of the word.
+        // Within an inserted value: at the end of the macro.
         if (offset < each.end) return each.end - each.by;
         shift = each.by;
       }
@@ -101,13 +101,13 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Of a duration of one unit, such as `intervalOf` writes; 0 for anything else. */
+/** Milliseconds of a duration with one unit, as `intervalOf` writes; 0 for anything else. */
 export function millisecondsOf(duration: string): number {
   const [, count = '0', unit = 'ms'] = /^(\d+)([a-z]+)$/.exec(duration) ?? [];
   return Number(count) * (UNIT_MS[unit] ?? 1);
 }
 
-/** Widths that people count in, in milliseconds. */
+/** Usual widths of buckets, in milliseconds. */
 const WIDTHS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000,
   300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000,

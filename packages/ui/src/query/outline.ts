@@ -1,8 +1,8 @@
-// Reduces many points of a statement in the database: smallest and largest of every column of
-// pixels, so that no extreme is hidden and no more is sent than can be seen.
+// Reduces many points of a statement in the database: the smallest and largest of every pixel
+// column, so that no extreme is hidden and no more is sent than can be seen.
 import { parseBuilt, printBuilt } from './builder.ts';
 
-/** The statement for it; `undefined` where the text asks for something else than points. */
+/** The reducing statement; `undefined` if the text does not select raw points. */
 export function outlineOf(text: string): string | undefined {
   const built = parseBuilt(text);
   if (built === undefined || built.window !== '' || built.limit !== '') return undefined;

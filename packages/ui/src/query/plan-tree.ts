@@ -3,7 +3,7 @@
 
 export type PlanNode = {
   readonly text: string;
-  /** Time of it and all below, and of it alone, where they are known. */
+  /** Time including everything below, and its own time, where known. */
   readonly totalMs?: number | undefined;
   readonly ownMs?: number | undefined;
   readonly children: readonly PlanNode[];

@@ -7,7 +7,7 @@ import { expandMacros } from './macros.ts';
 
 const ANY_SPAN = { fromMs: 0, toMs: 1, interval: '1m' };
 
-/** Whether a text only reads. A text that is not understood does not count as reading. */
+/** Whether a text only reads. Invalid texts do not count as reading. */
 export function isReadOnly(text: string): boolean {
   const { query, error } = parseQuery(expandMacros(text, ANY_SPAN).text);
   return error === undefined && query.statements.every(isReading);
@@ -21,13 +21,13 @@ function isReading(statement: Statement): boolean {
   );
 }
 
-/** What asks for plans, or why nothing does. */
+/** The text that requests plans, or why there is none. */
 export type Explanation = { readonly text: string } | { readonly refusal: string };
 
 /**
- * The text that asks for the plan of every query of a text. Explaining runs what it explains, so a
- * text with a statement that would change something is refused as a whole. `text` has values in
- * place of macros; `refusal` is said of a statement that is no query.
+ * The text that requests the plan of every query of a text. Explaining runs the query, so a text
+ * with a statement that would change something is refused as a whole. In `text` macros are replaced
+ * by values; `refusal` is the reason for statements that are no queries.
  */
 export function explanationOf(text: string, refusal: string): Explanation {
   const { query, error } = parseQuery(text);

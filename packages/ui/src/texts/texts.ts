@@ -1,5 +1,5 @@
-// The catalogue of all texts of the application, by area. A language is another object of the same
-// shape.
+// The catalogue of all texts of the application, by area. Another language is another object of the
+// same shape.
 import { admin } from './en/admin.ts';
 import { alerts } from './en/alerts.ts';
 import { cells } from './en/cells.ts';

@@ -117,7 +117,7 @@ function Choices({
 
 const REFRESHES: readonly string[] = ['', '5s', '10s', '30s', '1m', '5m'];
 
-/** Milliseconds of a choice; `undefined` for never, and for what is no duration. */
+/** Milliseconds of a choice; `undefined` for never and for invalid durations. */
 export function refreshMs(text: string): number | undefined {
   const [, count = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
   const unitMs = UNIT_MS[unit];
@@ -125,8 +125,8 @@ export function refreshMs(text: string): number | undefined {
 }
 
 /**
- * How often a page asks again; of use while the span ends now. Where a dashboard or an address has
- * another choice than those offered here, it is one more.
+ * The refresh interval of a page; useful while the span ends now. An interval of a dashboard or an
+ * address is added to the choices.
  */
 export function RefreshPicker({
   value,

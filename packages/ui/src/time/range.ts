@@ -14,7 +14,7 @@ export const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** An instant in milliseconds; `undefined` when the text is none. */
+/** An instant in milliseconds; `undefined` for an invalid text. */
 export function parseInstant(text: string, nowMs: number): number | undefined {
   const trimmed = text.trim();
   const relative = /^now(?:\s*-\s*(\d+)\s*([smhdw]))?$/.exec(trimmed);
@@ -23,15 +23,12 @@ export function parseInstant(text: string, nowMs: number): number | undefined {
     return nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
   }
   if (/^\d{11,}$/.test(trimmed)) return Number(trimmed);
-  // Without a zone the browser reads it as local time, which is what was meant.
+  // Without a zone the browser parses it as local time, as intended.
   const ms = Date.parse(trimmed.replace(/^(\d{4}-\d\d-\d\d) /, '$1T'));
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/**
- * The span that a range means now; `undefined` when one of its texts is no instant, or nothing lies
- * between.
- */
+/** The current span of a range; `undefined` if an end is invalid, or the span is empty. */
 export function spanOf(range: TimeRange, nowMs: number): Span | undefined {
   const fromMs = parseInstant(range.from, nowMs);
   const toMs = parseInstant(range.to, nowMs);
@@ -41,12 +38,12 @@ export function spanOf(range: TimeRange, nowMs: number): Span | undefined {
 
 export const isRelative = ({ to }: TimeRange): boolean => to.trim().startsWith('now');
 
-/** The range of a span, such as one that was chosen in a chart. */
+/** The range of a span, such as one selected in a chart. */
 export function rangeOf(fromMs: number, toMs: number): TimeRange {
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
-/** The same middle, `factor` times as long. */
+/** The same centre, `factor` times as long. */
 export function widened({ fromMs, toMs }: Span, factor: number): TimeRange {
   const middle = (fromMs + toMs) / 2;
   const half = ((toMs - fromMs) / 2) * factor;

@@ -10,10 +10,10 @@ import { texts } from '../texts/texts.ts';
 const t = texts.tryOut;
 
 const TICK_MS = 100;
-/** All of it is played in about so many ticks, however many moments there are. */
+/** Playing takes about this many ticks, however many moments there are. */
 const TICKS = 80;
 
-/** `at` is the index of a moment; `undefined` stays at the last of them. */
+/** `at` is the index of a moment; `undefined` follows the last. */
 export function ClockBar({
   moments,
   at,

@@ -22,7 +22,7 @@ export function OutcomeView({
   node,
   onNode,
 }: {
-  /** Another object whenever there is more. */
+  /** A new object whenever there is more. */
   readonly shown: Shown;
   readonly node: string;
   readonly onNode: (name: string) => void;
@@ -102,7 +102,7 @@ function upTo({ events, effects, logs }: Outcome, untilMs: number) {
   };
 }
 
-/** The one that was pressed; else the first that alerts, else the last. */
+/** The selected node; else the first alert, else the last node. */
 function chosenNode({ task }: Outcome, node: string): string {
   const nodes = task?.nodes ?? [];
   if (nodes.some(({ name }) => name === node)) return node;

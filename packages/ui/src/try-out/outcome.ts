@@ -1,9 +1,9 @@
-// What a try-out has told so far, by node and in the order of its clock.
+// The results of a try-out so far, by node and in the order of its clock.
 import type { Cell } from '@tidemark/client';
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** A point that left a node. A batch leaves at one moment and has points of many times. */
+/** A point that left a node. A batch leaves at one moment with points of many times. */
 export type LeftPoint = {
   readonly atMs: number;
   readonly time: string;
@@ -21,7 +21,7 @@ export type Condition = {
   readonly values: Readonly<Record<string, unknown>>;
 };
 
-/** How a node came to what it did with a point. */
+/** Why a node did what it did with a point. */
 export type Why = {
   readonly atMs: number;
   readonly time: string;
@@ -32,7 +32,7 @@ export type Why = {
 
 export type Level = 'OK' | 'INFO' | 'WARNING' | 'CRITICAL';
 
-/** An alert that would be told. */
+/** An alert that would be published. */
 export type Fired = {
   readonly atMs: number;
   readonly time: string;
@@ -41,12 +41,12 @@ export type Fired = {
   readonly previous: Level;
   readonly message: string;
   readonly tags: Tags;
-  /** '' is the topic of the handlers in the script. */
+  /** '' is the topic of the script's own handlers. */
   readonly topics: readonly string[];
   readonly handlers: readonly string[];
 };
 
-/** What would have been done outside. */
+/** A side effect that would have happened. */
 export type Effect = {
   readonly atMs: number;
   readonly what: 'write' | 'loopback' | 'request' | 'statement';
@@ -65,7 +65,7 @@ export type Logged = {
 export type TriedNode = {
   readonly name: string;
   readonly type: string;
-  /** Whether it publishes events of alerts. */
+  /** Whether it publishes alert events. */
   readonly isAlerting: boolean;
 };
 
@@ -104,7 +104,7 @@ export class Outcome {
   readonly events: Fired[] = [];
   readonly effects: Effect[] = [];
   readonly logs: Logged[] = [];
-  /** Messages that were too many to be told. */
+  /** Messages dropped because there were too many. */
   droppedCount = 0;
   readonly #moments = new Set<number>();
   #nowMs = 0;
@@ -114,7 +114,7 @@ export class Outcome {
     return [...this.#moments].toSorted((a, b) => a - b);
   }
 
-  /** Takes one message of the answer. */
+  /** Adds one message of the answer. */
   add(message: object): void {
     const { kind, node = '', time = '' } = message as Message;
     const atMs = time === '' ? this.#nowMs : Date.parse(time);

@@ -9,10 +9,10 @@ import { isAbort, problemOf } from '../api/problem.ts';
 import type { Problem } from '../api/problem.ts';
 import { Outcome } from './outcome.ts';
 
-/** How often what has come is shown. */
+/** Display interval of new results. */
 const SHOWN_EVERY_MS = 200;
 
-/** What there is of it; another object whenever there is more. */
+/** The results so far; a new object whenever there are more. */
 export type Shown = { readonly outcome: Outcome };
 
 export class TryRun {
@@ -21,7 +21,9 @@ export class TryRun {
   readonly isRunning = signal(false);
   #controller: AbortController | undefined;
 
-  /** Begins again; what ran before is cancelled. Resolves when it has ended, however it did. */
+  /**
+   * Restarts; a previous run is cancelled. Resolves when the run has ended, for whatever reason.
+   */
   async start(tried: TryOut): Promise<void> {
     this.cancel();
     const controller = new AbortController();
@@ -48,7 +50,7 @@ export class TryRun {
     }
   }
 
-  /** Ends it; what has come stays. */
+  /** Cancels it; results so far stay. */
   cancel(): void {
     this.#controller?.abort();
     this.#controller = undefined;

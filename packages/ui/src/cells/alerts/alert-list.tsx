@@ -23,11 +23,11 @@ type EventDocument = {
 };
 
 const BASE = '/engine/v1preview/alerts/topics';
-/** More is nothing that anybody reads in a cell. */
+/** Nobody reads more in a cell. */
 const TOPICS_MAX = 20;
 const EVENTS_MAX = 50;
 
-/** Whatever is not OK. */
+/** Everything that is not OK. */
 const LEVEL_MIN = 'INFO';
 
 /** Open events of topics, the latest first. */

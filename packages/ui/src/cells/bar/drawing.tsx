@@ -1,4 +1,4 @@
-// One bar for each group; bars over time, where there are times.
+// One bar for each group; for series with times, bars over time.
 import { calculated } from '../../charts/calc.ts';
 import { colourOf } from '../../charts/colours.ts';
 import { numbersOf } from '../../dashboards/frames.ts';
@@ -17,7 +17,7 @@ export function Drawing(props: DrawingProps) {
   const calc = valueOf(cell, CALC);
   const bars = data.series.map((line) => ({ line, value: calculated(calc, numbersOf(line)) }));
   const largest = bars.reduce((most, { value }) => Math.max(most, Math.abs(value) || 0), 0) || 1;
-  // A share is one of the whole.
+  // A share is a part of the whole.
   const unit = valueOf(cell, UNIT);
   const whole = unit === 'percent' ? 100 : unit === 'ratio' ? 1 : 0;
   const max = Math.max(largest, whole);

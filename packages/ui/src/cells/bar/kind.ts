@@ -9,7 +9,7 @@ import { MAPPINGS } from '../options/values.ts';
 /** Panels that draw groups rather than times. */
 const OF_GROUPS = ['bargauge', 'barchart', 'piechart', 'grafana-piechart-panel'];
 
-/** A bar for each series with one number of it; otherwise bars over time, where there are times. */
+/** One bar with one number for each series; otherwise bars over time, if there are times. */
 export const IS_PER_SERIES = check({
   name: 'isPerSeries',
   label: texts.cells.isPerSeries,

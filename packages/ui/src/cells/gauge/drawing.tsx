@@ -56,7 +56,7 @@ function Gauge({ line, cell }: { readonly line: ChartSeries; readonly cell: Cell
   );
 }
 
-/** A part of a half circle, from left (0) to right (1). */
+/** Part of a half circle, from left (0) to right (1). */
 function arc(from: number, to: number, radius: number): string {
   const point = (share: number): string => {
     const angle = Math.PI * (1 - share);

@@ -9,7 +9,7 @@ import { OVERRIDES } from '../options/overrides.ts';
 import { TRANSFORMATIONS } from '../options/transformations.ts';
 import { DECIMALS, MAPPINGS, NO_VALUE, PREFIX, SUFFIX, UNIT } from '../options/values.ts';
 
-/** The end of a gauge of Chronograf is one of its colours. */
+/** Chronograf stores the ends of a gauge among its colours. */
 function endOf(cell: Fields, name: string): number | undefined {
   const found = listOf(cell['colors'])
     .map(fieldsOf)

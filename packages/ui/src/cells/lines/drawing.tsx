@@ -39,7 +39,7 @@ const STYLES: Readonly<Record<string, ChartStyle>> = {
 };
 
 const LEGEND_PIXELS = 24;
-/** A table of figures takes so much of the height, and no more than its rows need. */
+/** The table of figures takes at most this share of the height, and no more than its rows need. */
 const TABLE_SHARE = 0.4;
 const TABLE_ROW_PIXELS = 25;
 
@@ -62,7 +62,7 @@ function lookOf(cell: Cell): PlotLook {
   };
 }
 
-/** Thresholds, of shares those of the values that they stand for. */
+/** Thresholds; those given as shares are converted to values. */
 function thresholdsOf(cell: Cell, data: ChartData) {
   const given = valueOf(cell, THRESHOLDS).map(({ value, level }) => ({ value, colour: level }));
   if (!valueOf(cell, ARE_SHARES)) return given;

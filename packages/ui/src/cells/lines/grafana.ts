@@ -1,4 +1,4 @@
-// Which chart over time a panel of Grafana is. Both of its panels can draw all of them.
+// Which chart over time a Grafana panel is. Both of its panels can draw all of them.
 import { fieldAt } from '../../dashboards/fields.ts';
 import type { GrafanaPanel } from '../option.ts';
 

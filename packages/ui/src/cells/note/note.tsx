@@ -44,7 +44,7 @@ function Html({ text }: { readonly text: string }) {
   useEffect(() => {
     let isShown = true;
     void import('dompurify').then(({ default: purify }) => {
-      // Pictures, styles and forms reach beyond the note.
+      // Pictures, styles and forms would reach beyond the note.
       const without = { FORBID_TAGS: ['img', 'style', 'form', 'input'], FORBID_ATTR: ['style'] };
       const clean = purify.sanitize(text, { ...without, USE_PROFILES: { html: true } });
       if (isShown && frame.current !== null) frame.current.innerHTML = clean;

@@ -1,4 +1,4 @@
-// Which of many numbers is shown.
+// Which number of many a single value shows.
 import type { Calc } from '../../charts/calc.ts';
 import { fieldAt, listOf, textOf } from '../../dashboards/fields.ts';
 import { texts } from '../../texts/texts.ts';
@@ -6,7 +6,7 @@ import { choice } from '../option.ts';
 
 const t = texts.cells;
 
-/** What Grafana calls them, in all of its versions. */
+/** Their names in all versions of Grafana. */
 const NAMES: Readonly<Record<string, Calc>> = {
   last: 'last',
   lastNotNull: 'last',
@@ -35,7 +35,6 @@ const NAMES: Readonly<Record<string, Calc>> = {
 export const calcOfGrafana = (name: string): Calc | undefined =>
   Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
 
-/** Which number of many a cell shows. */
 export const CALC = choice<Calc>(
   {
     name: 'calc',

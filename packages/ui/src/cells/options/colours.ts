@@ -33,7 +33,7 @@ function hueOf(colour: string): number | undefined {
 
 const distance = (a: number, b: number): number => Math.min(Math.abs(a - b), 360 - Math.abs(a - b));
 
-/** Of green, orange and red the nearest; what is none of them is doubtful. */
+/** The nearest of green, orange and red; a colour that is none of them is doubtful. */
 export function levelOfColour(colour: string): Level {
   const hue = hueOf(colour);
   if (hue === undefined) return 'warn';
@@ -41,10 +41,10 @@ export function levelOfColour(colour: string): Level {
   return distance(hue, 355) <= 20 ? 'bad' : 'warn';
 }
 
-/** Hues of `--series-1` and those that follow (`tokens.css`); the eighth is grey. */
+/** Hues of `--series-1` and the following (`tokens.css`); the eighth is grey. */
 const SERIES_HUES = [195, 22, 138, 277, 342, 47, 226];
 
-/** The nearest colour of series; nothing for greys and unknown names. */
+/** The nearest colour of series; `undefined` for greys and unknown names. */
 export function seriesColourOf(colour: string): string | undefined {
   const hue = hueOf(colour);
   if (hue === undefined) return undefined;

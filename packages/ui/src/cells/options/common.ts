@@ -16,7 +16,7 @@ export const DESCRIPTION = text({
 
 const DURATION = /^>?=?(\d+(?:ms|s|m|h|d|w))$/;
 
-/** `>10s` of older files is `10s`. */
+/** Older files write `>10s` for `10s`. */
 const durationOf = (value: unknown): string | undefined => DURATION.exec(textOf(value).trim())?.[1];
 
 export const MIN_INTERVAL = text({

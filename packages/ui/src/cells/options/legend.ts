@@ -62,7 +62,7 @@ export const LEGEND_SIDE = choice(
   'bottom',
 );
 
-/** Figures of the table; none means all that a table has. */
+/** Aggregates shown in the table; none means all. */
 export const LEGEND_CALCS: OptionRow<readonly Calc[]> = {
   name: 'legendCalcs',
   grafanaPaths: [

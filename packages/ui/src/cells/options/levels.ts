@@ -38,7 +38,7 @@ export const THRESHOLDS: OptionRow<readonly CellThreshold[]> = {
 function thresholdsOf({ panel, defaults, options }: GrafanaPanel): readonly CellThreshold[] {
   const given = grafanaSteps(defaults['thresholds']);
   if (given.length > 0) return given;
-  // Version 6: beside the other options of a gauge.
+  // Version 6 has them beside the other options of a gauge.
   const early = grafanaSteps({ steps: fieldAt(options, 'fieldOptions', 'thresholds') });
   if (early.length > 0) return early;
   const old = panel['thresholds'];
@@ -55,7 +55,7 @@ export function grafanaSteps(value: unknown): readonly CellThreshold[] {
     );
 }
 
-/** Of a single value: "70,90", between three colours. */
+/** Thresholds of a single value: "70,90", between three colours. */
 function limitsOf(text: string, colours: readonly unknown[]): readonly CellThreshold[] {
   if (text.trim() === '') return [];
   const limits = text
@@ -90,7 +90,7 @@ function chronografThreshold({ type, id, value, name, hex }: Fields): readonly C
   return [{ value: limit, level }];
 }
 
-/** Thresholds are shares of the way from the least to the largest value. */
+/** Thresholds are shares of the range from the smallest to the largest value. */
 export const ARE_SHARES = check({
   name: 'areShares',
   grafanaPaths: ['defaults.thresholds.mode'],

@@ -7,7 +7,7 @@ import type { GrafanaPanel } from '../option.ts';
 
 const t = texts.cells;
 
-/** A number, or a text that is one: files have both. */
+/** Files have a number, or a text with one. */
 function limitOf(value: unknown): number | undefined {
   if (typeof value === 'string' && value.trim() !== '') return numberOf(Number(value), undefined);
   return numberOf(value, undefined);
@@ -35,7 +35,7 @@ export const Y_MAX = optionalNumber({
   fromChronograf: (cell) => boundOf(cell, 1),
 });
 
-/** Bounds that the values may leave. */
+/** Bounds that values may exceed. */
 export const SOFT_MIN = optionalNumber({
   name: 'softMin',
   grafanaPaths: ['defaults.custom.axisSoftMin'],
@@ -95,7 +95,7 @@ export const LINE_WIDTH = number(
   1.5,
 );
 
-/** In percent; an area has some of its own. */
+/** In percent; areas have a fill of their own by default. */
 export const FILL = optionalNumber({
   name: 'fill',
   grafanaPaths: ['defaults.custom.fillOpacity', 'fill'],
@@ -157,7 +157,7 @@ export const NULLS = choice(
     fromGrafana: ({ panel, custom, options }) => {
       const { spanNulls } = custom;
       if (spanNulls === true) return 'connect';
-      // Gaps up to a length: see `bridgeMs`.
+      // Gaps up to a length are `bridgeMs`.
       if (spanNulls !== undefined) return undefined;
       const mode = textOf(panel['nullPointMode'], textOf(options['nullPointMode']));
       if (mode === 'connected') return 'connect';
@@ -168,7 +168,7 @@ export const NULLS = choice(
   'gap',
 );
 
-/** Gaps that are at most so long are bridged. */
+/** Gaps up to this length are bridged. */
 export const BRIDGE_MS = optionalNumber({
   name: 'bridgeMs',
   grafanaPaths: ['defaults.custom.spanNulls'],
@@ -189,7 +189,7 @@ export const IS_STACKED = check({
   fromChronograf: (cell) => (cell['type'] === 'line-stacked' ? true : undefined),
 });
 
-/** Stacked to a whole of 100 %. */
+/** Stacked, as shares of 100 %. */
 export const IS_SHARE = check({
   name: 'isShare',
   grafanaPaths: ['percentage'],

@@ -1,4 +1,4 @@
-// Settings of single series and columns: which ones they apply to, and what they change.
+// Settings of single series and columns: which they apply to, and what they change.
 import { fieldAt, fieldsOf, listOf, numberOf, oneOf, textOf } from '../../dashboards/fields.ts';
 import type { Fields } from '../../dashboards/fields.ts';
 import type { CellThreshold } from '../../dashboards/level.ts';
@@ -13,7 +13,7 @@ const t = texts.cells;
 
 export const FORMS = ['line', 'area', 'bars', 'points'] as const;
 
-/** What of a series is otherwise; what is left out is as in the cell. */
+/** The differing look of a series; missing members are as in the cell. */
 export type Look = {
   readonly label?: string | undefined;
   readonly unit?: string | undefined;
@@ -35,7 +35,7 @@ export type Look = {
 export const MATCHERS = ['name', 'pattern', 'query', 'all'] as const;
 
 export type Override = {
-  /** A name of a series or a column; a pattern over names; the letter of a query; all of them. */
+  /** The name of a series or column, a pattern over names, the letter of a query, or all. */
   readonly by: (typeof MATCHERS)[number];
   readonly match: string;
   readonly look: Look;
@@ -99,7 +99,7 @@ function overridesOf(panel: GrafanaPanel): readonly Override[] {
   ].filter(({ look }) => Object.values(look).some((each) => each !== undefined));
 }
 
-/** The unit of the second axis of old: of what an override puts there. */
+/** The unit of the second axis of old panels, for the series that an override moves there. */
 function rightAxisOf({ panel }: GrafanaPanel): readonly Override[] {
   const axis = fieldsOf(listOf(panel['yaxes'])[1]);
   const unit = grafanaUnit(textOf(axis['format'])) ?? 'none';
@@ -114,7 +114,7 @@ const matcherOfAlias = (alias: string): Pick<Override, 'by' | 'match'> => ({
   match: alias,
 });
 
-/** `undefined` for those that no series of ours is found by. */
+/** `undefined` for matchers that find no series of ours. */
 export function matcherOf(matcher: Fields): Pick<Override, 'by' | 'match'> | undefined {
   const { id, options } = matcher;
   switch (id) {
@@ -147,7 +147,7 @@ function overrideOf({ matcher, properties }: Fields): readonly Override[] {
   return [{ ...found, look }];
 }
 
-/** Nothing for a property that has no counterpart. */
+/** Empty for a property without a counterpart. */
 export function propertyOf({ id, value }: Fields): Look {
   switch (id) {
     case 'displayName':
@@ -212,7 +212,7 @@ function legacyOverride(fields: Fields): Override {
   };
 }
 
-/** A column of a table of before version 7. */
+/** A column of a table from before version 7. */
 function styleOf(style: Fields): readonly Override[] {
   const { pattern, alias, unit, decimals, type } = style;
   const match = textOf(pattern);

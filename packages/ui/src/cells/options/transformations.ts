@@ -10,16 +10,16 @@ import { calcOfGrafana } from './calc.ts';
 const t = texts.cells;
 
 export type Transformation =
-  /** Other names of columns and series. */
+  /** New names of columns and series. */
   | { readonly kind: 'rename'; readonly names: Readonly<Record<string, string>> }
   | { readonly kind: 'rename-pattern'; readonly pattern: string; readonly to: string }
-  /** These first, in this order. */
+  /** These columns first, in this order. */
   | { readonly kind: 'order'; readonly names: readonly string[] }
   | { readonly kind: 'hide'; readonly names: readonly string[]; readonly pattern: string }
   | { readonly kind: 'keep'; readonly names: readonly string[]; readonly pattern: string }
   /** Queries by their letters. */
   | { readonly kind: 'queries'; readonly pattern: string }
-  /** A row for each series, with figures of it. */
+  /** One row for each series, with aggregates of it. */
   | { readonly kind: 'reduce'; readonly calcs: readonly Calc[] }
   | { readonly kind: 'sort'; readonly by: string; readonly isDown: boolean }
   | { readonly kind: 'limit'; readonly count: number };
@@ -36,7 +36,7 @@ export const TRANSFORMATION_KINDS = [
   'limit',
 ] as const satisfies readonly Transformation['kind'][];
 
-/** A step as by default, but for what is given. */
+/** A step with its defaults, except for the given members. */
 export function transformationOf(value: unknown): Transformation {
   const [found] = readTransformation(value);
   return found ?? { kind: 'rename', names: {} };
@@ -91,18 +91,18 @@ export const TRANSFORMATIONS: OptionRow<readonly Transformation[]> = {
       .flatMap((each) => transformationsOf(each) ?? []);
     return found.length === 0 ? undefined : found;
   },
-  // Names and order of a table's columns.
+  // Names and order of table columns.
   fromChronograf: (cell) => {
     const found = columnsOf(cell);
     return found.length === 0 ? undefined : found;
   },
 };
 
-/** `undefined` for one that cannot be said here. */
+/** `undefined` for transformations without a counterpart. */
 export function transformationsOf({ id, options }: Fields): readonly Transformation[] | undefined {
   const fields = fieldsOf(options);
   switch (id) {
-    // A table has all series in one anyway.
+    // Tables show all series in one anyway.
     case 'merge':
     case 'seriesToRows':
       return [];

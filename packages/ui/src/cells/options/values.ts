@@ -36,7 +36,7 @@ export function grafanaUnit(name: string): string | undefined {
   return name === '' || name === 'short' ? undefined : name;
 }
 
-/** What it writes behind numbers is free text; some of it is a unit. */
+/** Chronograf's suffix of numbers is free text; some suffixes are units. */
 function chronografUnit({ suffix, base }: Fields): string | undefined {
   const behind = textOf(suffix).trim();
   if (behind === '%') return 'percent';
@@ -77,7 +77,7 @@ export const SUFFIX = text({
   fromGrafana: ({ panel }) => textOf(panel['postfix']) || undefined,
 });
 
-/** Shown where there is no value. */
+/** Shown instead of a missing value. */
 export const NO_VALUE = text({
   name: 'noValue',
   grafanaPaths: ['defaults.noValue', 'nullText'],
@@ -86,7 +86,7 @@ export const NO_VALUE = text({
     textOf(defaults['noValue'], textOf(panel['nullText'])) || undefined,
 });
 
-/** A value, an open or closed range, a pattern or one of the special values, and its word. */
+/** A value, an open or closed range, a pattern or a special value, and the word for it. */
 export type Mapping = {
   readonly kind: 'value' | 'range' | 'pattern' | 'special';
   /** The value, the pattern, or `null`, `nan`, `empty`, `true`, `false`. */
@@ -134,7 +134,7 @@ export const MAPPINGS: OptionRow<readonly Mapping[]> = {
 function mappingsOf({ panel, defaults }: GrafanaPanel): readonly Mapping[] {
   const newer = listOf(defaults['mappings']).flatMap(grafanaMapping);
   if (newer.length > 0) return newer;
-  // Of single values of old: either the one or the other.
+  // Old panels of single values have either the one or the other.
   const { mappingType } = panel;
   const ranges = listOf(panel['rangeMaps']).flatMap((each) => legacyRange(fieldsOf(each)));
   const values = listOf(panel['valueMaps']).flatMap((each) => legacyValue(fieldsOf(each)));
@@ -147,7 +147,7 @@ function mappingsOf({ panel, defaults }: GrafanaPanel): readonly Mapping[] {
   return mappingType === 2 ? ranges : [...values, ...styles];
 }
 
-/** A mapping of a panel, in the forms of versions 7 and 8. */
+/** A mapping of a panel, as versions 7 and 8 write it. */
 export function grafanaMapping(value: unknown): readonly Mapping[] {
   const mapping = fieldsOf(value);
   const { type } = mapping;
@@ -200,7 +200,7 @@ function resultOf(value: unknown, missing: string): Pick<Mapping, 'text' | 'leve
 function legacyValue({ value, text: word, op }: Fields): readonly Mapping[] {
   if (op !== undefined && op !== '=') return [];
   const match = String(value ?? '');
-  // Without a word it is the row that an editor had ready.
+  // A mapping without a word is an empty row of the editor.
   if (textOf(word) === '') return [];
   const kind = match === 'null' ? 'special' : 'value';
   return [{ kind, match, text: textOf(word) }];

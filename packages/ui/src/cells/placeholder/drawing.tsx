@@ -1,4 +1,4 @@
-// An imported cell that cannot be drawn: the reason, and everything known about it.
+// An imported cell that cannot be drawn: shows the reason, and the original.
 import { Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { DrawingProps } from '../kind.ts';

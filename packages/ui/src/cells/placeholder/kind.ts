@@ -5,10 +5,10 @@ import type { OptionRow } from '../option.ts';
 
 const t = texts.cells;
 
-/** Characters of what a placeholder stands for. */
+/** Characters of the original that a placeholder stores. */
 const ORIGINAL_MAX = 100_000;
 
-/** Why nothing is drawn. */
+/** Why the cell cannot be drawn. */
 export const REASON: OptionRow<string> = {
   name: 'reason',
   label: t.reason,
@@ -16,7 +16,7 @@ export const REASON: OptionRow<string> = {
   read: (value) => textOf(value),
 };
 
-/** What was imported, as JSON. */
+/** The imported original, as JSON. */
 export const ORIGINAL: OptionRow<string> = {
   name: 'original',
   label: t.original,

@@ -37,7 +37,7 @@ function Trend({
   readonly numbers: readonly number[];
   readonly label: string;
 }) {
-  // The picture is narrow: every so-and-so-many-th value, and always the last.
+  // The picture is narrow: every n-th value, and always the last.
   const step = Math.ceil(numbers.length / TREND_MAX);
   const shown = numbers.filter((_, i) => (numbers.length - 1 - i) % step === 0);
   const low = shown.reduce((a, b) => Math.min(a, b), Infinity);

@@ -8,7 +8,7 @@ import { OVERRIDES } from '../options/overrides.ts';
 import { TRANSFORMATIONS } from '../options/transformations.ts';
 import { DECIMALS, MAPPINGS, NO_VALUE, PREFIX, SUFFIX, UNIT } from '../options/values.ts';
 
-/** How the number came to be what it is. */
+/** Shows the course of the value. */
 export const HAS_TREND = check(
   {
     name: 'hasTrend',

@@ -52,7 +52,7 @@ export function Drawing({ answer, cell }: DrawingProps) {
   );
 }
 
-/** States are texts; those that are numbers are written as such. */
+/** States are texts; numeric states are shown as texts. */
 function shownState(cell: DrawingProps['cell'], value: string): ShownValue {
   const isNumber = value.trim() !== '' && !Number.isNaN(Number(value));
   return exactValue(cell, isNumber ? Number(value) : value);

@@ -14,7 +14,7 @@ import type { Report } from './report.ts';
 
 const t = texts.imports;
 
-/** A row of its grid of twelve columns is so many of ours; newer files count eighths of both. */
+/** Rows of ours per row of its twelve-column grid; newer files count eighths. */
 const OWN_ROWS = 1.6;
 const FINE = 8;
 
@@ -82,7 +82,7 @@ function queryOf(
   return [{ text: statementOf(text, types), database, label: textOf(fields['label']) }];
 }
 
-/** What a cell says that nothing here stands for. */
+/** Members of a cell that are not represented. */
 function leftOutOf(cell: Fields): readonly string[] {
   const found: string[] = [];
   const tell = (is: boolean, name: string): void => {
@@ -107,12 +107,15 @@ function leftOutOf(cell: Fields): readonly string[] {
   return found;
 }
 
-/** The scale of colours that its editor writes anyway. */
+/** The colour scale that Chronograf's editor always writes. */
 const USUAL_SCALE = 'Nineteen Eighty Four';
 
 const NAME_TYPES = ['fieldKeys', 'tagKeys', 'measurements', 'databases'];
 
-/** Its words as ours: spans and widths, and variables quoted as it quotes their values. */
+/**
+ * Converts its placeholders to ours: spans and widths, and variables quoted as it quotes their
+ * values.
+ */
 function statementOf(text: string, types: ReadonlyMap<string, string>): string {
   return text
     .replaceAll(
@@ -139,7 +142,7 @@ function variableOf(
   const type = textOf(template['type']);
   const values = listOf(template['values']).map(fieldsOf);
   const options = values.map(({ value }) => textOf(value));
-  // Of a map people choose a key.
+  // Users choose a key of a map.
   const labels = type === 'map' ? values.map(({ key }) => textOf(key)) : [];
   const selected = values.find(
     ({ selected: is, localSelected }) => localSelected === true || is === true,

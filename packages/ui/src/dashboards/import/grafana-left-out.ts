@@ -1,5 +1,5 @@
-// What a Grafana panel has that no option of its cell represents. Everything in a panel is either
-// read by an option, meaningless (empty, or a default that Grafana's editor writes), or reported.
+// Members of a Grafana panel that no option of its cell represents. Everything in a panel is either
+// read by an option, meaningless (empty, or a default of Grafana's editor), or reported.
 import type { GrafanaPanel, OptionRow } from '../../cells/option.ts';
 import { matcherOf, propertyOf } from '../../cells/options/overrides.ts';
 import { transformationsOf } from '../../cells/options/transformations.ts';
@@ -9,7 +9,7 @@ import type { Fields } from '../fields.ts';
 
 const t = texts.imports;
 
-/** Members of a panel that have nothing to do with how it looks, or that are read elsewhere. */
+/** Members that do not concern the look of a panel, or that are read elsewhere. */
 const ELSEWHERE: readonly string[] = `
   alert cacheTimeout collapse collapsed datasource editable error fieldConfig gridPos
   hashKey $$hashKey height id isNew libraryPanel links maxDataPoints minSpan options panels
@@ -20,8 +20,8 @@ const ELSEWHERE: readonly string[] = `
   .split(/\s+/);
 
 /**
- * What editors write though nobody has chosen it, by path. Empty values, `auto`, `none` and
- * `default` never say anything.
+ * Defaults that editors write, by path. Empty values, `auto`, `none` and `default` are always
+ * meaningless.
  */
 const AS_USUAL: Readonly<Record<string, readonly unknown[]>> = {
   'options.tooltip.mode': ['single', 'multi'],
@@ -157,10 +157,10 @@ export function leftOutOf(
 
 type Leaf = { readonly path: string; readonly value: unknown };
 
-/** Every panel has them, also those that draw nothing by them. */
+/** Every panel has these, even if its drawing does not use them. */
 const OF_EVERY_PANEL = ['defaults.thresholds'];
 
-/** Lists are values, but for the two axes of old. */
+/** Lists are leaves, except for the two axes of old panels. */
 function leaves(value: unknown, path: string): readonly Leaf[] {
   const isAxes = path === 'yaxes';
   if (typeof value !== 'object' || value === null || (Array.isArray(value) && !isAxes)) {
@@ -188,7 +188,7 @@ function transformationsLeftOut(panel: Fields): readonly string[] {
     .map(({ id }) => t.transformation(textOf(id)));
 }
 
-/** Settings of series that nothing stands for. */
+/** Settings of series without a counterpart. */
 function overridesLeftOut(panel: Fields): readonly string[] {
   return listOf(fieldAt(panel, 'fieldConfig', 'overrides'))
     .map(fieldsOf)

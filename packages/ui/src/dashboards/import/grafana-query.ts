@@ -10,7 +10,7 @@ function partOf(value: unknown): Part {
   return { type: textOf(type), params: listOf(params).map(String) };
 }
 
-/** Functions that take more than a field: their parameters stand behind it. */
+/** Functions with parameters beside the field: the parameters follow it. */
 function applied(column: string, { type, params }: Part): string {
   switch (type) {
     case 'field':
@@ -24,24 +24,24 @@ function applied(column: string, { type, params }: Part): string {
   }
 }
 
-/** Names may hold a variable, which has to stay one. */
+/** Names may contain a variable, which has to stay one. */
 function identifier(name: string): string {
   if (name === '*' || /^\/.*\/$/.test(name)) return name;
-  // What a name is, field or tag, stands behind it.
+  // A name may be followed by its kind, field or tag.
   const typed = /^(.+)::(tag|field)$/s.exec(name);
   if (typed !== null)
     return `"${(typed[1] ?? '').replaceAll(/["\\]/g, String.raw`\$&`)}"::${typed[2]}`;
   return name.includes('$') ? `"${name}"` : formatIdentifier(name);
 }
 
-/** A text as it would stand behind the operator; patterns and variables stay what they are. */
+/** A value as the operator needs it; patterns and variables stay unchanged. */
 function valueOf(operator: string, value: string): string {
   if (operator === '=~' || operator === '!~') return value;
   if (operator === '<' || operator === '>') return value;
   return /^'.*'$/.test(value) || /^\/.*\/$/.test(value) ? value : quoteString(value);
 }
 
-/** The statement that a form says. */
+/** The statement of a form. */
 export function statementOf(target: Readonly<Record<string, unknown>>): string {
   const columns = listOf(target['select']).map((parts) =>
     listOf(parts)

@@ -16,7 +16,7 @@ import type { Report } from './report.ts';
 
 const t = texts.imports;
 
-/** Its grid: 24 columns, rows of 38 pixels with their gap. */
+/** Grafana's grid: 24 columns, rows of 38 pixels including the gap. */
 const GRID = { columns: 24, rowPixels: 38, ownRowPixels: 52 };
 
 export function fromGrafana(document: Fields, report: Report): Dashboard {
@@ -38,7 +38,7 @@ export function fromGrafana(document: Fields, report: Report): Dashboard {
     to: relative(to) ?? EMPTY_DASHBOARD.to,
     refresh: textOf(refresh),
     variables: [
-      // What the file asks for and nobody has filled in.
+      // Inputs of the file that nobody has filled in.
       ...[...inputs].flatMap(([name, value]): readonly Variable[] =>
         value === undefined ? [{ ...EMPTY_VARIABLE, name, kind: 'text' }] : [],
       ),
@@ -52,8 +52,8 @@ export function fromGrafana(document: Fields, report: Report): Dashboard {
 }
 
 /**
- * Constants that an exported file asks for: their values, `undefined` where it has none. Data
- * sources, which it asks for too, are the database that is chosen for the import.
+ * Constants that an exported file asks for: their values, `undefined` if it has none. Data sources,
+ * its other inputs, are replaced by the database chosen for the import.
  */
 function constantsOf(document: Fields): ReadonlyMap<string, string | undefined> {
   return new Map(
@@ -64,7 +64,7 @@ function constantsOf(document: Fields): ReadonlyMap<string, string | undefined> 
   );
 }
 
-/** The document with values in place of the constants it asks for. */
+/** The document with its inputs replaced by values. */
 function filledIn(value: unknown, inputs: ReadonlyMap<string, string | undefined>): unknown {
   if (typeof value === 'string') {
     return value.replaceAll(/\$\{(\w+)\}/g, (all, name: string) => inputs.get(name) ?? all);
@@ -76,7 +76,7 @@ function filledIn(value: unknown, inputs: ReadonlyMap<string, string | undefined
   );
 }
 
-/** `now-6h` and instants; roundings such as `now/d` are the moment itself. */
+/** `now-6h` and instants; roundings such as `now/d` are treated as the moment itself. */
 function relative(value: unknown): string | undefined {
   const text = textOf(value).replace(/\/[smhdwMy]+$/, '');
   return text === '' ? undefined : text;
@@ -87,7 +87,7 @@ type Placed = { readonly panel: Fields; readonly place: CellPlace };
 function panelsOf(fields: Fields): readonly Placed[] {
   const flat = listOf(fields['panels'])
     .map(fieldsOf)
-    // Panels of a row that is folded are inside of it.
+    // A folded row contains its panels.
     .flatMap((panel) => [panel, ...(isRow(panel) ? listOf(panel['panels']).map(fieldsOf) : [])])
     .map((panel) => ({ panel, place: placeOf(panel) }));
   const rows = listOf(fields['rows']).map(fieldsOf);
@@ -114,7 +114,8 @@ function placeOf(panel: Fields): CellPlace {
 }
 
 /**
- * Dashboards of before 2018: panels in rows, as wide as they say, side by side until it is full.
+ * Dashboards from before 2018: panels in rows, side by side with their widths until the row is
+ * full.
  */
 function rowOf(row: Fields, top: number): readonly Placed[] {
   const pixels = Number.parseInt(String(row['height'] ?? 250), 10) || 250;
@@ -139,7 +140,7 @@ function rowOf(row: Fields, top: number): readonly Placed[] {
   return isKept ? [heading, ...panels] : panels;
 }
 
-/** What cannot be drawn keeps its place, and says why. */
+/** A panel that cannot be drawn keeps its place, and shows the reason. */
 function cellOf(panel: Fields, report: Report): Cell {
   const read = grafanaPanel(panel);
   const { type } = read;
@@ -179,7 +180,7 @@ function queryOf(target: Fields, where: string, report: Report): readonly CellQu
   const isRaw = target['rawQuery'] === true || !Array.isArray(target['select']);
   const isHidden = target['hide'] === true;
   if (isHidden && isRaw && raw === '') return [];
-  // A panel that was once of another data source keeps an empty expression.
+  // A panel that once had another data source keeps an empty expression.
   const isOther =
     textOf(target['expr']) !== '' || /^\s*from\s*\(|\|>/.test(raw) || (isRaw && raw === '');
   if (isOther) {
@@ -204,7 +205,7 @@ function variableOf(fields: Fields, report: Report): readonly Variable[] {
       : textOf(fieldsOf(fields['query'])['query']);
   const isMulti = fields['multi'] === true || fields['includeAll'] === true;
   const base = { ...EMPTY_VARIABLE, name, isMulti, chosen };
-  // A comma that belongs to a value is escaped.
+  // A comma inside a value is escaped.
   const listed = query.split(/(?<!\\),/).map((each) => each.replaceAll('\\,', ','));
   const offered = choicesOf(listed);
   const everything = textOf(fields['allValue']);

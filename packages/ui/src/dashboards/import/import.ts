@@ -17,11 +17,11 @@ const t = texts.imports;
 export type Imported = {
   readonly source: 'Tidemark' | 'Grafana' | 'Chronograf';
   readonly dashboard: Dashboard;
-  /** What was not taken over, a sentence each. */
+  /** One sentence for each thing that was not imported. */
   readonly leftOut: readonly string[];
 };
 
-/** Reads a document; `undefined` when it is no dashboard of any kind that is known. */
+/** Reads a document; `undefined` when it is no dashboard of a known format. */
 export function importDashboard(value: unknown): Imported | undefined {
   if (isDashboard(value)) {
     return { source: 'Tidemark', dashboard: readDashboard(value), leftOut: [] };
@@ -39,7 +39,7 @@ export function importDashboard(value: unknown): Imported | undefined {
     const repeat = valueOf(cell, REPEAT);
     if (repeat !== '' && !known.has(repeat)) report.add(title, t.unknownWord(repeat));
   }
-  // As any other document: what a foreign one holds is kept within our bounds.
+  // Read like any other document, so that our limits apply to foreign ones.
   return { source, dashboard: readDashboard(dashboard), leftOut: report.lines };
 }
 
@@ -47,8 +47,8 @@ function recognise(
   value: unknown,
   report: Report,
 ): Pick<Imported, 'source' | 'dashboard'> | undefined {
-  // Both wrap a dashboard that was exported through their API; a protoboard of Chronograf has its
-  // cells beside a description.
+  // Both systems wrap a dashboard that was exported through their API; a Chronograf protoboard has
+  // its cells beside a description.
   const outer = fieldsOf(value);
   const { name } = fieldsOf(outer['meta']);
   const protoboard: Readonly<Record<string, unknown>> = { name, ...fieldsOf(outer['data']) };

@@ -1,4 +1,4 @@
-// Values of options that an import finds, without meaningless ones.
+// Values of options found by an import, without meaningless ones.
 import type { OptionRow, Options } from '../../cells/option.ts';
 
 export function optionValues(

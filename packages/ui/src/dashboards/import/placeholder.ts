@@ -5,8 +5,8 @@ import type { Cell } from '../model.ts';
 import type { Report } from './report.ts';
 
 /**
- * Keeps the title, the reason and what was imported, and tells the report. `where` names the cell
- * there.
+ * Stores the title, the reason and the original, and adds to the report. `where` names the cell in
+ * the report.
  */
 export function placeholder(
   what: { readonly title: string; readonly reason: string; readonly original: unknown },

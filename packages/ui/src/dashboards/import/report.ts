@@ -1,4 +1,4 @@
-// What an import leaves out, collected while it reads.
+// Collects what an import leaves out.
 import { texts } from '../../texts/texts.ts';
 
 const t = texts.imports;
@@ -11,7 +11,7 @@ export class Report {
     this.#lines.add(where === '' ? what : t.of(where, what));
   }
 
-  /** Each once, in the order in which they were found. */
+  /** Distinct lines, in the order in which they were added. */
   get lines(): readonly string[] {
     return [...this.#lines];
   }

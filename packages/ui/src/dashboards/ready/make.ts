@@ -9,11 +9,11 @@ type Made = {
   readonly w?: number;
   readonly h?: number;
   readonly queries?: readonly (string | readonly [label: string, text: string])[];
-  /** Options of the kind. */
+  /** Options of the kind of cell. */
   readonly [option: string]: unknown;
 };
 
-/** Cells from left to right, a new row where one does not fit. */
+/** Lays cells out from left to right, in rows. */
 export function madeOf(
   dashboard: Partial<Omit<Dashboard, 'cells'>>,
   made: readonly Made[],
@@ -41,12 +41,12 @@ function queryOf(given: string | readonly [label: string, text: string]): CellQu
   return { text, database: '', label };
 }
 
-/** How fast a counter grows, each window by itself. */
+/** The rate of a counter, for each window separately. */
 export function rate(field: string, from: string, where = '$timeFilter', by = ''): string {
   return `SELECT non_negative_derivative(max("${field}"), 1s) FROM "${from}" WHERE ${where} GROUP BY time($interval)${by} fill(none)`;
 }
 
-/** The mean of a value that goes up and down. */
+/** The mean of a gauge. */
 export function mean(field: string, from: string, where = '$timeFilter', by = ''): string {
   return `SELECT mean("${field}") FROM "${from}" WHERE ${where} GROUP BY time($interval)${by} fill(none)`;
 }

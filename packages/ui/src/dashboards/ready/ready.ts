@@ -9,7 +9,7 @@ export type ReadyDashboard = {
   readonly dashboard: Dashboard;
 };
 
-/** Their ids are those of no stored one: these end in a number. */
+/** Ids of stored dashboards end in a number, so these differ. */
 export const READY_DASHBOARDS: readonly ReadyDashboard[] = [
   { id: 'tidemark', dashboard: TIDEMARK },
   { id: 'hosts', dashboard: HOSTS },

@@ -16,7 +16,7 @@ import { Loaded } from './statements.tsx';
 
 const t = texts.admin;
 const PAGE_ENTRIES = 100;
-/** What the services answer at most. */
+/** Maximum of entries that the services return. */
 const ENTRIES_MAX = 1000;
 
 type Entry = {
@@ -143,7 +143,7 @@ export function Audit() {
 
 const KNOWN = new Set(['time', 'event', 'user', 'address', 'requestId']);
 
-/** The statement where there is one; otherwise everything that is told. */
+/** The statement if there is one; otherwise all details. */
 function detailsOf(entry: Entry): string {
   const { statement, error } = entry;
   if (typeof statement === 'string')

@@ -3,24 +3,24 @@
 const HEADER_BYTES = 16;
 const FRAME_HEAD_BYTES = 12;
 const KIND_CONTENTS = 0;
-/** Since it names its segments so that another backup can build on it. */
+/** First version that names its segments, so that another backup can build on it. */
 const VERSION_MIN = 2;
-/** In front of the manifest's text. */
+/** Bytes before the manifest's text. */
 const CHECKED_HEAD_BYTES = 16;
 
 export type BackupFile = {
   readonly file: File;
-  /** Tells the data directory it was made of. */
+  /** Identifies the data directory. */
   readonly storageId: string;
-  /** Rises with every change of the directory. */
+  /** Increases with every change of the directory. */
   readonly sequence: number;
   readonly databases: readonly string[];
-  /** Names of all segments of the moment, and of those that are in it. */
+  /** Names of all segments at that moment, and of those in the file. */
   readonly segments: readonly string[];
   readonly includes: readonly string[];
 };
 
-/** `undefined` for what is no backup, or one of before they could be built on. */
+/** `undefined` for a file that is no backup, or one too old to build on. */
 export async function readBackupFile(file: File): Promise<BackupFile | undefined> {
   try {
     const head = await bytesOf(file, 0, HEADER_BYTES + FRAME_HEAD_BYTES);
@@ -40,16 +40,16 @@ export async function readBackupFile(file: File): Promise<BackupFile | undefined
     const names = databases.map(({ name }) => name);
     return { file, storageId, sequence: nextSequence, databases: names, segments, includes };
   } catch {
-    // Cut off or damaged: not a backup that anything can be done with.
+    // Cut off or damaged: not a usable backup.
     return undefined;
   }
 }
 
-/** Whether it holds all that it needs. */
+/** Whether it contains all of its segments. */
 export const isFull = ({ segments, includes }: BackupFile): boolean =>
   segments.length === includes.length;
 
-/** The newest first, as a restore reads them. */
+/** Newest first, the order of a restore. */
 export function newestFirst(backups: readonly BackupFile[]): readonly BackupFile[] {
   return backups.toSorted(
     (a, b) => b.sequence - a.sequence || a.includes.length - b.includes.length,
@@ -58,7 +58,7 @@ export function newestFirst(backups: readonly BackupFile[]): readonly BackupFile
 
 export type ChainFault = 'incomplete' | 'foreign';
 
-/** What keeps backups, the newest first, from being restored together. */
+/** Why backups, newest first, cannot be restored together. */
 export function faultOfChain(backups: readonly BackupFile[]): ChainFault | undefined {
   const [newest] = backups;
   if (newest === undefined) return undefined;

@@ -47,7 +47,7 @@ function Make() {
     if (earlier !== undefined && base === undefined) {
       return { kind: 'bad', text: t.noBackup(earlier.name) };
     }
-    // How much is new nobody knows before it is read.
+    // The size of the new part is unknown until it is read.
     const totalBytes = base === undefined ? await sizeOf(chosen, signal) : 0;
     const { body } = await tsdb.http.send('/api/backup', {
       method: 'POST',
@@ -67,7 +67,7 @@ function Make() {
         out.enqueue(piece);
       },
     });
-    // Browsers keep what is large of a blob on their disk.
+    // Browsers store large blobs on disk.
     const blob = await new Response(body?.pipeThrough(counter) ?? null).blob();
     const tail = await blob.slice(Math.max(0, blob.size - TAIL_BYTES)).arrayBuffer();
     const fault = faultOf(new Uint8Array(tail));
@@ -110,7 +110,7 @@ function Make() {
   );
 }
 
-/** Bytes of the shards, about what a backup will have. */
+/** Bytes of the shards, the approximate size of a backup. */
 async function sizeOf(database: string, signal: AbortSignal): Promise<number> {
   const series = await tsdb.rows(`SHOW STATS FOR 'shard'`, { signal });
   return series

@@ -77,7 +77,7 @@ export function Cardinality() {
   );
 }
 
-/** Which tags make the series: how many values each has. */
+/** The number of values of each tag, which make up the series. */
 function Tags({ database, measurement }: Count) {
   const on = `ON ${formatIdentifier(database)} FROM ${formatIdentifier(measurement)}`;
   const tags = useResource(

@@ -130,7 +130,7 @@ function Policies({ database }: { readonly database: string }) {
   );
 }
 
-/** `168h0m0s` as `7d`; nothing is thrown away after `0s`. */
+/** `168h0m0s` as `7d`; `0s` means that nothing is deleted. */
 function durationText(text: string): string {
   if (text === '0s') return t.forEver;
   const hours = Number(/^(\d+)h0m0s$/.exec(text)?.[1] ?? NaN);

@@ -1,5 +1,5 @@
-// A form for an element of the engine's configuration: each option by its type, secrets never
-// shown, and overrides can be reset to the file.
+// A form for an element of the engine's configuration: fields by type, secrets never shown, and
+// overrides can be reset to the file.
 import { useSignal } from '@preact/signals';
 import type { ConfigChange, ConfigOption } from '@tidemark/client';
 
@@ -27,7 +27,7 @@ export function ElementDialog({
 }) {
   const before = typedOf(element, description.options);
   const typed = useSignal(before);
-  /** Options that go back to the file. */
+  /** Options to reset to the file. */
   const taken = useSignal<ReadonlySet<string>>(new Set());
   const problem = useSignal('');
   const isBusy = useSignal(false);
@@ -111,7 +111,7 @@ export function ElementDialog({
   );
 }
 
-/** A box to tick has no label but this. */
+/** The only label of a check box. */
 function Hint({ name, option }: { readonly name: string; readonly option: ConfigOption }) {
   if (option.type !== 'boolean') return <>{option.doc}</>;
   return (

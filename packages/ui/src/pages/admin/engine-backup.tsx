@@ -17,7 +17,7 @@ import type { Outcome } from './work.tsx';
 const t = texts.admin;
 
 const PATH = '/engine/v1/storage/restore';
-/** How often it is asked whether the engine is there again. */
+/** Interval for checking whether the engine has restarted. */
 const LOOK_MS = 500;
 
 type RestoreState = {
@@ -90,13 +90,13 @@ export function EngineBackup() {
   );
 }
 
-/** What became of it; while the engine restarts it does not answer. */
+/** The result of the restore; during its restart the engine does not answer. */
 async function restarted(signal: AbortSignal): Promise<RestoreState> {
   for (;;) {
     signal.throwIfAborted();
     const now = await engine.http
       .json<RestoreState>(PATH, { signal })
-      // It does not listen at the moment.
+      // The engine is not listening at the moment.
       .catch((): RestoreState => ({ state: 'restarting' }));
     if (now.state !== 'restarting') return now;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

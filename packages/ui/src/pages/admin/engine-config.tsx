@@ -25,7 +25,7 @@ type Description = ConfigSection['description'];
 
 /** An element of a section, as a row. */
 export type ConfigRow = {
-  /** `smtp`, `tsdb default`. */
+  /** For example `smtp`, `tsdb default`. */
   readonly label: string;
   readonly section: string;
   readonly element: ConfigElement;

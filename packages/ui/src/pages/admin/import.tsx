@@ -1,5 +1,5 @@
-// Imports from an InfluxDB 1.x or a Kapacitor 1.x. The server of the page copies, so the page may
-// be closed.
+// Imports from an InfluxDB 1.x or a Kapacitor 1.x. The page's server copies, so the page may be
+// closed.
 import { useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
@@ -195,7 +195,7 @@ function Steps({ steps }: { readonly steps: readonly Step[] }) {
 
 type FormProps = { readonly isBusy: boolean; readonly onStart: (request: object) => void };
 
-/** Address, user and password of the other server; the password is not kept over a reload. */
+/** Address, user and password of the other server; a reload loses the password. */
 function useSource(key: string) {
   const url = draft(`admin.import.${key}.url`, '');
   const username = draft(`admin.import.${key}.user`, '');

@@ -1,4 +1,4 @@
-// A list of named items: each can be opened and dropped, and new ones created below.
+// A list of named items, which can be opened and dropped, with a form for new ones below.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
@@ -15,9 +15,9 @@ const t = texts.admin;
 
 export type NewThing = {
   readonly name: string;
-  /** The statement that makes it; empty while something is missing. */
+  /** The statement that creates an item; empty while something is missing. */
   readonly statement: string;
-  /** Told when it was sent: secrets are emptied. */
+  /** Called when it was sent, to clear secrets. */
   readonly onSend?: (() => void) | undefined;
 };
 
@@ -37,15 +37,15 @@ export function NamedList({
 }: {
   readonly title: string;
   readonly found: Resource<readonly Answered[]>;
-  /** Of the answer: where the name is. */
+  /** The column of the answer with the name. */
   readonly column: string;
   readonly columnLabel: string;
-  /** Behind the name. */
+  /** Columns after the name. */
   readonly columns?: readonly TableColumn<Answered>[];
   readonly empty?: ComponentChildren;
-  /** Before the buttons that every row has. */
+  /** Actions before the buttons that every row has. */
   readonly actions?: ((row: Answered) => ComponentChildren) | undefined;
-  /** What a row opens, and how its button is called. */
+  /** The details that a row opens, and the label of the button. */
   readonly opened?:
     | { readonly label: string; readonly panel: (name: string) => ComponentChildren }
     | undefined;

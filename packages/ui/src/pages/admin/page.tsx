@@ -60,7 +60,7 @@ export function Page() {
   );
 }
 
-/** Parts that are about whichever services there are. */
+/** Tabs that concern any of the services. */
 const OF_BOTH: readonly Tab[] = ['audit', 'backup', 'import'];
 
 function offered(): readonly Tab[] {

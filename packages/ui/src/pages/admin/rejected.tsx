@@ -11,7 +11,7 @@ const t = texts.admin;
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Lists of the answer as tables, whatever their columns. */
+/** Shows the lists of the answer as tables, whatever their columns. */
 export function Rejected() {
   const rejected = useResource(
     (signal) => tsdb.http.json<Readonly<Record<string, unknown>>>('/debug/rejected', { signal }),
@@ -28,7 +28,7 @@ export function Rejected() {
   );
 }
 
-/** A list as it is; numbers by source as one. */
+/** Lists stay as they are; counts by source become one. */
 function rowsOf(list: unknown): Rows {
   if (Array.isArray(list)) return list as Rows;
   return Object.entries(list ?? {}).map(([source, count]) => ({ source, count: count as unknown }));

@@ -1,4 +1,4 @@
-// The servers of a cluster that hold the points: which respond, how much they hold, and how far
+// The servers of a cluster that store the points: which respond, how much they store, and how far
 // behind they are.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
@@ -13,7 +13,7 @@ const t = texts.admin;
 const REFRESH_MS = 5000;
 
 type Replica = {
-  /** Absent while it is not known. */
+  /** Missing while unknown. */
   readonly shard?: number;
   readonly url: string;
   readonly isUp: boolean;
@@ -96,7 +96,7 @@ function List({ replicas }: Answer) {
   );
 }
 
-/** Shards without a replica that answers, as far as they are known. */
+/** Shards known to have no responding replica. */
 function shardsAway(replicas: readonly Replica[]): readonly number[] {
   const shards = new Set(replicas.flatMap(({ shard }) => shard ?? []));
   for (const { shard, isUp } of replicas) if (isUp && shard !== undefined) shards.delete(shard);

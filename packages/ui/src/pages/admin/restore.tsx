@@ -107,7 +107,7 @@ export function Restore() {
   );
 }
 
-/** Files of a chain, and those that are no backups. */
+/** Splits files into those of a chain and those that are no backups. */
 async function readAll(files: readonly File[]): Promise<{
   readonly backups: readonly BackupFile[];
   readonly others: readonly string[];

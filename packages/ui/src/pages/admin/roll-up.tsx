@@ -1,4 +1,4 @@
-// New continuous queries: a roll-up composed from choices, whose statement can still be edited.
+// New continuous queries: a roll-up composed from choices, with an editable statement.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
 

@@ -17,7 +17,7 @@ import { Loaded } from './statements.tsx';
 
 const t = texts.config;
 
-/** What a test is done with unless something else is typed. */
+/** Default arguments of a test. */
 type Defaults = Readonly<Record<string, unknown>>;
 
 type TestField = { readonly name: string; readonly type: string; readonly text: string };
@@ -91,9 +91,7 @@ export function ServiceTestDialog({
 /** Names of the option by which tests name an element of a list. */
 const ELEMENT_OPTIONS = ['cluster', 'id', 'endpoint', 'workspace', 'broker-name', 'name'];
 
-/**
- * What is typed over the defaults of the test; it is about the element whose button was pressed.
- */
+/** The default arguments overridden by the typed ones, for the element whose button was pressed. */
 function fieldsOfTest(defaults: Defaults, element: string, typed: Typed): readonly TestField[] {
   const about = ELEMENT_OPTIONS.find((name) => name in defaults);
   return Object.entries(defaults).map(([name, value]) => {

@@ -14,7 +14,7 @@ const t = texts.admin;
 /** Bytes on disk by the number of the shard. */
 type Sizes = ReadonlyMap<string, number>;
 
-/** A bar of the smallest shard can still be seen. */
+/** Keeps the bar of the smallest shard visible. */
 const HEIGHT_MIN = 0.2;
 
 export function Shards({
@@ -62,7 +62,8 @@ export function Shards({
               { label: t.to, cell: (row) => time(row, 'end_time') },
               {
                 label: t.expires,
-                // A policy that keeps everything says the end of the shard itself.
+                // For a policy that keeps everything, the server reports the shard's end as its
+                // expiry.
                 cell: (row) =>
                   row['expiry_time'] === row['end_time'] ? t.never : time(row, 'expiry_time'),
               },

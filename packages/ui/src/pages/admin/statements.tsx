@@ -11,7 +11,7 @@ import { Failure, Loading } from '../../design/states.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 
-/** A row by the names of its columns; of several series, with the series' name as `series`. */
+/** A row by column names; with several series, the series' name is `series`. */
 export type Answered = Readonly<Record<string, Cell>>;
 
 export async function ask(text: string, signal?: AbortSignal): Promise<readonly Answered[]> {
@@ -24,7 +24,7 @@ export async function ask(text: string, signal?: AbortSignal): Promise<readonly 
   );
 }
 
-/** Runs a statement and says what came of it. */
+/** Runs a statement and reports the result. */
 export async function perform(text: string, done: string): Promise<boolean> {
   try {
     await tsdb.rows(text);
@@ -36,7 +36,7 @@ export async function perform(text: string, done: string): Promise<boolean> {
   }
 }
 
-/** What is loaded, or what stands in for it. */
+/** The loaded data, or a placeholder. */
 export function Loaded<T>({
   resource,
   children,
@@ -58,7 +58,7 @@ export type Doom = {
   readonly done: string;
 };
 
-/** Asks before a statement that cannot be taken back, and runs it. */
+/** Asks for confirmation of an irreversible statement, and runs it. */
 export function useDoom(onDone: () => void) {
   const doom = useSignal<Doom | undefined>(undefined);
   const close = (): void => {

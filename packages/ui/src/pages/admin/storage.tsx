@@ -12,7 +12,7 @@ import { ask, Loaded } from './statements.tsx';
 const t = texts.admin;
 const REFRESH_MS = 5000;
 
-/** Below this share of free space somebody should look. */
+/** Below this share of free space a warning is shown. */
 const SCARCE = 0.1;
 
 type Counters = Readonly<Record<string, number>>;
@@ -56,7 +56,7 @@ export function Storage() {
   );
 }
 
-/** Of what the storage tells; one on a cluster tells less. */
+/** Figures from the storage's counters; a cluster has fewer. */
 function figuresOf(storage: Counters, disk: Counters | undefined): readonly Figure[] {
   const count = (name: string): string => (storage[name] ?? 0).toLocaleString('en');
   const figures: Figure[] = [];

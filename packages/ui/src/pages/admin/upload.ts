@@ -3,16 +3,16 @@ import type { tsdb } from '../../api/clients.ts';
 
 type Http = typeof tsdb.http;
 
-/** Far below what a request may hold, far above a round trip. */
+/** Far below the limit of a request, large compared to a round trip. */
 const PIECE_BYTES = 4 << 20;
 
-/** Sends files one after another; what the service answers at the end. */
+/** Sends files one after another; returns the service's final answer. */
 export async function upload<T>(
   http: Http,
   files: readonly Blob[],
   options: {
     readonly path: string;
-    /** Said when it begins. */
+    /** Parameters of the first request. */
     readonly search?: Readonly<Record<string, string | undefined>>;
     readonly signal: AbortSignal;
     readonly tell: (progress: { readonly doneBytes: number; readonly totalBytes: number }) => void;
@@ -33,7 +33,7 @@ export async function upload<T>(
     }
     return await http.json<T>(path, { method: 'POST', search: { id }, signal });
   } catch (error) {
-    // What failed is what the user wants to know; the server ends by itself what is left.
+    // The user needs the original error; the server cleans up what is left by itself.
     await http.sendRaw(path, { method: 'DELETE', search: { id } }).catch(() => undefined);
     throw error;
   }

@@ -12,13 +12,13 @@ const t = texts.admin;
 
 type Running = {
   readonly doneBytes: number;
-  /** 0 where it is not known. */
+  /** 0 if unknown. */
   readonly totalBytes: number;
 };
 
 export type Outcome = { readonly kind: 'good' | 'warn' | 'bad'; readonly text: string };
 
-/** Work that can be ended, and what became of it. */
+/** Work that can be cancelled, and its result. */
 export function useWork() {
   const running = useSignal<Running | undefined>(undefined);
   const outcome = useSignal<Outcome | undefined>(undefined);

@@ -19,10 +19,10 @@ const t = texts.alerts;
 
 type Definition = Pick<HandlerDefinition, 'kind' | 'doc' | 'options'>;
 
-/** An action with its options as they are typed. */
+/** An action with its options as typed. */
 type Draft = { readonly kind: string; readonly options: Readonly<Record<string, string>> };
 
-/** All kinds; the table is part of what the editor of scripts loads, too. */
+/** All kinds of actions; the script editor loads the same table. */
 async function kinds(): Promise<readonly Definition[]> {
   const { HANDLER_DEFINITIONS } = await import('@tidemark/pipeline');
   return HANDLER_DEFINITIONS;
@@ -33,7 +33,7 @@ function draftOf({ kind, options = {} }: HandlerAction): Draft {
   return { kind, options: Object.fromEntries(typed) };
 }
 
-/** Actions of a handler, in whichever form it was written. */
+/** Actions of a handler, in either of its notations. */
 export const actionsOf = ({ actions, kind, options }: Handler): readonly HandlerAction[] =>
   actions ?? (kind === undefined ? [] : [{ kind, options }]);
 
@@ -47,7 +47,7 @@ function actionOf({ kind, options }: Draft, definitions: readonly Definition[]):
   return { kind, options: Object.fromEntries(read) };
 }
 
-/** `handler` is what is changed; without it one is made. */
+/** `handler` is the one to change; without it a new one is created. */
 export function HandlerForm({
   topic,
   handler,

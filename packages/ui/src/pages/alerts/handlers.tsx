@@ -212,7 +212,7 @@ type DialogProps = {
   readonly onChanged: () => void;
 };
 
-/** Asked again by itself: that tells what keeps it from delivering, too. */
+/** Requested on its own, as that includes the reason why it cannot deliver. */
 function Edit({ row: { topic, handler }, onClose, onChanged }: DialogProps) {
   const found = useResource(() => engine.handler(topic, handler.id), [topic, handler.id]);
   const full = found.value.value;

@@ -1,4 +1,4 @@
-// Level changes of events: drawn, and listed.
+// Level changes of events, as a chart and a list.
 import { useSignal } from '@preact/signals';
 import type { LevelChange } from '@tidemark/client';
 
@@ -81,7 +81,7 @@ function Timeline({
   const rows = timelineOf(changes, span);
   const widthMs = span.toMs - span.fromMs;
   const zone = shownZone.value;
-  // A bar that has just begun is seen, too.
+  // Keeps a bar visible that has just begun.
   const percent = (ms: number): string =>
     `min(${((ms - span.fromMs) / widthMs) * 100}%, calc(100% - 3px))`;
   return (

@@ -14,13 +14,16 @@ export function LevelBadge({ level }: { readonly level: string }) {
   return <Badge kind={kind ?? 'plain'}>{level}</Badge>;
 }
 
-/** For how long a level is held. A point from before the one that began it makes that negative. */
+/**
+ * Duration of a level. A point older than the one that began the level makes it negative; shown as
+ * 0s.
+ */
 export const heldFor = (duration: string): string => (duration.startsWith('-') ? '0s' : duration);
 
-/** The topic that the address names; '' is all of them. */
+/** The topic in the address; '' means all. */
 export const chosenTopic = (): string => route.value.params.get('topic') ?? '';
 
-/** Chooses the topic of the address. */
+/** Selects the topic in the address. */
 export function TopicField() {
   const found = useResource(() => engine.topics(), []);
   const names = (found.value.value ?? []).map(({ id }) => id);

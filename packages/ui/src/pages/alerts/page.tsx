@@ -25,7 +25,7 @@ const PARTS = {
 } as const;
 
 export function Page() {
-  // A rule is a task and is tried on the database: both take an administrator.
+  // A rule is a task and is tried on the database: both require an administrator.
   const hasRules = session.value.isAdmin && services.tsdb.value.state !== 'absent';
   const tabs = TABS.filter((tab) => tab !== 'rules' || hasRules);
   const chosen = tabs.find((tab) => tab === route.value.params.get('tab')) ?? 'events';

@@ -1,5 +1,5 @@
-// A form for a rule: its data, its condition, and what would have fired. The rule is saved as a
-// task like any other.
+// A form for a rule: its data, its condition, and what would have fired. It is saved as an ordinary
+// task.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 
@@ -77,7 +77,7 @@ type Props = { readonly rule: Rule; readonly mistakes: ReadonlySet<RuleField> };
 
 type TextName = 'name' | 'topic' | 'period' | 'every' | 'warn' | 'crit' | 'shift' | 'silence';
 
-/** A field of the rule that is typed. What is still missing is not told before something is. */
+/** A text field of the rule. Missing values are not reported before something is typed. */
 function TypedField({
   field,
   label,
@@ -101,7 +101,7 @@ function TypedField({
   );
 }
 
-/** Names to choose from; the chosen one stays, also when it is not there any more. */
+/** Names to choose from; the selected one stays even if it no longer exists. */
 const options = (names: readonly string[] | undefined, chosen: string): readonly string[] => {
   const all = names ?? [];
   return chosen === '' || all.includes(chosen) ? ['', ...all] : ['', chosen, ...all];

@@ -48,7 +48,7 @@ export function RulePreview({
   const run = useMemo(() => new TryRun(), []);
   const isSaving = useSignal(false);
   useEffect(() => () => run.cancel(), []);
-  // What was fired by another script says nothing about this one.
+  // The outcome of another script does not apply to this one.
   useEffect(() => {
     run.cancel();
     run.shown.value = undefined;
@@ -118,7 +118,7 @@ export function RulePreview({
 function Fired({ shown, rule }: { readonly shown: Shown; readonly rule: Rule }) {
   const { outcome } = shown;
   const { task, end } = outcome;
-  // The list grows; what is shown of it is another one each time.
+  // The list is extended in place; copying it triggers rendering.
   const events = useMemo(() => [...outcome.events], [shown]);
   const chart = useMemo(() => {
     const compared = comparedNode(task?.nodes ?? []);
@@ -155,7 +155,7 @@ function Fired({ shown, rule }: { readonly shown: Shown; readonly rule: Rule }) 
   );
 }
 
-/** The one before the alert: what leaves it is compared. */
+/** The node before the alert: its output is compared. */
 function comparedNode(nodes: readonly TriedNode[]): string {
   const at = nodes.findIndex(({ isAlerting }) => isAlerting);
   return nodes[at - 1]?.name ?? '';

@@ -19,7 +19,7 @@ export const FUNCTIONS = [
 export const OPERATORS = ['>', '>=', '<', '<='] as const;
 export const CHANGES = ['percent', 'difference'] as const;
 
-/** What is chosen. Numbers and durations are texts, as they are typed. */
+/** The contents of the form. Numbers and durations are texts, as typed. */
 export type Rule = {
   readonly kind: RuleKind;
   readonly name: string;
@@ -27,23 +27,23 @@ export type Rule = {
   readonly policy: string;
   readonly measurement: string;
   readonly field: string;
-  /** Tags by which series are told apart: each group has an event of its own. */
+  /** Group-by tags: each group has its own event. */
   readonly groupBy: readonly string[];
-  /** Only points with this tag; no tag means all. */
+  /** Only points with this tag; empty means all. */
   readonly whereTag: string;
   readonly whereValue: string;
-  /** What is made of the values of each window; `none` looks at every point. */
+  /** The aggregate of each window; `none` checks every point. */
   readonly function: (typeof FUNCTIONS)[number];
   readonly period: string;
   readonly every: string;
   readonly operator: (typeof OPERATORS)[number];
-  /** '' where there is no such level. */
+  /** '' if the level is not used. */
   readonly warn: string;
   readonly crit: string;
-  /** Relative: with which time it is compared, and how. */
+  /** Relative: the shift of the compared time, and the comparison. */
   readonly shift: string;
   readonly change: (typeof CHANGES)[number];
-  /** Deadman: for so long no point. */
+  /** Deadman: the maximum silence. */
   readonly silence: string;
   readonly topic: string;
 };
@@ -70,13 +70,13 @@ export const EMPTY_RULE: Rule = {
   topic: 'alerts',
 };
 
-/** A text of the script language. */
+/** A string literal of the script language. */
 const text = (value: string): string => `'${value.replaceAll("'", String.raw`\'`)}'`;
 
 /** A field or tag within a lambda. */
 const reference = (name: string): string => `"${name.replaceAll('"', String.raw`\"`)}"`;
 
-/** A number as a float of the script language, as the value is. */
+/** A float literal, the type of the value. */
 const number = (value: string): string => formatFloat(Number(value));
 
 const isNumber = (value: string): boolean => value.trim() !== '' && Number.isFinite(Number(value));
@@ -85,7 +85,7 @@ const isDuration = (value: string): boolean => /^[1-9]\d*(?:u|ms|s|m|h|d|w)$/.te
 
 export type RuleField = keyof Rule;
 
-/** What is missing or wrong, by field; a rule without any makes a script that is right. */
+/** Fields that are missing or wrong; without any, the script of the rule is valid. */
 export function mistakesOf(rule: Rule): ReadonlySet<RuleField> {
   const wrong = new Set<RuleField>();
   const need = (field: RuleField, isRight: boolean): void => {
@@ -111,7 +111,7 @@ export function mistakesOf(rule: Rule): ReadonlySet<RuleField> {
   return wrong;
 }
 
-/** A comparison with the past needs windows: points seldom come at the same moment of an hour. */
+/** A comparison with the past needs windows: points seldom have the same time of day. */
 export function hasWindow(rule: Pick<Rule, 'kind' | 'function'>): boolean {
   return rule.kind === 'relative' || (rule.kind === 'threshold' && rule.function !== 'none');
 }
@@ -153,7 +153,7 @@ function windowLines(rule: Rule): readonly string[] {
   ];
 }
 
-/** Properties of the alert that all kinds have. */
+/** Properties of the alert common to all kinds. */
 function tellingLines({ name, topic }: Rule, saying: string): readonly string[] {
   return [
     `        .id(${text(`${name} {{ .Group }}`)})`,

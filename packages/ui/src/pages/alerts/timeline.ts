@@ -11,15 +11,15 @@ export type TimelineRow = {
 };
 
 /**
- * A row for each event, those that changed last first. Before the first change that is known a row
- * has the level that it changed from; after the last, the level that it has.
+ * One row for each event, most recently changed first. Before its first known change a row has that
+ * change's previous level; after the last, the current level.
  */
 export function timelineOf(
   changes: readonly LevelChange[],
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): readonly TimelineRow[] {
   const rows = new Map<string, LevelChange[]>();
-  // Changes come with the newest first; bars go forward.
+  // Changes are sorted newest first; bars run forward.
   for (const change of changes) {
     const key = JSON.stringify([change.topic, change.id]);
     const row = rows.get(key);

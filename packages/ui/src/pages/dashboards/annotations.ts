@@ -12,7 +12,7 @@ import type { CellContext } from '../../dashboards/run.ts';
 import { spanOf } from '../../time/range.ts';
 
 const MARKS_MAX = 200;
-/** As many changes of levels as are looked through for those in the span, the newest first. */
+/** Level changes searched for those in the span, newest first. */
 const CHANGES_MAX = 1000;
 const NOTHING: readonly Mark[] = [];
 
@@ -45,7 +45,7 @@ async function marksOf(
   );
 }
 
-/** Where events of topics have changed their level. */
+/** Level changes of events of topics. */
 async function marksOfAlerts(
   { topic: pattern }: Annotation,
   context: CellContext,
@@ -66,7 +66,7 @@ async function marksOfAlerts(
     });
 }
 
-/** Marks of all annotations; what one of them fails with is told, the others stay. */
+/** Marks of all annotations; if one fails the error is shown and the others stay. */
 export function useMarks(
   annotations: readonly Annotation[],
   context: CellContext | undefined,

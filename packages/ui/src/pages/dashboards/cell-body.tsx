@@ -47,7 +47,7 @@ function Answered({ cell, view, height }: BodyProps) {
   const frame = useRef<HTMLDivElement>(null);
   const { context, round, refreshMs } = view;
   const { database, from, to } = context;
-  // Only what its own statements name is a reason to ask again.
+  // Only variables in its own statements are a reason to run again.
   const named = [...context.chosen].filter(([name]) =>
     cell.queries.some(({ text, label }) => namesVariable(text, name) || namesVariable(label, name)),
   );
@@ -107,14 +107,14 @@ function Picture(props: BodyProps & { readonly answer: CellAnswer }) {
 
 const loaded = new Map<string, ComponentType<DrawingProps>>();
 
-/** Code that draws a kind comes when the first of it is shown. */
+/** The code of a kind is loaded with its first cell. */
 function Drawn(props: DrawingProps) {
   const kind = kindOf(props.cell.kind);
   const [problem, setProblem] = useState<unknown>(undefined);
   const [, setIsLoaded] = useState(false);
   const Drawing = loaded.get(kind.id);
   useEffect(() => {
-    // Another cell may have loaded it since this one was rendered: asking again costs nothing.
+    // Another cell may have loaded it meanwhile: loading again costs nothing.
     kind.load().then(
       (module) => {
         loaded.set(kind.id, module.Drawing);

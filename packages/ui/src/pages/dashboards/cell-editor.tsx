@@ -1,4 +1,4 @@
-// The editor of a cell. Changes apply when it is closed; until then they are kept like other
+// The editor of a cell. Changes apply when it is closed; until then they are stored like other
 // drafts.
 import { useSignal } from '@preact/signals';
 
@@ -25,7 +25,7 @@ export function CellEditor({
   onClose,
 }: {
   readonly cell: Cell;
-  /** What the dashboard is asked with: the cell is tried with the same. */
+  /** The context of the dashboard: the cell is tried in the same. */
   readonly view: CellView;
   readonly onDone: (cell: Cell) => void;
   readonly onClose: () => void;

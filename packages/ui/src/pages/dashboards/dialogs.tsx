@@ -25,15 +25,15 @@ export function Dialogs({
   onChanged,
 }: {
   readonly id: string;
-  /** That is stored. */
+  /** The stored version. */
   readonly version: number;
   readonly editing: Editing;
   readonly shown: ShownDialog | undefined;
-  /** Why it could not be saved over what somebody else has stored. */
+  /** Why it could not overwrite the version of another user. */
   readonly conflict: string | undefined;
   readonly onClose: () => void;
   readonly onOverwrite: () => void;
-  /** Another version is to be shown. */
+  /** Called when another version is to be shown. */
   readonly onChanged: () => void;
 }) {
   const takeOther = (): void => {

@@ -1,5 +1,5 @@
-// A dashboard being edited: the draft is kept until it is saved or discarded, over a reload and
-// over a restart of the service. Each change can be undone.
+// A dashboard being edited: the draft is stored until it is saved or discarded, and survives a
+// reload and a restart of the service. Each change can be undone.
 import { useSignal } from '@preact/signals';
 
 import { documents } from '../../api/documents.ts';
@@ -8,7 +8,7 @@ import { readDashboard } from '../../dashboards/model.ts';
 import type { Dashboard } from '../../dashboards/model.ts';
 
 type Draft = {
-  /** The version that was seen when it was begun. */
+  /** The version on which the draft is based. */
   readonly version: number;
   readonly dashboard: Dashboard;
 };
@@ -16,7 +16,7 @@ type Draft = {
 const STEPS_MAX = 100;
 
 export type Editing = {
-  /** What is shown: as it is changed, else as it is stored. */
+  /** The dashboard shown: the draft, or the stored one. */
   readonly dashboard: Dashboard;
   readonly isChanged: boolean;
   readonly change: (changed: Partial<Dashboard>) => void;
@@ -24,8 +24,8 @@ export type Editing = {
   readonly redo: (() => void) | undefined;
   readonly discard: () => void;
   /**
-   * Stores it; `isForced` also over a version that was not seen. `reload` shows what is stored
-   * before the changes are forgotten. Throws as the client does.
+   * Stores it; `isForced` also overwrites a newer version. `reload` shows the stored version before
+   * the draft is dropped. Throws like the client.
    */
   readonly save: (isForced: boolean, reload: () => Promise<void>) => Promise<void>;
 };

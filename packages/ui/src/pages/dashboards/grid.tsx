@@ -1,5 +1,5 @@
 // Cells on their grid. In edit mode they are moved and resized by dragging, or with arrow keys on
-// the same handles; on a narrow screen they are stacked in reading order.
+// the same handles; a narrow screen stacks them in reading order.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -24,7 +24,7 @@ const GAP_PIXELS = 8;
 /** Heading, frame and padding of a cell. */
 const CELL_FRAME_PIXELS = 48;
 
-/** What is done with cells; absent where they are only looked at. */
+/** Actions on cells; absent in view mode. */
 export type CellDeeds = {
   readonly place: (cells: readonly Cell[]) => void;
   readonly edit: (cell: Cell) => void;
@@ -40,14 +40,14 @@ export function Grid({
 }: {
   readonly cells: readonly Cell[];
   readonly view: CellView;
-  /** Values of variables, for what repeats. */
+  /** Values of variables, for repeated cells. */
   readonly offered: ReadonlyMap<string, readonly string[]>;
   readonly deeds: CellDeeds | undefined;
 }) {
   const grid = useRef<HTMLDivElement>(null);
   const folds = useSignal<ReadonlyMap<string, boolean>>(new Map());
   const isFolded = (row: Cell): boolean => folds.value.get(row.id) ?? valueOf(row, IS_FOLDED);
-  // While somebody drags; what it comes to is kept when they let go.
+  // The layout during a drag; it is kept on release.
   const dragged = useSignal<readonly Cell[] | undefined>(undefined);
   const shown = dragged.value ?? cells;
 
@@ -119,7 +119,7 @@ const placeOf = ({ x, y, w, h }: CellPlace) => ({
   '--height': `span ${h}`,
 });
 
-/** The heading of the cells below it, which it hides and shows. */
+/** The heading of the cells below it, which it folds and unfolds. */
 function RowFrame({
   row,
   isFolded,
@@ -256,7 +256,7 @@ function Handle({
   );
 }
 
-/** Whether an element is on the screen, now and ever: what nobody sees is not asked for. */
+/** Whether an element is on the screen, and whether it ever was: unseen cells are not queried. */
 function useSeen() {
   const element = useRef<HTMLElement>(null);
   const [seen, setSeen] = useState({ now: false, ever: false });

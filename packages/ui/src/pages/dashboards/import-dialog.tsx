@@ -29,7 +29,7 @@ function read(text: string): Read | undefined {
   }
 }
 
-/** Whether a query would be asked without one. */
+/** Whether a query needs a database. */
 const needsDatabase = ({ database, cells }: Dashboard): boolean =>
   database === '' && cells.some(({ queries }) => queries.some((query) => query.database === ''));
 

@@ -23,7 +23,7 @@ import { ImportDialog } from './import-dialog.tsx';
 const t = texts.dashboards;
 
 export function DashboardList() {
-  // Which service keeps them is known once it is known which run.
+  // The service that stores them is known once it is known which services run.
   const isKnown = services.tsdb.value.state !== 'unknown';
   const all = useResource(
     (signal) => (isKnown ? documents().list('dashboards', signal) : new Promise<never>(() => {})),

@@ -22,7 +22,7 @@ type FieldsProps = {
   readonly onChange: (options: Options) => void;
 };
 
-/** Those that are lists, below the others. */
+/** The options that are lists, shown below the others. */
 const COMPOSITE = ['thresholds', 'mappings', 'calcs', 'overrides', 'transformations'];
 
 export function OptionFields({ rows, options, onChange }: FieldsProps) {

@@ -31,7 +31,7 @@ export function QueryList({
   readonly onChange: ChangeQueries;
 }) {
   const databases = useResource(() => schemaSource.databases(), []);
-  // A field that is removed must not leave its text to the next: each has a number of its own.
+  // Stable numbers as keys, so that a removed field does not leave its text to the next.
   const numbers = useSignal(queries.map((_, i) => i));
   return (
     <>

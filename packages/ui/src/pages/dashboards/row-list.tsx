@@ -14,7 +14,7 @@ export function RowList<T extends object>({
   children,
 }: {
   readonly title: string;
-  /** What the one with a number is called. */
+  /** The title of the item with a number. */
   readonly itemTitle: (number: number) => string;
   readonly add: string;
   readonly items: readonly T[];

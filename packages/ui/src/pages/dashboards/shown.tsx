@@ -314,7 +314,7 @@ function Loaded({
   );
 }
 
-/** While it is shown alone, the frame of the page is not; Escape ends it. */
+/** In kiosk mode the frame of the page is hidden; Escape ends it. */
 function useKiosk(): void {
   const isAlone = isKiosk.value;
   useEffect(() => {

@@ -20,9 +20,9 @@ const t = texts.dashboards;
 
 type Rights = {
   readonly mayChange: boolean;
-  /** Whether it is being changed now. */
+  /** Whether it is in edit mode. */
   readonly isChanging: boolean;
-  /** Whether it comes along, and is stored nowhere. */
+  /** Whether it is a ready-made one, which is not stored. */
   readonly isReady: boolean;
 };
 

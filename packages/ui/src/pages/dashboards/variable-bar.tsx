@@ -16,8 +16,8 @@ const t = texts.dashboards;
 export type Offered = ReadonlyMap<string, readonly string[]>;
 
 /**
- * What is chosen of all variables, and what may be. `undefined` while first values are on their
- * way: statements need them.
+ * Selected and possible values of all variables. `undefined` while the first values are loading:
+ * statements need them.
  */
 export function useVariables(
   { variables, database }: Dashboard,
@@ -33,7 +33,7 @@ export function useVariables(
     async (signal) => {
       const offered = new Map<string, readonly string[]>();
       const chosen = new Map<string, readonly string[]>();
-      // One after the other: a statement may name those before it.
+      // In sequence: a statement may name earlier variables.
       for (const variable of variables) {
         const context: CellContext = {
           database: variable.database === '' ? database : variable.database,
@@ -70,7 +70,7 @@ export function useVariables(
   };
 }
 
-/** What statements of variables depend on: others that they name, and the span. */
+/** Dependencies of variables' statements: other variables in them, and the span. */
 function dependents(
   variables: readonly Variable[],
   given: readonly (readonly string[] | undefined)[],

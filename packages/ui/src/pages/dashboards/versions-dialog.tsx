@@ -22,7 +22,7 @@ export function VersionsDialog({
   onClose,
 }: {
   readonly id: string;
-  /** An older version is stored again. */
+  /** Called when an older version has been restored. */
   readonly onBack: () => void;
   readonly onClose: () => void;
 }) {

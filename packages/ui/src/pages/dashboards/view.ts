@@ -8,7 +8,7 @@ import type { TimeRange } from '../../time/range.ts';
 export const isEditing = computed(() => route.value.params.get('edit') === '1');
 export const isKiosk = computed(() => route.value.params.get('kiosk') === '1');
 
-/** The span of the address, else that of the dashboard. */
+/** The span in the address, else the dashboard's. */
 export function rangeOf({ from, to }: Pick<Dashboard, 'from' | 'to'>): TimeRange {
   const { params } = route.value;
   return { from: params.get('from') ?? from, to: params.get('to') ?? to };
@@ -16,7 +16,7 @@ export function rangeOf({ from, to }: Pick<Dashboard, 'from' | 'to'>): TimeRange
 
 const NEVER = 'never';
 
-/** How often it asks again; empty for never. */
+/** The refresh interval; empty for never. */
 export function refreshOf({ refresh }: Pick<Dashboard, 'refresh'>): string {
   const given = route.value.params.get('refresh');
   return given === NEVER ? '' : (given ?? refresh);
@@ -29,7 +29,7 @@ export function setRefresh(refresh: string): void {
 const key = (name: string): string => `v.${name}`;
 const NOTHING = '*';
 
-/** What the address says of a variable; `undefined` when nothing. */
+/** The values of a variable in the address; `undefined` without any. */
 export function givenOf(name: string): readonly string[] | undefined {
   const text = route.value.params.get(key(name));
   if (text === null) return undefined;
@@ -41,7 +41,7 @@ export function choose(name: string, values: readonly string[]): void {
   setParams({ [key(name)]: values.length === 0 ? NOTHING : text });
 }
 
-/** A broken escape means itself. */
+/** An invalid escape is kept as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -25,13 +25,13 @@ import { PARTS, shownParts, togglePart } from './state.ts';
 
 const t = texts.explore;
 
-/** Beyond these only the first are shown, which is said. */
+/** Only this many series are shown, with a note. */
 const SERIES_MAX = 50;
 
 type AnswerProps = {
   readonly run: QueryRun;
   readonly onMore: () => void;
-  /** Draws all points by what the database makes of them; absent where it cannot. */
+  /** Draws the reduced form of all points; absent where the statement has none. */
   readonly onOutline?: (() => void) | undefined;
   readonly onZoom: ((from: number, to: number) => void) | undefined;
 };
@@ -187,7 +187,7 @@ function Findings({
   readonly text: string;
   readonly diagnostics: readonly ResponseDiagnostic[];
 }) {
-  // Positions are counted from the first letter.
+  // Positions are relative to the first letter.
   const indent = text.length - text.trimStart().length;
   return (
     <>
@@ -261,7 +261,7 @@ function Statement({
   );
 }
 
-/** Lines of a plan, when that is what was answered. */
+/** Lines of a plan, if the answer is one. */
 function planLines(series: readonly AnswerSeries[]): readonly string[] | undefined {
   const [only] = series;
   if (only?.columns.length !== 1) return undefined;

@@ -14,7 +14,7 @@ import { measurementDetails } from './schema.ts';
 
 const t = texts.explore;
 
-/** Functions of one field, which the form can apply. */
+/** Functions of one field that the form offers. */
 const CALLS = [...FUNCTIONS.values()]
   .filter(({ minArguments, kind }) => minArguments <= 1 && kind !== 'math')
   .map(({ name }) => name);
@@ -200,7 +200,7 @@ export function BuilderForm({
 
 const isNumber = (type: string): boolean => type !== 'string' && type !== 'boolean';
 
-/** Windows need a function for each field; without windows the values themselves are shown. */
+/** Windows need a function for each field; without windows raw values are shown. */
 function withCalls(fields: BuiltQuery['fields'], window: string): BuiltQuery['fields'] {
   return fields.map((field) => ({
     ...field,
@@ -208,7 +208,7 @@ function withCalls(fields: BuiltQuery['fields'], window: string): BuiltQuery['fi
   }));
 }
 
-/** Choices with one more where the statement has another. */
+/** Choices, extended by the statement's current one. */
 function options(
   known: readonly string[],
   present: string,

@@ -29,7 +29,7 @@ export function toCsv(statements: readonly StatementAnswer[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** As the database answers. */
+/** In the database's format. */
 export function toJson(statements: readonly StatementAnswer[]): string {
   const results = statements.map(({ id, series, error }) => ({
     statement_id: id,
@@ -39,7 +39,7 @@ export function toJson(statements: readonly StatementAnswer[]): string {
   return printLossless({ results }, 2);
 }
 
-/** What a measurement's columns are: types of its fields; everything else is a tag. */
+/** The columns of a measurement: types of its fields; everything else is a tag. */
 async function typesOf(
   measurement: string,
   database: string,
@@ -49,7 +49,7 @@ async function typesOf(
   return new Map((series?.values ?? []).map((row) => [String(row[0]), String(row[1])]));
 }
 
-/** Points of raw rows. A column that is no field of the measurement is a tag. */
+/** Raw rows as line protocol. A column that is no field of the measurement is a tag. */
 export async function toLines(
   statements: readonly StatementAnswer[],
   database: string,
@@ -93,7 +93,7 @@ function fieldOf(cell: Exclude<Cell, null>, type: string | undefined): string {
   return type === 'unsigned' ? `${cell}u` : String(cell);
 }
 
-/** Nanoseconds of an RFC 3339 text, all digits. */
+/** Nanoseconds of an RFC 3339 text, without loss. */
 function nanosOf(cell: Cell): string {
   const match = /^(.*?)(?:\.(\d+))?Z$/.exec(String(cell));
   if (match === null) return '';

@@ -16,7 +16,7 @@ const HISTORY_MAX = 100;
 
 const history = preference<readonly Remembered[]>('explore.history', []);
 
-/** Keeps what was run, the newest first, each text once. */
+/** Stores a statement that was run; newest first, without duplicates. */
 export function remember(one: Remembered): void {
   const others = history.value.filter((each) => each.text !== one.text);
   history.value = [one, ...others].slice(0, HISTORY_MAX);

@@ -1,5 +1,5 @@
-// What a click in the schema does with the statement: a statement that the form can express is
-// extended; otherwise a new statement is created.
+// The effect of a click in the schema on the statement: one that the form can express is extended;
+// otherwise a new one is created.
 import { EMPTY_QUERY, parseBuilt, printBuilt } from '../../query/builder.ts';
 import type { BuiltQuery } from '../../query/builder.ts';
 import type { Chosen } from './schema-tree.tsx';

@@ -1,5 +1,5 @@
 // Explore: the schema, a statement by hand or by form, and its result as chart, table and text. The
-// address contains all of it, so that a link restores it.
+// address contains everything, so that a link restores it.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
@@ -29,7 +29,7 @@ import './explore.css';
 
 const t = texts.explore;
 
-/** As many as charts and tables take at once; more on demand. */
+/** As many as charts and tables handle at once; more on demand. */
 const FIRST_ROWS = 10_000;
 const MORE_ROWS = 50_000;
 
@@ -45,9 +45,9 @@ export function Page() {
     return shownDatabase.value || (all.find((name) => name !== '_internal') ?? all[0] ?? '');
   }).value;
 
-  /** What failed, to be tried again. */
+  /** The failed request, for a retry. */
   const repeat = useRef<() => void>();
-  /** What would be sent: the text with values in place of macros. */
+  /** The text to send, with macros replaced by values. */
   const expandedText = (): string | undefined => {
     const span = spanOf(range.value, Date.now());
     if (span === undefined || text.value.trim() === '') return undefined;
@@ -69,18 +69,18 @@ export function Page() {
     setParams({ q: text.value, db: database });
     remember({ text: text.value, database });
     void run.start({ text: asked, database }, FIRST_ROWS);
-    // What ran may have made names.
+    // The statement may have created names.
     if (!isReadOnly(text.value)) forgetSchema();
   };
 
   useEffect(() => {
     if (linkedText.value !== '') text.value = linkedText.value;
-    // Nobody shall change anything by following a link.
+    // Following a link must not change anything.
     if (linkedText.value !== '' && database !== '' && isReadOnly(text.value)) start();
     return () => run.cancel();
   }, [database === '']);
   const everyMs = refreshMs(refresh.value);
-  // What is chosen when the time has come, not when it was set.
+  // The function of the latest render, for calls from timers.
   const latest = useRef(start);
   latest.current = start;
   useEffect(() => {

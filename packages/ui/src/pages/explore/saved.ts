@@ -15,10 +15,10 @@ export type SavedQuery = Remembered & {
   readonly name: string;
 };
 
-/** More than a list that one looks through. */
+/** More than anybody looks through. */
 const SHOWN_MAX = 100;
 
-/** What browsers kept themselves before the server did. */
+/** Statements that browsers stored before the server did. */
 const kept = preference<readonly (Remembered & { readonly name: string })[]>('explore.saved', []);
 
 async function load(signal: AbortSignal): Promise<readonly SavedQuery[]> {
@@ -33,9 +33,7 @@ async function load(signal: AbortSignal): Promise<readonly SavedQuery[]> {
   );
 }
 
-/**
- * What this browser has kept goes to the server, once; a name that is taken there stays as it is.
- */
+/** Moves the statements stored in this browser to the server, once; existing names there win. */
 async function handOver(): Promise<void> {
   if (kept.value.length === 0) return;
   const names = new Set((await documents().list('queries')).map(({ title }) => title));
@@ -57,10 +55,10 @@ async function store(
   });
 }
 
-/** The list, and what is done with it; what fails is told. */
+/** The list and its actions; failures are shown. */
 export function useSavedQueries(): {
   readonly list: Resource<readonly SavedQuery[]>;
-  /** Whether it is stored. */
+  /** Whether it was stored. */
   readonly save: (name: string, query: Remembered) => Promise<boolean>;
   readonly forget: (query: SavedQuery) => Promise<boolean>;
 } {

@@ -1,5 +1,5 @@
 // The schema of the databases: measurements, their fields with types, their tags with the number of
-// their values. Loaded when it is opened; a click inserts a name into the statement.
+// values. Loaded when opened; a click inserts a name into the statement.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
@@ -24,7 +24,7 @@ type ChosenName = { readonly measurement: string } & (
   | { readonly kind: 'value'; readonly name: string; readonly value: string }
 );
 
-/** A name of the schema; `policy` is empty for the default one. */
+/** A name in the schema; `policy` is empty for the default one. */
 export type Chosen = ChosenName & { readonly policy: string };
 export function SchemaTree({
   database,
@@ -134,7 +134,7 @@ function Measurements({
   );
 }
 
-/** A name that opens. What is below is rendered, and so asked for, only then. */
+/** A name that opens. Its children are rendered, and so requested, only then. */
 function Branch({
   label,
   note,

@@ -14,14 +14,14 @@ export const shownDatabase = param('db');
 export const linkedText = param('q');
 export const refresh = param('refresh');
 
-/** How an answer is shown: any of these, side by side. */
+/** The parts of an answer to show, side by side. */
 export const shownParts = computed<readonly Part[]>(() => {
   const named = (route.value.params.get('view') ?? '').split(',');
   const parts = PARTS.filter((part) => named.includes(part));
   return parts.length === 0 ? ['chart', 'table'] : parts;
 });
 
-/** Shows a part, or hides it; one of them stays. */
+/** Shows or hides a part; at least one stays. */
 export function togglePart(part: Part): void {
   const shown = shownParts.value;
   const next = PARTS.filter((each) => (each === part) !== shown.includes(each));

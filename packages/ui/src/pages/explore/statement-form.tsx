@@ -18,7 +18,7 @@ export function StatementForm({
   readonly text: Signal<string>;
   readonly database: string;
 }) {
-  // A form may hold what the text cannot say yet, such as a tag without a value.
+  // A form may contain what the text cannot express yet, such as a tag without a value.
   const held = useSignal<BuiltQuery>(EMPTY_QUERY);
   const isHeld = held.value.measurement !== '' && printBuilt(held.value) === text.value;
   const query = isHeld

@@ -1,4 +1,4 @@
-// Puts a statement as a new cell on a dashboard.
+// Kinds that show results of statements.
 import { useSignal } from '@preact/signals';
 
 import { documents } from '../../api/documents.ts';

@@ -7,7 +7,7 @@ type TaskSummary = {
   readonly type: string;
   readonly executing: boolean;
   readonly error: string;
-  /** What makes it useless although it runs. */
+  /** Reasons why the task is useless although it runs. */
   readonly warnings?: readonly { readonly message: string; readonly hint?: string }[];
 };
 
@@ -16,8 +16,8 @@ type TopicSummary = { readonly id: string; readonly level: string };
 type DatabaseOverview = {
   readonly databases: readonly string[];
   /**
-   * Points written per second over the last quarter of an hour, oldest first; empty when
-   * self-monitoring is off.
+   * Points written per second over the last 15 minutes, oldest first; empty when self-monitoring is
+   * off.
    */
   readonly writeRates: readonly number[];
 };
@@ -34,7 +34,7 @@ const WRITE_RATE =
 export async function loadDatabase(signal: AbortSignal): Promise<DatabaseOverview> {
   const [databases, rates] = await Promise.all([
     tsdb.rows('SHOW DATABASES', { signal }),
-    // Not everybody may read it.
+    // Not every user may read it.
     (session.value.reads?.includes('_internal') ?? true)
       ? tsdb.query(WRITE_RATE, { database: '_internal', signal })
       : { results: [] },
@@ -46,14 +46,14 @@ export async function loadDatabase(signal: AbortSignal): Promise<DatabaseOvervie
 }
 
 /**
- * Warnings are looked for with the first call and every minute: that takes the engine more than all
- * the rest.
+ * Warnings are requested with the first call and every minute: they cost the engine more than
+ * everything else.
  */
 const REFRESHES_PER_WARNING = 12;
 
 type Warnings = NonNullable<TaskSummary['warnings']>;
 
-/** Reads the engine's part; keeps the warnings between the calls that ask for them. */
+/** Loads the engine's part; keeps the warnings between the calls that request them. */
 export class EngineLoader {
   #count = 0;
   #warnings: ReadonlyMap<string, Warnings> = new Map();

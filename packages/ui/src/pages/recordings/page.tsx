@@ -94,7 +94,7 @@ function Record({
           event.preventDefault();
           if (!isUsable) return;
           const ms = Number(minutes.value) * 60_000;
-          // A stream task records points from now on, a batch task the answers of its queries for
+          // A stream task records points from now on, a batch task the results of its queries for
           // the past.
           const what =
             chosen.type === 'stream'

@@ -98,7 +98,7 @@ function Snippets() {
   );
 }
 
-/** Makes what a program needs that shall only write into the database, where it has to be told. */
+/** Creates what a write-only program needs: a database, a user and a token. */
 function MakeToken({
   database,
   onMade,

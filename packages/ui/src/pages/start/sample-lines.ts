@@ -9,14 +9,14 @@ const ROOMS = [
 
 const MINUTES = 24 * 60;
 
-/** Lines of a day that ends at a time, one per room and minute. */
+/** Lines of the day before `endMs`, one per room and minute. */
 export function sampleLines(endMs: number): string {
   const lines: string[] = [];
   for (let minute = 0; minute < MINUTES; minute++) {
     const timeMs = endMs - (MINUTES - minute) * 60_000;
     const sun = Math.sin(((timeMs % 86_400_000) / 86_400_000) * 2 * Math.PI - Math.PI / 2);
     for (const [at, { name, floor, celsius, swing }] of ROOMS.entries()) {
-      // No chance in it: the same everywhere, and yet not smooth.
+      // Not random: reproducible, yet not smooth.
       const noise = Math.sin(minute * (1.7 + at) + at) * 0.25;
       const value = (celsius + sun * swing + noise).toFixed(2);
       const humidity = (55 - sun * 8 + at * 2 + noise * 4).toFixed(1);

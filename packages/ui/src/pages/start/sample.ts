@@ -43,7 +43,7 @@ async function addDashboard(): Promise<void> {
   const content = sampleDashboard(SAMPLE_DATABASE);
   const change = { replaces: 0, title: content.title, content };
   await tsdb.documents.put('dashboards', SAMPLE_DASHBOARD, change).catch((error: unknown) => {
-    // Left from a sample whose database somebody has dropped: it shows this one as well.
+    // Left from a sample whose database was dropped: it works for this one too.
     if (!(error instanceof Conflict)) throw error;
   });
 }
@@ -53,7 +53,7 @@ async function removeDashboard(): Promise<void> {
     const { version } = await tsdb.documents.get('dashboards', SAMPLE_DASHBOARD);
     await tsdb.documents.remove('dashboards', SAMPLE_DASHBOARD, version);
   } catch (error) {
-    // Somebody has deleted it already.
+    // Already deleted.
     if (!(error instanceof NotFound)) throw error;
   }
 }
@@ -62,7 +62,7 @@ export async function removeSample(hasEngine: boolean): Promise<void> {
   await removeDashboard();
   if (hasEngine) {
     await engine.deleteTask(SAMPLE_TASK).catch((error: unknown) => {
-      // Somebody has deleted it already.
+      // Already deleted.
       if (!(error instanceof NotFound)) throw error;
     });
   }

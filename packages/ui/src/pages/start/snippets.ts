@@ -6,7 +6,7 @@ export type SnippetValues = {
   /** Address of the database, without a path. */
   readonly url: string;
   readonly database: string;
-  /** Empty where nobody is asked who they are. */
+  /** Empty without authentication. */
   readonly token: string;
 };
 
@@ -28,7 +28,7 @@ ${token === '' ? '' : `  http_headers = {"Authorization" = "Token ${token}"}\n`}
     ): string => `curl -X POST '${url}/write?db=${encodeURIComponent(database)}'${header} \\
   --data-binary 'room,name=kitchen celsius=21.5'
 `;
-    // A token that may only write makes no database.
+    // A write-only token cannot create a database.
     if (token !== '') return write(` \\\n  -H 'Authorization: Token ${token}'`);
     return `curl -X POST '${url}/query' \\
   --data-urlencode 'q=CREATE DATABASE ${formatIdentifier(database)}'

@@ -1,4 +1,4 @@
-// What a program needs to write: the address of the database, and a token that may only write.
+// What a program needs to write: the address of the database, and a write-only token.
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 
 import { tsdb } from '../../api/clients.ts';
@@ -7,8 +7,8 @@ import { SERVER_PATH } from '../../api/paths.ts';
 const NEAR = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
 
 /**
- * Address of the database, as other machines may know it: what it listens on for this machine alone
- * or for all has the name by which the page is reached.
+ * Address of the database for other machines: if it listens on loopback or on all interfaces, with
+ * the host name of this page.
  */
 export async function databaseAddress(signal: AbortSignal): Promise<string> {
   const response = await fetch(`${SERVER_PATH}api/addresses`, { signal });
@@ -20,8 +20,8 @@ export async function databaseAddress(signal: AbortSignal): Promise<string> {
 }
 
 /**
- * Makes the database unless it is there, a user who may write into it, and a token of that user.
- * The password is known to nobody: the token is all that is needed, and is revoked alone.
+ * Creates the database if it is missing, a user who may write into it, and a token of that user.
+ * Nobody knows the password: the token suffices, and can be revoked on its own.
  */
 export async function makeWriter(
   database: string,

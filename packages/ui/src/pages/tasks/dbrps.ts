@@ -5,7 +5,7 @@ import type { Dbrp } from '@tidemark/client';
 export const printDbrps = (dbrps: readonly Dbrp[]): string =>
   dbrps.map(({ db, rp }) => `${db}.${rp}`).join(', ');
 
-/** What a text names; nothing where it is empty. */
+/** Parses the text; empty for an empty one. */
 export function readDbrps(text: string): readonly Dbrp[] {
   const names = text.split(',').map((one) => one.trim());
   return names

@@ -69,7 +69,7 @@ export function Definition({
       if (task === undefined) await engine.createTask({ id: id.value, ...changed });
       else {
         const saved = await redefine(task, changed);
-        // As it is printed, so that it is not a change.
+        // As printed, so that it does not count as a change.
         script.value = saved.script;
       }
       refused(undefined);

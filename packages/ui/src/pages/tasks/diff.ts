@@ -3,8 +3,7 @@
 export type DiffLine = { readonly kind: 'same' | 'added' | 'removed'; readonly text: string };
 
 /**
- * Lines of both texts in order: those of the first that are gone, those of the second that are new,
- * and as many as possible that are the same.
+ * Lines of both texts in order: removed ones, added ones, and as many unchanged ones as possible.
  */
 export function diffOf(before: string, after: string): readonly DiffLine[] {
   const a = linesOf(before);
@@ -34,7 +33,7 @@ const linesOf = (text: string): readonly string[] =>
 
 const at = (lengths: readonly Uint32Array[], i: number, j: number): number => lengths[i]?.[j] ?? 0;
 
-/** By how many lines of both are left: the longest run of lines that both have in order. */
+/** Length of the longest common subsequence of the lines from each pair of positions on. */
 function commonLengths(a: readonly string[], b: readonly string[]): readonly Uint32Array[] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {

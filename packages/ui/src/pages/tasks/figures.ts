@@ -7,7 +7,7 @@ export type TaskFigures = {
   /** Points per second. */
   readonly throughput: number;
   readonly errorCount: number;
-  /** Of the node that has most. */
+  /** Of the node with the most groups. */
   readonly groupCount: number;
   readonly memoryBytes: number;
   readonly nodes: Readonly<Record<string, NodeFigures>>;
@@ -18,9 +18,9 @@ type Stats = {
   readonly 'node-stats'?: Readonly<Record<string, NodeFigures>>;
 };
 
-/** Of a task that does not run, nothing but zeros. */
+/** All zero for a task that does not run. */
 export function figuresOf({ stats }: Pick<Task, 'stats'>): TaskFigures {
-  // The engine's answer, of which every part may be missing.
+  // The engine's answer, any part of which may be missing.
   const { 'task-stats': task = {}, 'node-stats': nodes = {} } = (stats ?? {}) as Stats;
   const each = Object.values(nodes);
   return {

@@ -10,18 +10,20 @@ import { isAbort, problemOf } from '../../api/problem.ts';
 import type { Problem } from '../../api/problem.ts';
 
 const KEPT_MAX = 500;
-/** How often what has come is shown: quick enough to look live, seldom enough for a flood. */
+/** Display interval: quick enough to look live, rare enough for a flood. */
 const SHOWN_EVERY_MS = 200;
 
 export type Followed = {
   readonly lines: ReadonlySignal<readonly unknown[]>;
-  /** Lines that came in all. */
+  /** Total number of lines received. */
   readonly count: ReadonlySignal<number>;
   readonly problem: ReadonlySignal<Problem | undefined>;
   readonly hasEnded: ReadonlySignal<boolean>;
 };
 
-/** Follows a stream while it is wanted; `inputs` tell which. Paused, it stops being read. */
+/**
+ * Follows a stream while it is wanted; `inputs` are its dependencies. A paused stream is not read.
+ */
 export function useFollowed(
   open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>,
   inputs: readonly unknown[],

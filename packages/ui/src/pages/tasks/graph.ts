@@ -12,7 +12,7 @@ export type PlacedNode = {
 export type PlacedEdge = {
   readonly from: string;
   readonly to: string;
-  /** Messages that went along it; `undefined` while the task does not run. */
+  /** Messages that passed along it; `undefined` while the task does not run. */
   readonly processed?: number | undefined;
   readonly points: readonly { readonly x: number; readonly y: number }[];
 };

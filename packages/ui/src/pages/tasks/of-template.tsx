@@ -1,4 +1,4 @@
-// The definition of a task of a template: its vars and parts. The script belongs to the template.
+// The definition of a task from a template: its vars and parts. The script belongs to the template.
 import { useSignal } from '@preact/signals';
 import type { Task, Template } from '@tidemark/client';
 import { useMemo } from 'preact/hooks';

@@ -19,16 +19,17 @@ export function Outline({
   const entries = useSignal<readonly Entry[]>([]);
   const text = script.value;
   useEffect(() => {
-    // While somebody types nobody reads it.
+    // Not updated while the user types.
     const timer = window.setTimeout(() => {
       const read = async (): Promise<void> => {
         const { buildPipeline } = await import('@tidemark/pipeline');
         const { pipeline } = buildPipeline(text);
-        // A script with errors keeps the outline that it had.
+        // With errors in the script, the last outline stays.
         if (pipeline === undefined) return;
         entries.value = pipeline.nodes.map(({ name, span }) => ({ name, ...span }));
       };
-      // Without the parser there is no outline; the editor itself says that it could not be loaded.
+      // Without the parser there is no outline; the editor itself reports that it could not be
+      // loaded.
       read().catch(() => undefined);
     }, WAIT_MS);
     return () => window.clearTimeout(timer);

@@ -14,7 +14,7 @@ const REFRESH_MS = 2000;
 
 export type FoundPlaces = {
   readonly members: readonly ClusterMember[];
-  /** What runs: tasks, and the parts of those that are split. */
+  /** Running tasks, and parts of split tasks. */
   readonly tasks: readonly ClusterTask[];
 };
 
@@ -23,7 +23,7 @@ export async function loadPlaces(): Promise<FoundPlaces> {
   return { members, tasks };
 }
 
-/** The instance, what is to be known of it, and the lag of what runs there. */
+/** The instance, its state, and the lag of the task there. */
 export function placeColumns(members: readonly ClusterMember[]): TableColumn<ClusterTask>[] {
   const memberOf = (id: string): ClusterMember | undefined =>
     members.find((member) => member.id === id);

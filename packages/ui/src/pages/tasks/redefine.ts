@@ -4,8 +4,8 @@ import type { Task, TaskChange } from '@tidemark/client';
 import { engine } from '../../api/clients.ts';
 
 /**
- * Changes a definition; a task that is enabled runs the new one afterwards. When that cannot start
- * nothing changes.
+ * Changes a definition; an enabled task restarts with the new one. If that cannot start, nothing
+ * changes.
  */
 export function redefine({ id }: Pick<Task, 'id'>, change: TaskChange): Promise<Task> {
   return engine.changeTask(id, { ...change, restart: true });

@@ -8,10 +8,10 @@ import { texts } from '../../texts/texts.ts';
 
 const t = texts.tasks;
 
-/** As it is typed; a task that says nothing of it has an empty field. */
+/** The text of the field; empty if the task does not set it. */
 export const printSplit = (split: number | undefined): string => split?.toString() ?? '';
 
-/** As the engine takes it, which refuses what is no number of parts. */
+/** The engine refuses invalid numbers of parts. */
 export const readSplit = (text: string): number => Number(text);
 
 export function SplitField({

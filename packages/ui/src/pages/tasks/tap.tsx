@@ -1,4 +1,4 @@
-// The output of a node, as it happens.
+// The output of a node, live.
 import { printLossless } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 

@@ -33,7 +33,7 @@ const t = texts.tasks;
 const REFRESH_MS = 2000;
 const TABS = ['script', 'pipeline', 'places', 'versions', 'log'] as const;
 
-/** Without an id, a task that is still to be made. */
+/** Without an id, a new task. */
 export function TaskDetail({ id }: { readonly id: string | undefined }) {
   if (id === undefined) {
     return (
@@ -116,7 +116,7 @@ function Existing({ id }: { readonly id: string }) {
   );
 }
 
-/** Says that what runs is not what is shown, and puts it right. */
+/** Warns that the running task differs from the definition shown, and restarts it. */
 function Restart({ task, onDone }: { readonly task: Task; readonly onDone: () => void }) {
   const restart = async (): Promise<void> => {
     try {

@@ -48,7 +48,7 @@ export function TaskList() {
   const found = useResource(load, [], { refreshMs: REFRESH_MS });
   const search = useSignal('');
   const doomed = useSignal<string | undefined>(undefined);
-  // Others may read what the engine has.
+  // Other users may only read.
   const mayChange = session.value.isAdmin;
   const create = (): void => navigate('tasks', { new: '1' });
   useCommands(
@@ -192,7 +192,7 @@ export function TaskList() {
   );
 }
 
-/** How far a task is behind: what waits for it, and how old what it was given last is. */
+/** How far a task is behind: what waits for it, and the age of what it last received. */
 function Lag({ lag }: { readonly lag: Task['lag'] }) {
   const { waiting = 0, newest } = lag ?? {};
   const ageMs = newest === undefined ? undefined : Date.now() - Date.parse(newest);

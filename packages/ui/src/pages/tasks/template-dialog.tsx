@@ -16,10 +16,10 @@ import { texts } from '../../texts/texts.ts';
 
 const t = texts.tasks;
 
-const EXAMPLE = `// What is watched.
+const EXAMPLE = `// The measurement to watch.
 var measurement = 'cpu'
 
-// Beyond this it alerts.
+// Critical above this value.
 var limit = 90.0
 
 stream

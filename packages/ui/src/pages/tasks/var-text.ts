@@ -2,7 +2,7 @@
 import type { TaskVar } from '@tidemark/client';
 import { parseDuration } from '@tidemark/tickscript';
 
-/** The value of a var as it is shown; nothing where it has none. */
+/** The value of a var as text; empty without a value. */
 export function printVar(type: string, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (type === 'duration') return `${String(value)}ns`;
@@ -11,8 +11,8 @@ export function printVar(type: string, value: unknown): string {
 }
 
 /**
- * What a text means for a var of a type. Texts that mean nothing are left to the engine, which says
- * what is wrong.
+ * Converts a text to a var of a type. Invalid texts are left to the engine, which reports the
+ * error.
  */
 export function readVar(type: string, text: string): TaskVar {
   switch (type) {

@@ -4,7 +4,7 @@ import type { TaskVar } from '@tidemark/client';
 import { TextField } from '../../design/field.tsx';
 import { printVar, readVar } from './var-text.ts';
 
-/** Texts of vars as they are typed. */
+/** Texts of vars as typed. */
 export type TypedVars = Readonly<Record<string, string>>;
 
 type Vars = Readonly<Record<string, TaskVar>>;
@@ -14,7 +14,7 @@ export function VarsFields({
   given,
   onInput,
 }: {
-  /** Those of the template: their types, what they mean, their defaults. */
+  /** The template's vars: their types, descriptions and defaults. */
   readonly vars: Vars;
   readonly given: TypedVars;
   readonly onInput: (given: TypedVars) => void;
@@ -35,7 +35,7 @@ export function VarsFields({
   );
 }
 
-/** What a task is given; vars whose text is empty keep the default of the template. */
+/** The vars of a task; those with an empty text keep the template's default. */
 export function readVars(vars: Vars, given: TypedVars): Vars {
   const read = Object.entries(given)
     .filter(([, text]) => text !== '')
@@ -43,7 +43,7 @@ export function readVars(vars: Vars, given: TypedVars): Vars {
   return Object.fromEntries(read);
 }
 
-/** The vars of a task as somebody would type them. */
+/** The vars of a task as typed texts. */
 export function printVars(vars: Vars): TypedVars {
   return Object.fromEntries(
     Object.entries(vars).map(([name, { type, value }]) => [name, printVar(type, value)]),

@@ -149,7 +149,7 @@ function Difference({
   );
 }
 
-/** All of a definition, so that a difference shows all that is different. */
+/** The whole definition, so that a diff shows every difference. */
 function textOf({ script, dbrps, vars, split, ...rest }: TaskVersion): string {
   const template = rest['template-id'] ?? '';
   const given = Object.entries(vars).map(

@@ -118,7 +118,7 @@ function FromTask() {
     try {
       const task = await engine.task(id, { scriptFormat: 'raw' });
       state.script.value = task.script;
-      // One that names its databases itself must not be given others.
+      // A script that names its databases must not be given others.
       const isNamed = /^\s*dbrp\s/m.test(task.script);
       state.dbrps.value = isNamed ? '' : printDbrps(task.dbrps);
     } catch (error) {

@@ -21,7 +21,7 @@ export function SaveDialog({
   onClose,
 }: {
   readonly tried: TryOut;
-  /** The one that is looked at. */
+  /** The selected node. */
   readonly node: string;
   readonly onClose: () => void;
 }) {

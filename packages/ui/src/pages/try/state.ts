@@ -35,7 +35,7 @@ export const range = draft('try.range', HOUR);
 export const recording = draft('try.recording', '');
 export const goesOn = draft('try.goes-on', '');
 
-/** All of it, as the engine is asked; `undefined` while the span of time is none. */
+/** The request to the engine; `undefined` while the time span is invalid. */
 export function tried(dbrpsOf: (text: string) => readonly Dbrp[]): TryOut | undefined {
   const span = spanOf(range.value, Date.now());
   if (source.value === 'database' && span === undefined) return undefined;

@@ -17,10 +17,10 @@ export function checkLines(text: string, precision: Precision): Checked {
   };
 }
 
-/** Lines that travel together: a body that every server takes, and progress that can be seen. */
+/** Lines per request: small enough for any server, and for visible progress. */
 const LINES_PER_BODY = 5000;
 
-/** A text in bodies, with the number of the line before each. */
+/** Splits a text into bodies, each with the number of lines before it. */
 export function* bodiesOf(
   text: string,
 ): Generator<{ readonly before: number; readonly body: string }> {

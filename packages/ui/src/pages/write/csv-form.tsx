@@ -8,7 +8,7 @@ const t = texts.write;
 
 const LOOKED_AT = 100;
 
-/** What columns are taken for at first, with the head that it is for. */
+/** Guessed roles of columns, with the head that they are for. */
 export function mappingOf(rows: readonly (readonly string[])[]): {
   readonly head: string | undefined;
   readonly mapping: Mapping;

@@ -2,8 +2,8 @@
 import { escapeMeasurement, escapeTagPart } from '@tidemark/core';
 
 /**
- * Cells of a text; the separator is the one of comma, semicolon and tab that the first line has
- * most of.
+ * Cells of a text; the separator is the most frequent of comma, semicolon and tab in the first
+ * line.
  */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   const [head = ''] = text.split('\n', 1);
@@ -40,7 +40,7 @@ export function parseCsv(text: string): readonly (readonly string[])[] {
 export const ROLES = ['ignore', 'time', 'tag', 'float', 'integer', 'boolean', 'string'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What a column is taken for at first: by its name, then by what stands in it. */
+/** Guesses the role of a column: by its name, then by its contents. */
 export function guessRole(name: string, values: readonly string[]): Role {
   const given = values.filter((value) => value !== '');
   if (/^(time|timestamp|date|datetime|ts)$/i.test(name.trim())) return 'time';
@@ -56,8 +56,8 @@ export type Mapping = {
 };
 
 /**
- * Lines of rows. A row that has no field becomes no line; times are digits as they are, or read as
- * instants.
+ * Lines of rows. Rows without fields give no line; times are copied if they are digits, or parsed
+ * as instants.
  */
 export function linesOf(
   rows: readonly (readonly string[])[],
@@ -87,6 +87,6 @@ function fieldText(cell: string, role: Role): string {
 function timeText(cell: string, unitMs: number): string {
   if (/^-?\d+$/.test(cell)) return cell;
   const ms = Date.parse(cell);
-  // What is no time stays, and the check of the line says so.
+  // An invalid time stays, and the check of the line reports it.
   return Number.isNaN(ms) ? cell : String(BigInt(Math.round(ms / unitMs)));
 }

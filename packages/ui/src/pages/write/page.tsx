@@ -34,7 +34,7 @@ const PREVIEW_LINES = 5;
 type RejectedLine = PartialWrite['rejected'][number];
 
 type Report = {
-  /** What was sent: of another text it says nothing. */
+  /** The text that was sent; the result does not apply to another text. */
   readonly lines: string;
   readonly writtenCount: number;
   readonly rejected: readonly RejectedLine[];
