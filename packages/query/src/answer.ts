@@ -8,7 +8,7 @@ import type { QueryContext } from './context.ts';
 import { execute } from './execute/execute.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
 import { SMALL_ANSWER_BYTES, SMALL_ANSWER_CELLS } from './limits.ts';
-import { isPause } from './operator.ts';
+import { forEachBatch } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
@@ -107,10 +107,7 @@ export function* answerText(
   const rows = execute(physical, new ExecutionContext(query));
   const encoder = new JsonEncoder(epoch);
   try {
-    for (const batch of toResults(rows, select)) {
-      if (isPause(batch)) yield batch;
-      else encoder.batch(batch);
-    }
+    yield* forEachBatch(toResults(rows, select), (batch) => encoder.batch(batch));
   } catch (error) {
     // The caller has more time and memory, and reports which limit was reached.
     if (error instanceof UnsupportedFloat || error instanceof LimitExceeded) return undefined;

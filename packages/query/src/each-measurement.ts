@@ -1,5 +1,5 @@
 // Answers a request for aggregates of several measurements, for sources that read one at a time.
-import { isPause } from './operator.ts';
+import { mapBatches } from './operator.ts';
 import type { Operator } from './operator.ts';
 import type { AggregateBatch, AggregateRequest, MeasurementAggregates } from './series-source.ts';
 
@@ -9,8 +9,8 @@ export function* eachMeasurement(
   answer: (request: MeasurementAggregates) => Operator<AggregateBatch>,
 ): Operator<AggregateBatch> {
   for (const [place, source] of sources.entries()) {
-    for (const batch of answer({ ...common, source })) {
-      yield isPause(batch) || place === 0 ? batch : { ...batch, source: place };
-    }
+    const batches = answer({ ...common, source });
+    if (place === 0) yield* batches;
+    else yield* mapBatches(batches, (batch) => ({ ...batch, source: place }));
   }
 }

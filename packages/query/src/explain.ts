@@ -19,7 +19,7 @@ import type { MeasurementPlan, SelectPlan } from './plan/select-plan.ts';
 import type { ResultBatch } from './result.ts';
 import { rowsBatch } from './result.ts';
 import type { MeasurementAggregates, SourceCost, SourceCounters } from './series-source.ts';
-import { isPause } from './operator.ts';
+import { forEachBatch } from './operator.ts';
 import type { Operator, Steps } from './operator.ts';
 
 /** Runs EXPLAIN or EXPLAIN ANALYZE. */
@@ -150,14 +150,9 @@ function* measurementCost(
     measurements: [source.measurement],
     where,
   };
-  for (const next of lookUp(context, 'series-cardinality', { filter })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { count } = next;
+  yield* forEachBatch(lookUp(context, 'series-cardinality', { filter }), ({ count }) => {
     series += count;
-  }
+  });
   return { ...NO_COST, ...known, series };
 }
 
@@ -172,16 +167,11 @@ function* explainAnalyze(statement: ExplainStatement, context: QueryContext): St
   let rowCount = 0;
   let seriesCount = 0;
   let group: unknown;
-  for (const batch of execute(plan, new ExecutionContext(counted, profile))) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
+  yield* forEachBatch(execute(plan, new ExecutionContext(counted, profile)), (batch) => {
     rowCount += batch.times.length;
     if (batch.group !== group) seriesCount++;
     group = batch.group;
-  }
+  });
   const ended = context.monotonicMs();
   const tree: TreeNode = {
     label: '.',

@@ -46,7 +46,15 @@ export type {
 } from './result.ts';
 export { Driver, eachBatch, eachPulled } from './driver.ts';
 export type { Pulled, Supervision } from './driver.ts';
-export { isPause, waitFor, waitForChange } from './operator.ts';
+export {
+  flatMapBatches,
+  forEachBatch,
+  isPause,
+  mapBatches,
+  nextBatch,
+  waitFor,
+  waitForChange,
+} from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';
 export type { MeasurementNames } from './measurement-names.ts';

@@ -1,7 +1,7 @@
 // Schema look-ups of a statement: the batches of one kind.
 import type { QueryContext } from './context.ts';
 import type { RequestOptions, SchemaBatch, SchemaRequest } from './series-source.ts';
-import { isPause } from './operator.ts';
+import { flatMapBatches } from './operator.ts';
 import type { Operator } from './operator.ts';
 
 type Kind = SchemaRequest['kind'];
@@ -27,14 +27,11 @@ export function* lookUp<K extends Kind>(
 ): Operator<Answer<K>> {
   // The parts of a request of kind K, put together again.
   const request = { kind, ...asked } as unknown as SchemaRequest;
-  for (const batch of context.snapshot.schema(request, requestOptions(context))) {
-    if (isPause(batch)) {
-      yield batch;
-    } else if (isOfKind(batch, kind)) {
-      yield;
-      yield batch;
-    }
-  }
+  const answer = context.snapshot.schema(request, requestOptions(context));
+  yield* flatMapBatches(answer, function* ofKind(batch): Operator<Answer<K>> {
+    yield;
+    if (isOfKind(batch, kind)) yield batch;
+  });
 }
 
 function isOfKind<K extends Kind>(batch: SchemaBatch, kind: K): batch is Answer<K> {

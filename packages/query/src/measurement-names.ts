@@ -4,7 +4,7 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Operator, Steps } from './operator.ts';
-import { isPause } from './operator.ts';
+import { forEachBatch } from './operator.ts';
 import type { HeldField, MeasurementRef, SchemaBatch, ShardSpan } from './series-source.ts';
 
 /** Fields and tags of one measurement of one retention policy, in a range of time. */
@@ -118,13 +118,12 @@ export function* collectNames(
   answer: Operator<SchemaBatch>,
 ): Steps<readonly MeasurementNames[]> {
   const found: NamesBatch[] = [];
-  for (const batch of answer) {
-    if (isPause(batch)) yield batch;
-    if (isPause(batch) || batch.kind !== 'names') continue;
+  yield* forEachBatch(answer, (batch) => {
+    if (batch.kind !== 'names') return;
     const last = found.at(-1);
     if (last?.measurement !== batch.measurement) found.push(batch);
     else found[found.length - 1] = { ...batch, fields: [...last.fields, ...batch.fields] };
-  }
+  });
   return found.map((batch) => new MeasurementNames(database, batch));
 }
 

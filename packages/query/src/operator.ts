@@ -3,8 +3,9 @@
 // - Order: an operator yields batches in the order of the answer. Nothing is done before the first
 // is pulled, and `return` ends the work: `finally` releases what is held.
 // - Pauses: besides batches it yields pauses. The reader of an operator yields each pause at once
-// and unchanged, so that it reaches the driver at the outer end, and pulls again. Every loop that
-// may take long yields one per some thousand items.
+// and unchanged, so that it reaches the driver at the outer end, and pulls again: `mapBatches`,
+// `flatMapBatches`, `forEachBatch` and `nextBatch` do so, and operators are written with them.
+// Every loop that may take long yields one per some thousand items.
 // - Ownership: a batch belongs to the reader that pulled it, until that reader pulls again for
 // columns that say so (`RowBatch`).
 // - Cancellation: the driver throws into the operators at a pause, except after a change
@@ -25,6 +26,55 @@ export type Steps<T = void> = Generator<Pause, T, undefined>;
 /** Distinguishes a pause from a batch. */
 export function isPause(next: unknown): next is Pause {
   return next === undefined || next instanceof Promise;
+}
+
+/** The results of `work` on each batch. Where it is `undefined`, others get a turn. */
+export function* mapBatches<T, U>(
+  source: Operator<T>,
+  work: (batch: T) => U | undefined,
+): Operator<U> {
+  for (const next of source) yield isPause(next) ? next : work(next);
+}
+
+/** What `work` yields for each batch. The source ends after the batch for which it `isOver`. */
+export function* flatMapBatches<T, U>(
+  source: Operator<T>,
+  work: (batch: T) => Operator<U>,
+  isOver?: () => boolean,
+): Operator<U> {
+  for (const next of source) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    yield* work(next);
+    if (isOver?.() === true) return;
+  }
+}
+
+/** Calls `work` for each batch. The source ends after the batch for which it `isOver`. */
+export function* forEachBatch<T>(
+  source: Operator<T>,
+  work: (batch: T) => void,
+  isOver?: () => boolean,
+): Steps {
+  for (const next of source) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    work(next);
+    if (isOver?.() === true) return;
+  }
+}
+
+/** The next batch; `undefined` at the end. The caller ends the source. */
+export function* nextBatch<T>(source: Operator<T>): Steps<T | undefined> {
+  for (let step = source.next(); step.done !== true; step = source.next()) {
+    if (!isPause(step.value)) return step.value;
+    yield step.value;
+  }
+  return undefined;
 }
 
 /** Promises of changes: the driver does not cancel operators after them. */

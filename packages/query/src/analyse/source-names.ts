@@ -1,6 +1,6 @@
 // The field and tag names of a statement's sources, loaded before it is analysed; without waiting
 // if the source of series has them cached.
-import { isPause } from '../operator.ts';
+import { forEachBatch } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 
@@ -67,13 +67,10 @@ function* namesIn(
   context: QueryContext,
 ): Steps<readonly string[]> {
   const names: string[] = [];
-  for (const batch of lookUp(context, 'measurements', { filter: { database, retentionPolicy } })) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-    names.push(...batch.names);
-    if (names.length >= SUGGESTION_NAMES_MAX) break;
-  }
+  yield* forEachBatch(
+    lookUp(context, 'measurements', { filter: { database, retentionPolicy } }),
+    (batch) => names.push(...batch.names),
+    () => names.length >= SUGGESTION_NAMES_MAX,
+  );
   return names;
 }

@@ -2,7 +2,7 @@
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import { PAUSE_CELLS } from '../limits.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
 import { checkLimits } from '../limit/check-limits.ts';
@@ -33,14 +33,13 @@ function* checkedRows(
 ): Operator<RowBatch> {
   yield* checkLimits(select, execution);
   let cells = 0;
-  for (const batch of rowsOf(rows, execution, ends)) {
+  yield* flatMapBatches(rowsOf(rows, execution, ends), function* pausing(batch) {
     yield batch;
-    if (isPause(batch)) continue;
     cells += batch.times.length * (batch.columns.length + 1);
-    if (cells < PAUSE_CELLS) continue;
+    if (cells < PAUSE_CELLS) return;
     cells = 0;
     yield;
-  }
+  });
 }
 
 function rowsOf(rows: RowsPlan, execution: ExecutionContext, ends?: GroupEnds): Operator<RowBatch> {

@@ -1,6 +1,6 @@
 // Executes a SELECT without functions: rows of the sources, filled and evaluated.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { rangeBefore } from '../plan/prefetch.ts';
@@ -42,20 +42,16 @@ function* selectedRows(
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;
   let count = 0;
-  for (const batch of opened) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
+  yield* flatMapBatches(opened, function* selected(batch): Operator<RowBatch> {
     if (batch.group !== done) {
       done = batch.group;
       count = 0;
     }
-    if (wanted !== undefined && count >= wanted) continue;
+    if (wanted !== undefined && count >= wanted) return;
     count += batch.times.length;
     const isLast = count >= (wanted ?? Infinity) || ofReader?.isEnded(batch.group) === true;
     if (isLast) ends?.end(batch.group);
     const rows = { times: batch.times, columns: filler.fill(batch) };
     yield yield* execution.step('evaluate columns', plan, project(plan, batch.group, rows));
-  }
+  });
 }

@@ -1,7 +1,7 @@
 // Executes a SELECT whose functions are calculated here: rows of the sources go into the calls of
 // their group.
 import type { RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
@@ -23,18 +23,14 @@ export function* runReduced(
   const ending = endsOutside ? endingInputs(plan) : undefined;
   const ends = ending && new OutsideEnd(plan, ending.ofAll);
   const open = new OpenGroup(calls, execution);
-  for (const batch of openRows({ select: plan, sources, options, ending }, execution, execute)) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
+  const opened = openRows({ select: plan, sources, options, ending }, execution, execute);
+  const reduced = function* (batch: RowBatch): Operator<RowBatch> {
     const inside = ends === undefined ? batch : ends.apply(batch);
     yield* open.enter(inside.group);
-    if (!open.calls.isSatisfied) {
-      yield* execution.step('reduce', plan, open.calls.pushRows(inside));
-      yield* open.known();
-    }
-    if (ends?.isOver === true) break;
-  }
+    if (open.calls.isSatisfied) return;
+    yield* execution.step('reduce', plan, open.calls.pushRows(inside));
+    yield* open.known();
+  };
+  yield* flatMapBatches(opened, reduced, () => ends?.isOver === true);
   yield* open.finish();
 }

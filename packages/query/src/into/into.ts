@@ -14,7 +14,7 @@ import type { ResultBatch } from '../result.ts';
 import { execute } from '../execute/execute.ts';
 import { IntoLines } from './into-lines.ts';
 import { ExecutionContext } from '../execution/execution-context.ts';
-import { isPause, waitFor } from '../operator.ts';
+import { flatMapBatches, waitFor } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Runs the SELECT and writes its rows; answers how many points were passed on. */
@@ -36,13 +36,8 @@ export function* writeInto(
     });
   }
   const writer = new IntoWriter({ plan, into, sink, target });
-  for (const batch of execute(physical, new ExecutionContext(context))) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-    yield* writer.add(batch);
-  }
+  const rows = execute(physical, new ExecutionContext(context));
+  yield* flatMapBatches(rows, (batch) => writer.add(batch));
   const written = yield* writer.finish();
   yield {
     name: 'result',

@@ -3,7 +3,7 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import { bucketLimitExceeded, filledLimitExceeded } from '../limits.ts';
 import { lookUp } from '../look-up.ts';
-import { isPause } from '../operator.ts';
+import { forEachBatch } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
@@ -58,14 +58,8 @@ function* checkSeries(plan: SelectPlan, execution: ExecutionContext): Steps<void
       where: pushed === undefined ? undefined : onlyTags(pushed),
       timeRange: plan.range,
     };
-    for (const next of lookUp(query, 'series', { filter })) {
-      if (isPause(next)) {
-        yield next;
-        continue;
-      }
-      const { keys } = next;
-
+    yield* forEachBatch(lookUp(query, 'series', { filter }), ({ keys }) => {
       for (const key of keys) execution.countSeries(key);
-    }
+    });
   }
 }

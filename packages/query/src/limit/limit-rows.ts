@@ -1,25 +1,17 @@
 // LIMIT and OFFSET of a query without functions.
 import { sliceRows } from '../batch/row-batch.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 
 /** LIMIT and OFFSET of a raw query count the rows of each series. */
-export function* limitRows(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
-  if (plan.limit === 0 && plan.offset === 0) {
-    yield* rows;
-    return;
-  }
+export function limitRows(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
+  if (plan.limit === 0 && plan.offset === 0) return rows;
   let group: GroupKey | undefined;
   let seen = 0;
   const end = plan.limit === 0 ? Infinity : plan.offset + plan.limit;
-  for (const batch of rows) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
+  return mapBatches(rows, (batch) => {
     if (batch.group !== group) {
       group = batch.group;
       seen = 0;
@@ -28,7 +20,7 @@ export function* limitRows(rows: Operator<RowBatch>, plan: SelectPlan): Operator
     const from = Math.min(Math.max(plan.offset - seen, 0), count);
     const to = Math.min(Math.max(end - seen, 0), count);
     seen += count;
-    if (to <= from) continue;
-    yield from === 0 && to === count ? batch : sliceRows(batch, from, to);
-  }
+    if (to <= from) return undefined;
+    return from === 0 && to === count ? batch : sliceRows(batch, from, to);
+  });
 }

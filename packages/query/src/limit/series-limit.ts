@@ -1,30 +1,25 @@
 // SLIMIT and SOFFSET: which series are in the result.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /**
  * The rows of SLIMIT series of each measurement, counted in the order of arrival among those with
  * rows. Reading ends at the last of them if there is only one measurement.
  */
-export function* limitSeries(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
+export function limitSeries(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
   const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
   const isOneMeasurement = plan.sources.length === 1 && plan.sources[0]?.kind === 'measurement';
   let group: GroupKey | undefined;
   let index = 0;
-  for (const batch of rows) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
-    if (batch.times.length === 0) continue;
+  const shown = function* (batch: RowBatch): Operator<RowBatch> {
+    if (batch.times.length === 0) return;
     if (batch.group !== group) {
       index = batch.group.name === group?.name ? index + 1 : 0;
       group = batch.group;
     }
-    if (index >= end && isOneMeasurement) return;
     if (index >= plan.seriesOffset && index < end) yield batch;
-  }
+  };
+  return flatMapBatches(rows, shown, () => index >= end && isOneMeasurement);
 }

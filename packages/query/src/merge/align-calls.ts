@@ -6,13 +6,13 @@ import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
 import type { AlignedRows, PointBatch } from '../batch/point-batch.ts';
 import type { CallQueue } from '../transform/call-queue.ts';
 import { slicePoints } from '../transform/call-queue.ts';
+import type { Steps } from '../operator.ts';
 
 /** Reads rows from the queues of a group as soon as they are complete. */
 export class CallAligner {
   readonly #queues: readonly CallQueue[];
   readonly #types: readonly FieldType[];
   readonly #descending: boolean;
-  #isBusy = false;
 
   constructor(queues: readonly CallQueue[], types: readonly FieldType[], descending: boolean) {
     this.#queues = queues;
@@ -20,28 +20,19 @@ export class CallAligner {
     this.#descending = descending;
   }
 
-  /** Whether `next` stopped during a calculation: calling it again continues. */
-  get isBusy(): boolean {
-    return this.#isBusy;
-  }
-
-  /** The next rows, or undefined when more points are needed (or all are read, or `isBusy`). */
-  next(): AlignedRows | undefined {
-    this.#isBusy = false;
+  /** The next rows, or undefined when more points are needed, or all are read. */
+  *next(): Steps<AlignedRows | undefined> {
+    for (const queue of this.#queues) yield* queue.load();
     const [only] = this.#queues;
-    if (this.#queues.length === 1 && only !== undefined) {
-      const rows = takeBatch(only);
-      this.#isBusy = rows === undefined && only.isBusy;
-      return rows;
-    }
-    return this.#takeAligned() ?? this.#takeMerged();
+    if (this.#queues.length === 1 && only !== undefined) return takeBatch(only);
+    return this.#takeAligned() ?? (yield* this.#takeMerged());
   }
 
   /** Whole batches at once, when all calls have points at the same times. */
   #takeAligned(): AlignedRows | undefined {
     const heads: PointBatch[] = [];
     for (const queue of this.#queues) {
-      const head = queue.peek();
+      const { head } = queue;
       if (head === undefined || queue.row !== 0) return undefined;
       const [first] = heads;
       if (first !== undefined && !haveSameTimes(first.times, head.times)) return undefined;
@@ -54,7 +45,7 @@ export class CallAligner {
     return { times: first.times, columns };
   }
 
-  #takeMerged(): AlignedRows | undefined {
+  *#takeMerged(): Steps<AlignedRows | undefined> {
     const times = new TimeBuilder();
     const builders = this.#queues.map((_, i) => new ColumnBuilder(this.#types[i]!));
     const most = Math.min(BATCH_ROWS, Math.ceil(BATCH_CELLS / this.#queues.length));
@@ -64,10 +55,11 @@ export class CallAligner {
       times.append(time);
       for (let i = 0; i < this.#queues.length; i++) {
         const queue = this.#queues[i]!;
-        const head = queue.peek();
+        const { head } = queue;
         if (head !== undefined && head.times[queue.row] === time) {
           builders[i]!.appendRow(head.columns[0]!, queue.row);
           queue.advance(1);
+          if (queue.head === undefined) yield* queue.load();
         } else {
           builders[i]!.append(null);
         }
@@ -83,10 +75,9 @@ export class CallAligner {
   #nextTime(): bigint | undefined {
     let next: bigint | undefined;
     for (const queue of this.#queues) {
-      const head = queue.peek();
+      const { head } = queue;
       if (head === undefined) {
-        this.#isBusy = queue.isBusy;
-        if (!this.#isBusy && queue.isEnded) continue;
+        if (queue.isEnded) continue;
         return undefined;
       }
       const time = head.times[queue.row]!;
@@ -97,7 +88,7 @@ export class CallAligner {
 }
 
 function takeBatch(queue: CallQueue): AlignedRows | undefined {
-  const head = queue.peek();
+  const { head } = queue;
   if (head === undefined) return undefined;
   const start = queue.row;
   const end = Math.min(head.times.length, start + SLICE_ROWS);

@@ -4,7 +4,7 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { compareGroups } from './group-order.ts';
 import type { MergeOptions, SortedRows } from './merge-sorted-rows.ts';
 import { mergeSortedRows } from './merge-sorted-rows.ts';
-import { isPause } from '../operator.ts';
+import { nextBatch } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 type Cursor = { readonly rows: Operator<RowBatch>; head: RowBatch | undefined };
@@ -52,12 +52,7 @@ export function* mergeSources(
 }
 
 function* advance(cursor: Cursor): Steps {
-  let next = cursor.rows.next();
-  for (; next.done !== true; next = cursor.rows.next()) {
-    if (!isPause(next.value)) break;
-    yield next.value;
-  }
-  cursor.head = next.done === true ? undefined : (next.value as RowBatch);
+  cursor.head = yield* nextBatch(cursor.rows);
 }
 
 function nextGroup(cursors: readonly Cursor[], descending: boolean) {

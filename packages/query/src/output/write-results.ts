@@ -10,7 +10,7 @@ import { JsonEncoder } from './json-encoder.ts';
 import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { PrettyPrinter } from './pretty.ts';
 import { writeStatements } from './write-statements.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { Epoch } from '../series-source.ts';
 
@@ -108,15 +108,9 @@ function encoderOf({ encoding, epoch, chunkRows }: ResultFormat): Encoder {
   }
 }
 
-function* prettyPieces(pieces: Operator<Uint8Array>): Operator<Uint8Array> {
+function prettyPieces(pieces: Operator<Uint8Array>): Operator<Uint8Array> {
   const pretty = new PrettyPrinter();
-  for (const piece of pieces) {
-    if (isPause(piece)) {
-      yield piece;
-      continue;
-    }
-    yield pretty.push(piece);
-  }
+  return mapBatches(pieces, (piece) => pretty.push(piece));
 }
 
 /** The `Content-Type` of a format. */

@@ -2,9 +2,10 @@
 import { AppError } from '@tidemark/core';
 
 import type { SeriesText } from '../context.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import { answerParts, RowBudget } from './chunks.ts';
+import type { AnswerPart } from './chunks.ts';
 import { faultsOf, placedBy } from './diagnostics.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { UnsupportedFloat } from './number-text.ts';
@@ -94,24 +95,15 @@ class AnswerWriter {
   /** Writes everything of a statement after its `open`. */
   *#statement(statementId: number, statement: StatementRun): Operator<Uint8Array> {
     let failure: StatementEnd['failure'];
-    let hasRows = false;
+    let hasRows = false as boolean;
     this.#budget.startStatement();
     try {
       const { chunkRows } = this.#options;
-      for (const part of answerParts(statement.run(this.#seriesText), this.#budget, chunkRows)) {
-        if (isPause(part)) {
-          yield part;
-          continue;
-        }
-        const { batch, startsChunk } = part;
-        if (startsChunk) {
-          const cutsSeries = batch.isContinuation;
-          yield this.#chunk(statementId, { ...NOTHING, isPartial: true, cutsSeries });
-        }
-        this.#encoder.batch(batch);
+      const parts = answerParts(statement.run(this.#seriesText), this.#budget, chunkRows);
+      yield* flatMapBatches(parts, (part) => {
         hasRows = true;
-        yield this.#piece();
-      }
+        return this.#part(statementId, part);
+      });
       statement.onEnd?.({ error: undefined });
     } catch (cause) {
       statement.onEnd?.({ error: cause });
@@ -130,6 +122,15 @@ class AnswerWriter {
       yield this.#chunk(statementId, { ...end, diagnostics: [] });
     }
     this.#close(end);
+  }
+
+  *#part(statementId: number, { batch, startsChunk }: AnswerPart): Operator<Uint8Array> {
+    if (startsChunk) {
+      const cutsSeries = batch.isContinuation;
+      yield this.#chunk(statementId, { ...NOTHING, isPartial: true, cutsSeries });
+    }
+    this.#encoder.batch(batch);
+    yield this.#piece();
   }
 
   /** Text cannot be cut, neither into chunks nor after a row. */

@@ -5,11 +5,11 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { isText } from '../fill/row-defaults.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Result batches of a plan's rows. */
-export function* toResults(rows: Operator<RowBatch>, plan: SelectPlan): Operator<ResultBatch> {
+export function toResults(rows: Operator<RowBatch>, plan: SelectPlan): Operator<ResultBatch> {
   const columns = [plan.timeColumnName, ...plan.outputs.map((output) => output.name)];
   let last: RowBatch['group'] | undefined;
   let tags: ReadonlyMap<string, string> | undefined;
@@ -33,10 +33,7 @@ export function* toResults(rows: Operator<RowBatch>, plan: SelectPlan): Operator
       timeZone: plan.zone?.name,
     };
   };
-  for (const batch of rows) {
-    if (isPause(batch)) yield batch;
-    else if (batch.times.length > 0) yield toResult(batch);
-  }
+  return mapBatches(rows, (batch) => (batch.times.length > 0 ? toResult(batch) : undefined));
 }
 
 /** fill(number) also sets the number in columns of texts, which have no type then. */

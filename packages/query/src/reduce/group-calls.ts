@@ -94,13 +94,8 @@ export class GroupCalls {
     return this.#queues.every((queue) => queue.isEnded);
   }
 
-  /** Whether `next` stopped during a long calculation: calling it again continues. */
-  get isBusy(): boolean {
-    return this.#aligner.isBusy;
-  }
-
   /** The rows over the calls that are complete; `undefined` if there are none now. */
-  next(): AlignedRows | undefined {
+  next(): Steps<AlignedRows | undefined> {
     return this.#aligner.next();
   }
 }

@@ -8,7 +8,6 @@ import type { CallsPlan } from '../plan/calls-plan.ts';
 import { project } from '../project/project.ts';
 import { RowDefaults } from '../fill/row-defaults.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import type { AlignedRows } from '../batch/point-batch.ts';
 
 /** One per execution of a plan. */
 export class OpenGroup {
@@ -58,11 +57,10 @@ export class OpenGroup {
     const key = this.#key;
     if (key === undefined) return;
     const { calls } = this;
-    const next = (): AlignedRows | undefined =>
-      this.#execution.time('fill and transform', plan, () => calls.next());
-    for (let rows = next(); rows !== undefined || calls.isBusy; rows = next()) {
+    for (;;) {
+      const rows = yield* this.#execution.step('fill and transform', plan, calls.next());
+      if (rows === undefined) return;
       yield;
-      if (rows === undefined) continue;
       const defaulted = { times: rows.times, columns: this.#defaults.apply(rows) };
       yield yield* this.#execution.step('evaluate columns', plan, project(plan, key, defaulted));
     }

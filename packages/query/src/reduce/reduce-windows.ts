@@ -1,6 +1,6 @@
 // Passes windows that the source has reduced to the calls of their group.
 import type { RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import type { OpenGroup } from './open-group.ts';
@@ -10,10 +10,7 @@ export function* reduceWindows(
   windows: Operator<AggregatedGroup>,
   open: OpenGroup,
 ): Operator<RowBatch> {
-  for (const batch of windows) {
-    if (isPause(batch)) yield batch;
-    else yield* pushWindows(batch, open);
-  }
+  yield* flatMapBatches(windows, (batch) => pushWindows(batch, open));
   yield* open.finish();
 }
 

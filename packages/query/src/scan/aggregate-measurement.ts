@@ -13,7 +13,7 @@ import type {
   WindowSpec,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Reduced points of some windows of one group: for each call the windows that have a point. */
@@ -66,11 +66,7 @@ function* aggregateTogether(
     from: query.snapshot.aggregate({ ...request, sources: measurements }, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  for (const batch of reduced) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
+  yield* flatMapBatches(reduced, function* (batch): Operator<AggregatedGroup> {
     yield;
     execution.checkRowsRead(options.counters);
     const { source = 0, windowStarts } = batch;
@@ -85,7 +81,7 @@ function* aggregateTogether(
         : batch.fields[place.field]![place.column]!,
     );
     yield { group, windowStarts, calls };
-  }
+  });
 }
 
 type Place = { readonly field: number; readonly column: number };

@@ -32,7 +32,7 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import { isSameGroup } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { timeSlices } from './time-slices.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches, mapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Types of the columns that a plan's inputs become. */
@@ -90,7 +90,8 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
   const { ends } = options;
   const ended: EndedGroup = { tags: undefined };
   const held = new HeldRows(execution, plan);
-  let group: GroupKey | undefined;
+  let group = undefined as GroupKey | undefined;
+  let isOver = false;
   /** Rows of the group that may be read before it is cut into slices. */
   let left = 0;
   const readAtOnce =
@@ -114,52 +115,48 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
     }
     for (const { times } of all) execution.countPoints(-times.length);
     const again = { ...scan, plan: withinGroup(plan, key) };
-    for (const batch of scanGroups(again, { ...options, sendsAll: true }, maxRows)) {
-      yield isPause(batch) ? batch : { ...batch, group: key };
-    }
+    const rows = scanGroups(again, { ...options, sendsAll: true }, maxRows);
+    yield* mapBatches(rows, (batch) => ({ ...batch, group: key }));
   };
   const scanned = execution.read('scan', source, {
     from: query.snapshot.scan({ ...request, limitPerGroup }, { ...requestOptions(query), ended }),
     rowsOf: (batch) => batch.times.length,
   });
-  try {
-    for (const batch of scanned) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-      yield;
-      const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
-      if (group === undefined || !isSameGroup(group.tags, tags)) {
-        if (group !== undefined && held.rowCount > 0) yield* merged(group);
-        group = { name: source.measurement.measurement, tags };
-        left = readAtOnce;
-      }
-      if (ended.tags === group.tags) continue;
-      if (ends?.isEnded(group) === true) {
-        if (tags.length === 0) return;
-        ended.tags = group.tags;
-        continue;
-      }
-      execution.countSeries(batch.seriesKey);
-      execution.countPoints(batch.times.length);
-      const rows = yield* layout.rows(batch, plan);
-      if (scan.hasSeriesPerGroup) {
-        if (rows !== undefined) yield { group, ...withTagColumns(rows, plan) };
-        continue;
-      }
-      left -= batch.times.length;
-      const count = rows?.times.length ?? 0;
-      if (left >= 0 && held.rowCount + count <= maxRows) {
-        if (rows !== undefined) held.add(rows);
-        continue;
-      }
-      execution.countPoints(-held.rowCount - batch.times.length);
-      held.take();
-      yield* scanSlices(scan, options, group);
-      if (tags.length === 0) return;
-      ended.tags = group.tags;
+  const rowsOf = function* (batch: SeriesBatch): Operator<RowBatch> {
+    yield;
+    const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
+    if (group === undefined || !isSameGroup(group.tags, tags)) {
+      if (group !== undefined && held.rowCount > 0) yield* merged(group);
+      group = { name: source.measurement.measurement, tags };
+      left = readAtOnce;
     }
+    if (ended.tags === group.tags) return;
+    if (ends?.isEnded(group) === true) {
+      isOver = tags.length === 0;
+      ended.tags = group.tags;
+      return;
+    }
+    execution.countSeries(batch.seriesKey);
+    execution.countPoints(batch.times.length);
+    const rows = yield* layout.rows(batch, plan);
+    if (scan.hasSeriesPerGroup) {
+      if (rows !== undefined) yield { group, ...withTagColumns(rows, plan) };
+      return;
+    }
+    left -= batch.times.length;
+    const count = rows?.times.length ?? 0;
+    if (left >= 0 && held.rowCount + count <= maxRows) {
+      if (rows !== undefined) held.add(rows);
+      return;
+    }
+    execution.countPoints(-held.rowCount - batch.times.length);
+    held.take();
+    yield* scanSlices(scan, options, group);
+    isOver = tags.length === 0;
+    ended.tags = group.tags;
+  };
+  try {
+    yield* flatMapBatches(scanned, rowsOf, () => isOver);
     if (group !== undefined && held.rowCount > 0) yield* merged(group);
   } finally {
     held.take();
@@ -174,15 +171,11 @@ function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operato
   const firstRows = options.ends === undefined ? execution.mergeRows : EARLY_END_ROWS;
   const { range: whole } = options;
   for (const range of yield* timeSlices({ source, plan, firstRows }, whole, execution)) {
-    for (const batch of scanGroups({ ...scan, plan }, { ...options, range }, Infinity)) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-
-      yield { ...batch, group };
+    const rows = scanGroups({ ...scan, plan }, { ...options, range }, Infinity);
+    yield* mapBatches(rows, (batch) => {
       left -= batch.times.length;
-    }
+      return { ...batch, group };
+    });
     if (left <= 0 || options.ends?.isEnded(group) === true) return;
   }
 }

@@ -2,7 +2,7 @@
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { requestOptions } from '../look-up.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 
@@ -27,18 +27,13 @@ export function* scanSeries(
     });
     const name = source.measurement.measurement;
     let group: GroupKey | undefined;
-    for (const batch of scanned) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-      const { seriesKey: key, tags, times, columns } = batch;
+    yield* mapBatches(scanned, ({ seriesKey: key, tags, times, columns }) => {
       if (group?.series?.key !== key) {
         group = { name, tags: [], series: { key, tags } };
         execution.countSeries(key);
       }
       execution.countPoints(times.length);
-      yield { group, times, columns };
-    }
+      return { group, times, columns };
+    });
   }
 }

@@ -20,7 +20,7 @@ import { isSameGroup } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Rows of a group: the sorted rows of each group of the subquery, in its order. */
@@ -68,20 +68,16 @@ export function* scanSubquery(
   const isSameGrouping = isStreaming && picks.length === source.plan.dimensions.length;
   const goesOn = isSameGrouping && isInOrderOfTime(source.plan, plan.descending);
   let group: GroupKey | undefined;
-  for (const batch of inner(goesOn ? ends : undefined)) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
+  yield* flatMapBatches(inner(goesOn ? ends : undefined), function* (batch): Operator<RowBatch> {
     yield;
     const rows = yield* outerRows(batch, { source, plan });
-    if (rows === undefined) continue;
+    if (rows === undefined) return;
     const tags = picks.map((place) => batch.group.tags[place] ?? '');
     if (goesOn) {
       const { name } = batch.group;
       if (group?.name !== name || !isSameGroup(group.tags, tags)) group = { name, tags };
       yield { group, ...rows };
-      continue;
+      return;
     }
     const id = JSON.stringify([batch.group.name, ...tags]);
     if (isStreaming && current !== undefined && id !== current) {
@@ -100,7 +96,7 @@ export function* scanSubquery(
       known.bytes += bytes;
     }
     innerGroup = batch.group;
-  }
+  });
   const ordered = [...groups.values()].sort(
     (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
   );

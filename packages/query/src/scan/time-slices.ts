@@ -8,7 +8,7 @@ import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { onlyTags } from '../plan/only-tags.ts';
-import { isPause } from '../operator.ts';
+import { forEachBatch } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 
 export type SliceOptions = {
@@ -80,12 +80,7 @@ function* extentOf(
     from: query.snapshot.aggregate(request, requestOptions(query)),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  for (const batch of bounds) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
+  yield* forEachBatch(bounds, (batch) => {
     for (const [first, last, count] of batch.fields) {
       if (first === undefined || last === undefined || count?.values.type !== 'integer') continue;
       for (let row = 0; row < batch.windowStarts.length; row++) {
@@ -97,7 +92,7 @@ function* extentOf(
         });
       }
     }
-  }
+  });
   return extent;
 }
 

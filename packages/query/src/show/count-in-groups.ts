@@ -9,7 +9,7 @@ import { tagsOfSeriesKey } from '../series-key.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
 import { Members } from './members.ts';
 import { seriesKeys } from './show-schema.ts';
-import { isPause } from '../operator.ts';
+import { forEachBatch, mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** A row of the answer: a name, and its count. */
@@ -52,14 +52,8 @@ export function* countInGroups(
   const groups = new Map<string, Group>();
   const parts = partsOf(of, keys);
   for (const filter of filters) {
-    for (const next of seriesKeys(filter, execution)) {
-      if (isPause(next)) {
-        yield next;
-        continue;
-      }
-      const { measurement, entries } = next;
+    yield* forEachBatch(seriesKeys(filter, execution), ({ measurement, entries }) => {
       const name = of === 'measurement' ? undefined : measurement;
-
       for (const key of entries) {
         const tags = tagsOfSeriesKey(key);
         const values = dimensions.map((tag) => tags.get(tag) ?? '');
@@ -71,7 +65,7 @@ export function* countInGroups(
         }
         for (const part of parts(key, tags, measurement)) group.members.add(part);
       }
-    }
+    });
   }
   const sorted = sortInSteps([...groups.values()], compareGroups);
   for (const { name, tags, members } of yield* sorted) {
@@ -87,19 +81,12 @@ export function* fieldKeysInGroups(
   execution: ExecutionContext,
 ): Operator<Counted> {
   const counts = new Map<string | undefined, number>();
-  for (const next of fields) {
-    if (isPause(next)) yield next;
-    else counts.set(next.name, next.count);
-  }
+  yield* forEachBatch(fields, ({ name, count }) => counts.set(name, count));
   const keys = { kind: 'in', keys: [] } as const;
-  for (const next of countInGroups({ ...grouped, of: 'series', keys }, execution)) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const count = counts.get(next.name);
-    if (count !== undefined) yield { ...next, count };
-  }
+  yield* mapBatches(countInGroups({ ...grouped, of: 'series', keys }, execution), (group) => {
+    const count = counts.get(group.name);
+    return count === undefined ? undefined : { ...group, count };
+  });
 }
 
 function shownTags(dimensions: readonly string[], values: readonly string[]): Counted['tags'] {

@@ -9,7 +9,7 @@ import { ExecutionContext } from '../execution/execution-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
-import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
+import type { SchemaBatch, SchemaFilter, TagKeyMatch } from '../series-source.ts';
 import { countInGroups, fieldKeysInGroups } from './count-in-groups.ts';
 import type { Counted } from './count-in-groups.ts';
 import { Members } from './members.ts';
@@ -18,7 +18,7 @@ import { fieldsOf, tagKeyMatch } from './show-schema.ts';
 import type { TypedField } from './show-schema.ts';
 import { measurementsOf, sourceFilters } from './show-sources.ts';
 import type { Piece } from './show-sources.ts';
-import { isPause } from '../operator.ts';
+import { forEachBatch, mapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 type ShowCardinality = Extract<ShowStatement, { kind: 'show-cardinality' }>;
@@ -43,17 +43,9 @@ export function* showCardinality(
   }
   // LIMIT and OFFSET count the one row of each series, as recorded.
   const isShown = (statement.offset ?? 0n) === 0n;
-  for (const next of counted(statement, new ExecutionContext(context))) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { name, tags, count } = next;
-
-    if (!isShown) continue;
-    const rows = [[BigInt(count)]];
-    yield rowsBatch({ name, tags, columns: ['count'], rows });
-  }
+  yield* mapBatches(counted(statement, new ExecutionContext(context)), ({ name, tags, count }) =>
+    isShown ? rowsBatch({ name, tags, columns: ['count'], rows: [[BigInt(count)]] }) : undefined,
+  );
 }
 
 function isEstimate(statement: ShowCardinality): boolean {
@@ -74,13 +66,9 @@ function* estimate(statement: ShowCardinality, context: QueryContext): Steps<Res
   if (context.catalog.hasDatabase(database)) {
     const of = statement.of === 'series' ? 'series' : 'measurements';
     const asked = { filter: { database }, of } as const;
-    for (const batch of lookUp(context, 'cardinality', asked)) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
+    yield* forEachBatch(lookUp(context, 'cardinality', asked), (batch) => {
       count += batch.count;
-    }
+    });
   }
   return rowsBatch({ columns: ['cardinality estimation'], rows: [[BigInt(count)]] });
 }
@@ -116,36 +104,25 @@ function* counted(statement: ShowCardinality, execution: ExecutionContext): Oper
 }
 
 /** The number of fields of each measurement that has any. */
-function* countFieldKeys(
-  pieces: Operator<Piece<TypedField>>,
-): Operator<Counted & { readonly name: string }> {
+function countFieldKeys(pieces: Operator<Piece<TypedField>>): Operator<Counted> {
   let name: string | undefined;
   let field: string | undefined;
-  let count = 0;
-  for (const next of pieces) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, entries } = next;
-
-    if (measurement !== name) {
-      if (name !== undefined) yield { name, count };
-      name = measurement;
-      field = undefined;
-      count = 0;
-    }
+  const counts = mapBatches(pieces, ({ measurement, entries }) => {
+    if (measurement !== name) field = undefined;
+    name = measurement;
+    let count = 0;
     // A field of two types occurs twice, and counts once.
     for (const entry of entries) {
       if (entry.name !== field) count++;
       field = entry.name;
     }
-  }
-  if (name !== undefined) yield { name, count };
+    return { name: measurement, count };
+  });
+  return sums(counts);
 }
 
 /** Counts of each measurement, if storage returns its parts once and in order. */
-function* countPerMeasurement(
+function countPerMeasurement(
   statement: ShowCardinality,
   filter: SchemaFilter,
   execution: ExecutionContext,
@@ -153,35 +130,19 @@ function* countPerMeasurement(
   const { query } = execution;
   switch (statement.of) {
     case 'series':
-      for (const batch of lookUp(query, 'series-cardinality', { filter })) {
-        if (isPause(batch)) {
-          yield batch;
-          continue;
-        }
-
-        yield { name: batch.measurement, count: batch.count };
-      }
-      break;
+      return mapBatches(
+        lookUp(query, 'series-cardinality', { filter }),
+        ({ measurement, count }) => ({ name: measurement, count }),
+      );
     case 'tag-key':
-      yield* sums(tagKeyCounts(filter, execution));
-      break;
+      return sums(
+        mapBatches(lookUp(query, 'tag-keys', { filter }), ({ measurement, keys }) => ({
+          name: measurement,
+          count: keys.length,
+        })),
+      );
     default:
-      yield* countTagValues(tagKeysOf(statement), filter, execution);
-  }
-}
-
-function* tagKeyCounts(
-  filter: SchemaFilter,
-  { query }: ExecutionContext,
-): Operator<{ readonly name: string; readonly count: number }> {
-  for (const next of lookUp(query, 'tag-keys', { filter })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, keys } = next;
-
-    yield { name: measurement, count: keys.length };
+      return countTagValues(tagKeysOf(statement), filter, execution);
   }
 }
 
@@ -198,31 +159,20 @@ function* countTagValues(
   // Keys may have values in common, which count once.
   const isOneKey = keys.kind === 'in' && keys.keys.length === 1;
   let members: Members | undefined;
-  const counts = function* countValues(): Operator<{ name: string; count: number }> {
-    let last: string | undefined;
-    const asked = { filter, keys };
-    for (const batch of lookUp(execution.query, 'tag-values', asked)) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-
-      const { measurement: name, values } = batch;
-      if (isOneKey) {
-        yield { name, count: values.length };
-        continue;
-      }
-      if (name !== last) {
-        members?.release();
-        members = new Members(execution);
-        last = name;
-      }
-      const before = members?.size ?? 0;
-      for (const value of values) members?.add(value);
-      yield { name, count: (members?.size ?? 0) - before };
+  let last: string | undefined;
+  const found = lookUp(execution.query, 'tag-values', { filter, keys });
+  const counts = mapBatches(found, ({ measurement: name, values }) => {
+    if (isOneKey) return { name, count: values.length };
+    if (members === undefined || name !== last) {
+      members?.release();
+      members = new Members(execution);
+      last = name;
     }
-  };
-  yield* sums(counts());
+    const before = members.size;
+    for (const value of values) members.add(value);
+    return { name, count: members.size - before };
+  });
+  yield* sums(counts);
 }
 
 /**
@@ -237,39 +187,31 @@ function* knownTagValues(
   const isPlain = filter.where === undefined && filter.timeRange === undefined;
   if (!isPlain || keys.kind !== 'in' || keys.keys.length !== 1) return undefined;
   const counts: Counted[] = [];
-  for (const batch of lookUp(query, 'tag-cardinality', { filter, keys })) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
+  let areExact = true as boolean;
+  const take = (batch: SchemaBatch & { readonly kind: 'tag-cardinality' }): void => {
     for (const { count, isExact } of batch.keys) {
-      if (!isExact) return undefined;
+      areExact &&= isExact;
       counts.push({ name: batch.measurement, count });
     }
-  }
-  return counts;
+  };
+  yield* forEachBatch(lookUp(query, 'tag-cardinality', { filter, keys }), take, () => !areExact);
+  return areExact ? counts : undefined;
 }
 
 /** Sums of consecutive counts of one name. */
 function* sums(
   counts: Operator<{ readonly name: string; readonly count: number }>,
 ): Operator<Counted> {
-  let open: { readonly name: string; count: number } | undefined;
-  for (const next of counts) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { name, count } = next;
-
+  let open = undefined as { readonly name: string; count: number } | undefined;
+  yield* mapBatches(counts, ({ name, count }) => {
     if (open?.name === name) {
       open.count += count;
-      continue;
+      return undefined;
     }
-    if (open !== undefined) yield open;
+    const done = open;
     open = { name, count };
-  }
+    return done;
+  });
   if (open !== undefined) yield open;
 }
 
@@ -287,15 +229,9 @@ function* groupTags(
     }
     const matches = dimension.kind === 'regex' ? textMatcher(dimension.pattern) : () => true;
     for (const database of new Set(filters.map((filter) => filter.database))) {
-      for (const next of lookUp(context, 'tag-keys', { filter: { database } })) {
-        if (isPause(next)) {
-          yield next;
-          continue;
-        }
-        const { keys } = next;
-
+      yield* forEachBatch(lookUp(context, 'tag-keys', { filter: { database } }), ({ keys }) => {
         for (const key of keys) if (matches(key)) names.add(key);
-      }
+      });
     }
   }
   return [...names].sort(compareBytes);

@@ -11,7 +11,7 @@ import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
 import { oneSeriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { measurementsOf, withCondition } from './show-sources.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 type ShowMeasurements = Extract<ShowStatement, { kind: 'show-measurements' }>;
@@ -46,19 +46,13 @@ function refuseOther({ left, operator, span }: Binary): never {
   });
 }
 
-function* named(
+function named(
   filter: SchemaFilter,
   chosen: ReadonlySet<string> | undefined,
   { query }: ExecutionContext,
 ): Operator<RowPiece> {
-  for (const next of lookUp(query, 'measurements', { filter })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { names } = next;
-
+  return mapBatches(lookUp(query, 'measurements', { filter }), ({ names }) => {
     const shown = chosen === undefined ? names : names.filter((name) => chosen.has(name));
-    yield { name: 'measurements', columns: [shown] };
-  }
+    return { name: 'measurements', columns: [shown] };
+  });
 }

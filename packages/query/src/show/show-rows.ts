@@ -1,7 +1,7 @@
 // Output of SHOW statements: columns of strings become series piece by piece, with LIMIT and OFFSET
 // applied as they arrive, so that a result of any size takes the memory of one piece.
 import type { ResultBatch } from '../result.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches, mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Rows of one series; pieces of one series follow each other. */
@@ -21,7 +21,7 @@ export type RowLimits = {
  * The series that consist of the pieces. LIMIT and OFFSET count the rows of each, as recorded.
  * Series without rows are left out.
  */
-export function* seriesOf(
+export function seriesOf(
   pieces: Operator<RowPiece>,
   columns: readonly string[],
   limits: RowLimits,
@@ -29,20 +29,15 @@ export function* seriesOf(
   let rows: RowWindow | undefined;
   let name: string | undefined;
   let isContinuation = false;
-  for (const piece of pieces) {
-    if (isPause(piece)) {
-      yield piece;
-      continue;
-    }
-
+  return mapBatches(pieces, (piece): ResultBatch | undefined => {
     if (rows === undefined || piece.name !== name) {
       rows = new RowWindow(limits);
       name = piece.name;
       isContinuation = false;
     }
     const [start, end] = rows.take(piece.columns[0]?.length ?? 0);
-    if (start === end) continue;
-    yield {
+    if (start === end) return undefined;
+    const batch: ResultBatch = {
       name,
       columns,
       rowCount: end - start,
@@ -50,29 +45,25 @@ export function* seriesOf(
       isContinuation,
     };
     isContinuation = true;
-  }
+    return batch;
+  });
 }
 
 /**
  * The one series that consists of pieces with the same name: nothing is read after its last row.
  */
-export function* oneSeriesOf(
+export function oneSeriesOf(
   pieces: Operator<RowPiece>,
   columns: readonly string[],
   limits: RowLimits,
 ): Operator<ResultBatch> {
   const most = Number(limits.limit ?? 0n);
   let count = 0;
-  for (const batch of seriesOf(pieces, columns, limits)) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
-    yield batch;
+  const counted = function* (batch: ResultBatch): Operator<ResultBatch> {
     count += batch.rowCount;
-    if (count === most) return;
-  }
+    yield batch;
+  };
+  return flatMapBatches(seriesOf(pieces, columns, limits), counted, () => count === most);
 }
 
 /** LIMIT and OFFSET over rows that come in pieces; a LIMIT of 0 means no limit. */

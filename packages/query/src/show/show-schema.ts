@@ -9,13 +9,13 @@ import { lookUp } from '../look-up.ts';
 import { ExecutionContext } from '../execution/execution-context.ts';
 import type { ResultBatch } from '../result.ts';
 import { compareSeriesKeys } from '../series-key.ts';
-import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
+import type { SchemaBatch, SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
 import { seriesCondition } from './show-context.ts';
 import { oneSeriesOf, rowsNeeded, seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
 import { measurementsOf, merged, sourceFilters } from './show-sources.ts';
 import type { Piece } from './show-sources.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>;
@@ -42,35 +42,22 @@ export function* showSeries(
   const order = hasTime ? 'key' : 'tags';
   const answers = filters.map((filter) => seriesKeys(filter, execution, order));
   const keys = merged(answers, hasTime ? compareBytes : compareSeriesKeys);
-  yield* oneSeriesOf(unnamed(keys), ['key'], statement);
+  const unnamed = mapBatches(keys, ({ entries }) => ({ columns: [entries] }));
+  yield* oneSeriesOf(unnamed, ['key'], statement);
 }
 
 /** Keys of the series that match a filter. */
-export function* seriesKeys(
+export function seriesKeys(
   filter: SchemaFilter,
   { query }: ExecutionContext,
   order: SeriesOrder = 'tags',
 ): Operator<Piece<string>> {
-  for (const next of lookUp(query, 'series', { filter, order })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, keys } = next;
-
-    yield { measurement, entries: keys };
-  }
+  return mapBatches(lookUp(query, 'series', { filter, order }), piece);
 }
 
-function* unnamed(pieces: Operator<Piece<string>>): Operator<RowPiece> {
-  for (const next of pieces) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { entries } = next;
-    yield { columns: [entries] };
-  }
+/** The keys of a batch, as the entries of its measurement. */
+function piece({ measurement, keys }: SchemaBatch & { readonly kind: 'series' | 'tag-keys' }) {
+  return { measurement, entries: keys };
 }
 
 /** SHOW TAG KEYS: keys of the series that match, per measurement. */
@@ -87,34 +74,14 @@ export function* showTagKeys(
     execution,
   );
   const keys = merged(
-    filters.map((filter) => tagKeys(filter, execution)),
+    filters.map((filter) => mapBatches(lookUp(context, 'tag-keys', { filter }), piece)),
     compareBytes,
   );
-  yield* seriesOf(keyed(keys), ['tagKey'], statement);
-}
-
-function* tagKeys(filter: SchemaFilter, { query }: ExecutionContext): Operator<Piece<string>> {
-  for (const next of lookUp(query, 'tag-keys', { filter })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, keys } = next;
-
-    yield { measurement, entries: keys };
-  }
-}
-
-function* keyed(pieces: Operator<Piece<string>>): Operator<RowPiece> {
-  for (const next of pieces) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, entries } = next;
-
-    yield { name: measurement, columns: [entries] };
-  }
+  const named = mapBatches(keys, ({ measurement, entries }) => ({
+    name: measurement,
+    columns: [entries],
+  }));
+  yield* seriesOf(named, ['tagKey'], statement);
 }
 
 /** The selection of WITH KEY. */
@@ -158,36 +125,24 @@ export function* showTagValues(
 }
 
 /** Several answers of keys and values as one. */
-function* mergedPairs(answers: readonly Operator<RowPiece>[]): Operator<RowPiece> {
-  const pairs = answers.map(function* pairsOf(pieces): Operator<Piece<Pair>> {
-    for (const next of pieces) {
-      if (isPause(next)) {
-        yield next;
-        continue;
-      }
-      const { name = '', columns } = next;
-
+function mergedPairs(answers: readonly Operator<RowPiece>[]): Operator<RowPiece> {
+  const pairs = answers.map((pieces) =>
+    mapBatches(pieces, ({ name = '', columns }): Piece<Pair> => {
       const [keys = [], values = []] = columns;
-      yield { measurement: name, entries: keys.map((key, i) => [key, values[i] ?? '']) };
-    }
-  });
+      return { measurement: name, entries: keys.map((key, i) => [key, values[i] ?? '']) };
+    }),
+  );
   const compare = (a: Pair, b: Pair): number =>
     compareBytes(a[0], b[0]) || compareBytes(a[1], b[1]);
-  for (const next of merged(pairs, compare)) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, entries } = next;
-
-    const columns = [entries.map(([key]) => key), entries.map(([, value]) => value)];
-    yield { name: measurement, columns };
-  }
+  return mapBatches(merged(pairs, compare), ({ measurement, entries }) => ({
+    name: measurement,
+    columns: [entries.map(([key]) => key), entries.map(([, value]) => value)],
+  }));
 }
 
 type Pair = readonly [key: string, value: string];
 
-function* tagValues(
+function tagValues(
   asked: {
     readonly filter: SchemaFilter;
     readonly keys: TagKeyMatch;
@@ -195,15 +150,10 @@ function* tagValues(
   },
   { query }: ExecutionContext,
 ): Operator<RowPiece> {
-  for (const next of lookUp(query, 'tag-values', asked)) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, key, values } = next;
-
-    yield { name: measurement, columns: [values.map(() => key), values] };
-  }
+  return mapBatches(lookUp(query, 'tag-values', asked), ({ measurement, key, values }) => ({
+    name: measurement,
+    columns: [values.map(() => key), values],
+  }));
 }
 
 /** SHOW FIELD KEYS: of the default policy, or of the one that a source names. */
@@ -220,7 +170,11 @@ export function* showFieldKeys(
     execution,
   );
   const fields = yield* fieldsOf(filters, execution);
-  yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
+  const named = mapBatches(fields, ({ measurement, entries }) => ({
+    name: measurement,
+    columns: [entries.map(({ name }) => name), entries.map(({ type }) => type)],
+  }));
+  yield* seriesOf(named, ['fieldKey', 'fieldType'], statement);
 }
 
 export type TypedField = { readonly name: string; readonly type: string };
@@ -242,31 +196,12 @@ export function* fieldsOf(
       });
   }
   return merged(
-    named.map((filter) => fields(filter, execution)),
+    named.map((filter) =>
+      mapBatches(lookUp(execution.query, 'fields', { filter }), ({ measurement, fields }) => ({
+        measurement,
+        entries: fields,
+      })),
+    ),
     (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
   );
-}
-
-function* fields(filter: SchemaFilter, { query }: ExecutionContext): Operator<Piece<TypedField>> {
-  for (const batch of lookUp(query, 'fields', { filter })) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
-    yield { measurement: batch.measurement, entries: batch.fields };
-  }
-}
-
-function* nameAndType(pieces: Operator<Piece<TypedField>>): Operator<RowPiece> {
-  for (const next of pieces) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, entries } = next;
-
-    const columns = [entries.map(({ name }) => name), entries.map(({ type }) => type)];
-    yield { name: measurement, columns };
-  }
 }

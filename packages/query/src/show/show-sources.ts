@@ -10,7 +10,7 @@ import { Members } from './members.ts';
 import { asksForName, forMeasurement } from './name-condition.ts';
 import { placeOf } from './show-context.ts';
 import type { Place, PlaceOptions, SeriesCondition } from './show-context.ts';
-import { isPause } from '../operator.ts';
+import { forEachBatch, nextBatch } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Entries of a merged piece. */
@@ -66,14 +66,9 @@ function* namesOf(
       continue;
     }
     const filter = { database, measurementPattern: pattern };
-    for (const found of lookUp(execution.query, 'measurements', { filter })) {
-      if (isPause(found)) {
-        yield found;
-        continue;
-      }
-
-      for (const each of found.names) members.add(each);
-    }
+    yield* forEachBatch(lookUp(execution.query, 'measurements', { filter }), ({ names }) => {
+      for (const each of names) members.add(each);
+    });
   }
   return { measurements: [...members.texts] };
 }
@@ -92,13 +87,7 @@ export function* withCondition(
   if (where === undefined) return [ranged];
   if (!asksForName(where)) return [{ ...ranged, where }];
   const byRest = new Map<string, { readonly rest: Predicate; readonly names: Members }>();
-  for (const next of lookUp(execution.query, 'measurements', { filter })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { names } = next;
-
+  yield* forEachBatch(lookUp(execution.query, 'measurements', { filter }), ({ names }) => {
     for (const name of names) {
       const rest = forMeasurement(where, name);
       if (rest.kind === 'constant' && !rest.value) continue;
@@ -107,7 +96,7 @@ export function* withCondition(
       byRest.set(id, known);
       known.names.add(name);
     }
-  }
+  });
   return Array.from(byRest.values(), ({ rest, names }) => ({
     ...ranged,
     measurementPattern: undefined,
@@ -123,14 +112,9 @@ export function* measurementsOf(
 ): Steps<Members> {
   const names = new Members(execution);
   for (const filter of filters) {
-    for (const batch of lookUp(execution.query, 'measurements', { filter })) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-
+    yield* forEachBatch(lookUp(execution.query, 'measurements', { filter }), (batch) => {
       for (const name of batch.names) names.add(name);
-    }
+    });
   }
   return names;
 }
@@ -201,17 +185,10 @@ class Head<T> {
   *next(): Steps {
     this.#piece = undefined;
     this.current = undefined;
-    for (let step = this.#answer.next(); step.done !== true; step = this.#answer.next()) {
-      const { value } = step;
-      if (isPause(value)) {
-        yield value;
-        continue;
-      }
-      this.#piece = value;
+    do {
+      this.#piece = yield* nextBatch(this.#answer);
       this.#at = -1;
-      if (this.advance()) return;
-    }
-    this.#piece = undefined;
+    } while (!this.advance() && this.#piece !== undefined);
   }
 
   close(): void {

@@ -11,7 +11,7 @@ import type { SchemaFilter } from '../series-source.ts';
 import { seriesCondition } from './show-context.ts';
 import { seriesOf } from './show-rows.ts';
 import type { RowPiece } from './show-rows.ts';
-import { isPause } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 const SYSTEM_FIELDS: ReadonlySet<string> = new Set(['_name', '_seriesKey']);
@@ -50,35 +50,24 @@ export function* runSystemFields(
       measurementPattern: pattern,
     };
     const pieces = rowsPerSeries(names, { ...filter, ...condition }, context);
-    for (const batch of seriesOf(pieces, columns, statement)) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-
+    yield* mapBatches(seriesOf(pieces, columns, statement), (batch): ResultBatch => {
       const times = new BigInt64Array(batch.rowCount);
-      yield {
+      return {
         ...batch,
         columns: ['time', ...columns],
         values: [{ type: 'time', values: times, valid: undefined }, ...batch.values],
       };
-    }
+    });
   }
 }
 
-function* rowsPerSeries(
+function rowsPerSeries(
   names: readonly string[],
   filter: SchemaFilter,
   context: QueryContext,
 ): Operator<RowPiece> {
-  for (const next of lookUp(context, 'series', { filter })) {
-    if (isPause(next)) {
-      yield next;
-      continue;
-    }
-    const { measurement, keys } = next;
-
-    const columns = names.map((name) => (name === '_name' ? keys.map(() => measurement) : keys));
-    yield { name: measurement, columns };
-  }
+  return mapBatches(lookUp(context, 'series', { filter }), ({ measurement, keys }) => ({
+    name: measurement,
+    columns: names.map((name) => (name === '_name' ? keys.map(() => measurement) : keys)),
+  }));
 }

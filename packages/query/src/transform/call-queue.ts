@@ -4,6 +4,7 @@ import { sliceColumn } from '../batch/column-ops.ts';
 import type { PointBatch } from '../batch/point-batch.ts';
 import type { Filler } from '../fill/fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
+import type { Steps } from '../operator.ts';
 
 /** The steps from the reduced points of a call to its rows. Absent steps are skipped. */
 export type CallSteps = {
@@ -43,24 +44,29 @@ export class CallQueue {
   }
 
   /**
-   * The batch that the next point is in, or `undefined` when there is none yet. Then `isEnded`
-   * tells whether there will be one, and `isBusy` whether calling again continues: empty batches
-   * and long calculations end the call, so that nothing waits for a million windows that OFFSET
-   * leaves out.
+   * The batch that the next point is in; undefined when there is none, or none was loaded yet.
+   * Without one, `isEnded` tells whether one may still come.
    */
-  peek(): PointBatch | undefined {
+  get head(): PointBatch | undefined {
+    return this.#head;
+  }
+
+  /**
+   * Calculates until there is a head, as far as points were pushed. Pauses during long calculations
+   * and after batches of which nothing is left: OFFSET may leave out a million windows.
+   */
+  *load(): Steps {
     while (this.#head === undefined) {
       const [first] = this.#pending;
-      if (first === undefined) return undefined;
+      if (first === undefined) return;
       const next = first.next();
       if (next.done === true) {
         this.#pending.shift();
         continue;
       }
       if (next.value !== undefined) this.#accept(next.value);
-      if (this.#head === undefined) return undefined;
+      if (this.#head === undefined) yield;
     }
-    return this.#head;
   }
 
   /** Cuts a batch to the part that OFFSET and LIMIT leave. Nothing is computed after the limit. */
@@ -81,15 +87,11 @@ export class CallQueue {
   }
 
   get isEnded(): boolean {
-    return (this.#isClosed || this.#isExhausted) && this.peek() === undefined && !this.isBusy;
+    const isComplete = this.#isClosed || this.#isExhausted;
+    return isComplete && this.#head === undefined && this.#pending.length === 0;
   }
 
-  /** Whether a calculation is unfinished. */
-  get isBusy(): boolean {
-    return this.#head === undefined && this.#pending.length > 0;
-  }
-
-  /** Row of the next point in `peek()`. */
+  /** Row of the next point in `head`. */
   get row(): number {
     return this.#row;
   }

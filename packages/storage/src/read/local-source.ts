@@ -1,7 +1,7 @@
 // SeriesSource over an engine in the same thread.
 import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectNames, eachMeasurement, isPause, zeroCounters } from '@tidemark/query';
+import { collectNames, eachMeasurement, nextBatch, zeroCounters } from '@tidemark/query';
 import type {
   AggregateFunction,
   Operator,
@@ -75,11 +75,13 @@ export class LocalSource implements SeriesSource {
 
 /** The single value of an answer. */
 export function* only<T>(answer: Operator<T>): Steps<T> {
-  for (const value of answer) {
-    if (!isPause(value)) return value;
-    yield value;
+  try {
+    const value = yield* nextBatch(answer);
+    if (value === undefined) throw new Internal('an answer of one value was empty');
+    return value;
+  } finally {
+    answer.return();
   }
-  throw new Internal('an answer of one value was empty');
 }
 
 function localSnapshot(options: LocalSourceOptions): SourceSnapshot {

@@ -1,6 +1,5 @@
 // Runs work of the storage thread in slices of some milliseconds, so that writes and other requests
 // get their turns.
-import { isPause } from '@tidemark/query';
 import type { Operator } from '@tidemark/query';
 
 import { withAdvice } from '../damage.ts';
@@ -10,7 +9,8 @@ import { cancelledBy } from './cancelled.ts';
 export type SliceOptions = { readonly turns: Turns; readonly signal: AbortSignal };
 
 /**
- * Yields the same batches. Where the work pauses and its slice is used up, waits for the next turn.
+ * Yields the same batches. Where the work gives others a turn and its slice is used up, waits for
+ * the next turn.
  */
 export function* sliced<T>(work: Operator<T>, { turns, signal }: SliceOptions): Operator<T> {
   try {
@@ -19,7 +19,7 @@ export function* sliced<T>(work: Operator<T>, { turns, signal }: SliceOptions): 
       if (signal.aborted) throw cancelledBy(signal);
       const step = work.next();
       if (step.done === true) return;
-      if (!isPause(step.value)) yield step.value;
+      if (step.value !== undefined) yield step.value;
     }
   } catch (error) {
     throw withAdvice(error);

@@ -1,7 +1,13 @@
 // A remote read: matchers become a scan of the field `value` of the selected measurements.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, textBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
+import {
+  executeSeries,
+  ExecutionContext,
+  flatMapBatches,
+  forEachBatch,
+  textMatcher,
+} from '@tidemark/query';
 import type { Predicate, QueryContext, Steps } from '@tidemark/query';
 
 import { labelFields, sampleFields } from './messages.ts';
@@ -48,12 +54,7 @@ function* runRemoteQuery(
   const series: EncodedSeries[] = [];
   let key: string | undefined;
   let samples: Uint8Array[] = [];
-  for (const batch of batches) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-    const { group, times } = batch;
+  yield* flatMapBatches(batches, function* ({ group, times, columns }): Steps {
     if (group.series !== undefined && group.series.key !== key) {
       key = group.series.key;
       samples = [];
@@ -62,9 +63,9 @@ function* runRemoteQuery(
     }
     execution.hold(times.length * SAMPLE_BYTES);
     yield undefined; // Whoever has asked for memory waits for it here.
-    const [column] = batch.columns;
+    const [column] = columns;
     if (column?.type === 'float') samples.push(sampleFields(times, column));
-  }
+  });
   return series;
 }
 
@@ -107,10 +108,9 @@ function* measurementsOf(
   const pattern = matchers.find(({ kind }) => kind === '=~')?.value;
   const filter = { ...target, measurementPattern: pattern && anchored(pattern) };
   const names: string[] = [];
-  for (const batch of snapshot.schema({ kind: 'measurements', filter }, { signal })) {
-    if (isPause(batch)) yield batch;
-    else if (batch.kind === 'measurements') names.push(...batch.names.filter(isNamed));
-  }
+  yield* forEachBatch(snapshot.schema({ kind: 'measurements', filter }, { signal }), (batch) => {
+    if (batch.kind === 'measurements') names.push(...batch.names.filter(isNamed));
+  });
   return names;
 }
 
