@@ -32,7 +32,7 @@ const wantsCode = !process.argv.includes('--no-code');
 if (!isBundleCurrent() || isOlderThanBuildFiles()) await bundle();
 if (wantsCode && !hasCode()) keepCode();
 if (wantsCode && process.execArgv.join() !== SMALL_FLAGS.join()) {
-  // The same for `--profile small`, in a process with its flags.
+  // Repeats the run for `--profile small`, in a process with its flags.
   const { status } = spawnSync(process.execPath, [...SMALL_FLAGS, ...process.argv.slice(1)], {
     stdio: 'inherit',
   });
@@ -66,7 +66,7 @@ async function bundle() {
     platform: 'node',
     target: 'node22',
     format: 'cjs',
-    // `import()` of what is not bundled becomes `require`: programs are not modules that V8 could
+    // `import()` of external packages becomes `require`: programs are not modules that V8 could
     // import from.
     supported: { 'dynamic-import': false },
     external: EXTERNAL,
@@ -78,11 +78,12 @@ async function bundle() {
     ],
   });
   if (warnings.length > 0) throw new Error('the bundler warns: see above');
-  // Also what belongs to an equal program: another build may have kept it in another way.
+  // Including the files of an identical program: another build may have made its code cache
+  // differently.
   for (const file of readdirSync(BUNDLE_DIRECTORY)) {
     if (file.endsWith('.code')) rmSync(join(BUNDLE_DIRECTORY, file));
   }
-  // Programs last, the executable's after those of its threads: it is what tells that the bundle is
+  // Programs last, and the executable after its threads' programs: its presence marks the bundle as
   // complete.
   const rank = ({ path }) =>
     path.endsWith('.map') ? 0 : basename(path) === 'tidemark.cjs' ? 2 : 1;
@@ -92,7 +93,8 @@ async function bundle() {
 }
 
 /**
- * Modules find their files by their own addresses: in the bundle by what they were, relative to it.
+ * Modules find their files by their own address; in the bundle this is their former address,
+ * relative to the bundle.
  */
 function keepModuleAddresses({ onLoad }) {
   onLoad({ filter: /[/\\]packages[/\\][^/\\]+[/\\]dist[/\\].*\.js$/ }, ({ path }) => {
@@ -105,8 +107,8 @@ function keepModuleAddresses({ onLoad }) {
 }
 
 /**
- * Replaces modules of `WITH_FIRST_USE` by an object that has their names and loads them when one of
- * these is read. Only for `import`: `require` gives the module itself.
+ * Replaces the modules of `WITH_FIRST_USE` by an object with their names that loads them when one
+ * is read. Only for `import`: `require` returns the module itself.
  */
 function loadWithFirstUse({ onResolve, onLoad }) {
   const require = createRequire(join(BUNDLE_DIRECTORY, 'tidemark.cjs'));
@@ -130,7 +132,7 @@ function loadWithFirstUse({ onResolve, onLoad }) {
 }
 
 /**
- * The loader reads a byte as a character. What the bundler leaves outside of ASCII are regular
+ * The loader reads bytes as characters. The bundler leaves non-ASCII text only in regular
  * expressions and comments, where an escape means the same.
  */
 function withContentId(contents) {
@@ -141,13 +143,13 @@ function withContentId(contents) {
   return `${text}//${id}`;
 }
 
-/** Atomically: what another process reads meanwhile is whole. */
+/** Atomically, so that another process never reads a partial file. */
 function replaceFile(path, contents) {
   writeFileSync(`${path}.${process.pid}`, contents);
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Programs with the kinds of use whose code is kept. */
+/** Programs with the kinds of use whose code is cached. */
 function codes() {
   const threads = new Set(Object.values(THREADS).flat());
   return [
@@ -156,14 +158,14 @@ function codes() {
   ];
 }
 
-/** Whether V8 takes all of it, as a process with the flags of this one starts. */
+/** Whether V8 accepts the whole code cache, in a process started with this one's flags. */
 function hasCode() {
   return codes().every(([name, kind]) => loader.compile(BUNDLE_DIRECTORY, name, kind).isCached);
 }
 
 /**
- * Lets each kind of use happen once and keeps what V8 compiled: a clean stop and a crash lie before
- * the last runs.
+ * Performs each kind of use once and stores what V8 compiled. The last runs follow a clean stop and
+ * a crash.
  */
 function keepCode() {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-build-'));
@@ -177,9 +179,8 @@ function keepCode() {
       runOnce(CODE.services, up) &&
       runOnce(CODE.database, ['tsdb', ...bind, '--bind', '127.0.0.1:0']) &&
       runOnce(CODE.commands, ['--help']);
-    // The bundle works without, only it starts more slowly: a machine without loopback can still
-    // build.
-    // Nobody would notice code that is never used.
+    // The bundle works without a code cache, only slower: a machine without loopback can still
+    // build. But nobody would notice a cache that V8 refuses.
     if (isDone && !hasCode()) throw new Error('V8 refuses the code that it made: other flags?');
     if (!isDone)
       process.stderr.write('no compiled code is kept: Tidemark will start more slowly\n');
@@ -192,7 +193,7 @@ function runOnce(purpose, line) {
   const script = fileURLToPath(new URL('warm-up.cjs', import.meta.url));
   const { status } = spawnSync(process.execPath, [...process.execArgv, script, purpose, ...line], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    // Settings of the one who builds must not reach these services.
+    // The builder's environment must not affect these services.
     env: { PATH: process.env.PATH, TIDEMARK_KEEP_CODE: 'code' },
     timeout: 60_000,
   });

@@ -1,4 +1,4 @@
-/** Loaded from their packages: native code, and clients of other systems that few use. */
+/** Loaded from their packages: native code, and rarely used clients of other systems. */
 export const EXTERNAL = [
   '@node-rs/bcrypt',
   'kafkajs',
@@ -10,9 +10,8 @@ export const EXTERNAL = [
 ];
 
 /**
- * Loaded when the first of their functions is used, not when a module that imports them is: they
- * took 30 of the 270 ms of processor time of a start. A class that extends one of theirs loads it
- * at once.
+ * Loaded on first use of their functions, not with the modules that import them: they took 30 of
+ * the 270 ms of processor time of a start. A class that extends one of theirs loads it at once.
  */
 export const WITH_FIRST_USE = [
   '@node-rs/bcrypt',

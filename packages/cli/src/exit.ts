@@ -12,7 +12,7 @@ export class UsageError extends Error {
 }
 
 /**
- * What to print for an error that ends a command. Bugs show their stack, everything else one
+ * The text to print for an error that ends a command. Bugs show their stack, everything else one
  * sentence.
  */
 export function describeError(error: unknown): string {
@@ -28,7 +28,7 @@ export function describeError(error: unknown): string {
   return String(error);
 }
 
-/** Findings whose sentences name what was found and what could stand there. */
+/** Findings whose message already says what was expected. */
 const SAYING_WHAT_IS_EXPECTED = new Set(['TICK_UNEXPECTED_TOKEN', 'TICK_INVALID_TOKEN']);
 
 function misfitOf({ found, expected = [] }: ScriptDiagnostic): string {
@@ -37,8 +37,8 @@ function misfitOf({ found, expected = [] }: ScriptDiagnostic): string {
 }
 
 /**
- * Where a script is wrong and what to write instead, one line for each finding, each behind a line
- * break. What `told` ends with is not said again.
+ * The errors of a script with their hints, one line each, each preceded by a line break. A text
+ * with which `told` ends is not repeated.
  */
 export function describeFindings(findings: readonly ScriptDiagnostic[], told: string): string {
   return findings
@@ -53,7 +53,7 @@ export function describeFindings(findings: readonly ScriptDiagnostic[], told: st
     .join('');
 }
 
-/** The exit status that belongs to an error. */
+/** The exit status for an error. */
 export function exitStatusOf(error: unknown): ExitStatus {
   return error instanceof UsageError ? ExitStatus.Usage : ExitStatus.Failed;
 }

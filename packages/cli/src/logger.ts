@@ -15,13 +15,11 @@ import type { LogForm } from './output/log-line.ts';
 /** Levels that `--log-level` accepts. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** Loggers of the services of this process; those that write to one place share it. */
+/** Loggers of the services of this process; those with the same destination share it. */
 export class Loggers {
   readonly #places = new Map<string, Place>();
 
-  /**
-   * A logger as a section `logging` wants it. Throws `UsageError` when its file cannot be opened.
-   */
+  /** A logger for a section `logging`. Throws `UsageError` when its file cannot be opened. */
   open({ file, format, level }: LoggingConfig): Logger {
     const place = this.#places.get(file) ?? openPlace(file);
     this.#places.set(file, place);
@@ -40,16 +38,13 @@ export class Loggers {
     );
   }
 
-  /** Opens files again: somebody may have moved them away. */
+  /** Reopens files, which may have been rotated. */
   reopen(): void {
     for (const place of this.#places.values()) place.reopen?.();
   }
 }
 
-/**
- * A stack belongs to what should not happen; refusals, timeouts and closed connections happen at
- * every stop.
- */
+/** Stacks are for bugs; refusals, timeouts and closed connections are normal at every stop. */
 function describeFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error) ?? codeOf(error.cause);
@@ -63,10 +58,7 @@ const codeOf = (error: unknown): string | undefined =>
 
 type Place = DestinationStream & { readonly isTerminal: boolean; readonly reopen?: () => void };
 
-/**
- * Standard output stays free for the ready line and for what commands print, unless it is asked
- * for.
- */
+/** Standard output is reserved for the ready line and for output of commands, unless configured. */
 const DESCRIPTORS: Readonly<Record<string, number>> = { STDERR: 2, STDOUT: 1 };
 
 function openPlace(file: string): Place {

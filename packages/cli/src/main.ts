@@ -8,12 +8,12 @@ import { describeError, ExitStatus, exitStatusOf } from './exit.ts';
 import { withOurOptions, withOurVerbs } from './old-client.ts';
 import { buildProgram } from './program.ts';
 
-/** Generated names that are documented options of the commands themselves. */
+/** Generated names that are also documented options of the commands. */
 const SHORTCUT_NAMES = ['data-dir', 'skip-config-overrides', 'log-level', 'config'];
 
 const SERVICE_COMMANDS: ReadonlySet<string> = new Set(['up', 'tsdb', 'engine']);
 
-/** Runs a command line; the exit status. Never throws. */
+/** Runs a command line; returns the exit status. Never throws. */
 export async function main(argv: readonly string[]): Promise<ExitStatus> {
   let status: number = ExitStatus.Ok;
   try {

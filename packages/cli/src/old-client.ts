@@ -1,8 +1,8 @@
-// Translates command lines of Kapacitor's client, so that scripts made for it keep working: its
-// layout (`define ID`, `list tasks`), its names of options (`-recording-id`) and its single dash.
+// Translates command lines of Kapacitor's client, so that scripts written for it keep working: its
+// layout (`define ID`, `list tasks`), its option names (`-recording-id`) and its single dash.
 import type { Command } from 'commander';
 
-/** Its verbs, and what they are here. Those that are the same are left out. */
+/** Its verbs and ours, where they differ. */
 const VERBS: Readonly<Record<string, readonly string[]>> = {
   define: ['task', 'define'],
   'define-template': ['template', 'define'],
@@ -23,7 +23,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   vars: ['engine', 'stats', '--json'],
 };
 
-/** What its `list` and `delete` take, and the group that has it here. */
+/** Arguments of its `list` and `delete`, and our groups. */
 const KINDS: Readonly<Record<string, string>> = {
   tasks: 'task',
   templates: 'template',
@@ -34,14 +34,14 @@ const KINDS: Readonly<Record<string, string>> = {
   'service-tests': 'service-test',
 };
 
-/** Options in front of its verb, and whether a value follows. */
+/** Options before its verb, and whether a value follows. */
 const GLOBAL_OPTIONS: Readonly<Record<string, boolean>> = {
   url: true,
   skipVerify: false,
   token: true,
 };
 
-/** Its names of options, where ours differ. */
+/** Its option names, where ours differ. */
 const OPTIONS: Readonly<Record<string, string>> = {
   tick: 'script',
   'recording-id': 'id',
@@ -49,7 +49,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   skipVerify: 'skip-verify',
 };
 
-/** The arguments in our layout; those that are no command line of the other client as they are. */
+/** The arguments in our layout; other command lines are returned unchanged. */
 export function withOurVerbs(argv: readonly string[]): readonly string[] {
   const { globals, rest } = takeGlobals(argv);
   const [verb = '', second = '', ...more] = rest;
@@ -57,7 +57,7 @@ export function withOurVerbs(argv: readonly string[]): readonly string[] {
   if (ours !== undefined) return [...ours, ...rest.slice(1), ...globals];
   if ((verb === 'list' || verb === 'delete') && Object.hasOwn(KINDS, second))
     return [KINDS[second] ?? '', verb, ...more, ...globals];
-  // `replay` alone replays a recording there.
+  // There, `replay` alone replays a recording.
   if (verb === 'replay' && /^--?(recording|task|replay-id)\b/.test(second))
     return ['replay', 'recording', ...rest.slice(1), ...globals];
   return globals.length === 0 ? argv : [...rest, ...globals];
@@ -77,9 +77,8 @@ function takeGlobals(argv: readonly string[]): {
 }
 
 /**
- * The arguments with the options of their command spelt as ours: `-task x` and `-no-wait=true` as
- * well as the other names. Only names that the command knows are touched, so values that begin with
- * a dash stay.
+ * The arguments with options spelt as ours: handles `-task x`, `-no-wait=true` and the other names.
+ * Only names known to the command are changed, so values that begin with a dash stay.
  */
 export function withOurOptions(program: Command, argv: readonly string[]): readonly string[] {
   const { command, depth } = commandOf(program, argv);
@@ -90,7 +89,7 @@ export function withOurOptions(program: Command, argv: readonly string[]): reado
   );
 }
 
-/** The command that the first words name, and how many words that takes. */
+/** The command named by the first words, and the number of those words. */
 function commandOf(
   program: Command,
   argv: readonly string[],

@@ -26,7 +26,7 @@ variable (TIDEMARK_HTTP_MAX_BODY_SIZE=50m); with \`up\` the names start with dat
 Command lines of Kapacitor's client are understood, too: define ID -tick FILE, list tasks, record batch -past 1h.`;
 
 /**
- * The program with the commands that the first of these arguments may mean; with all of them when
+ * The program with the commands that the first of these arguments may mean, or with all of them if
  * there are none.
  */
 export async function buildProgram(
@@ -40,7 +40,7 @@ export async function buildProgram(
     .helpOption('-h, --help', 'print help')
     .addHelpText('after', NOTES)
     .showSuggestionAfterError()
-    // Options behind a subcommand are the subcommand's, also where both have one of that name.
+    // Options after a subcommand belong to it, even if the parent has one of the same name.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: (text) => process.stderr.write(text) });
@@ -52,7 +52,7 @@ export async function buildProgram(
   return program;
 }
 
-/** Every command that there is; for what describes them. */
+/** The program with every command, for describing them. */
 export function wholeProgram(): Promise<Command> {
   return buildProgram(new CommandGroups(() => undefined), [], new Map());
 }

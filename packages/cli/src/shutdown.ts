@@ -12,7 +12,7 @@ type Closeable = {
   readonly reload?: (() => void | Promise<void>) | undefined;
 };
 
-/** Collects what was opened; closes it once, in reverse order. */
+/** Collects open resources; closes them once, in reverse order. */
 export class Shutdown {
   readonly #log: Logger;
   readonly #opened: Closeable[] = [];
@@ -27,19 +27,19 @@ export class Shutdown {
     this.#opened.push({ name, close, reload });
   }
 
-  /** Reads again what may change while running: certificates, load directories, sideload files. */
+  /** Reloads what may change while running: certificates, load directories, sideload files. */
   async reloadAll(): Promise<void> {
     for (const part of this.#opened) {
       try {
         await part.reload?.();
       } catch (error) {
-        // What was read before stays in use; the log says what is wrong with the new one.
+        // The previous content stays in use; the log contains the error of the new one.
         this.#log.error({ err: error, part: part.name }, 'reloading failed');
       }
     }
   }
 
-  /** Closes everything; `true` when all of it went well. Later calls wait for the first one. */
+  /** Closes everything; returns whether all of it succeeded. Later calls wait for the first one. */
   closeAll(): Promise<boolean> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -61,7 +61,8 @@ export class Shutdown {
 }
 
 /**
- * Closes everything, and ends the process when that takes too long. Whether all of it went well.
+ * Closes everything, and ends the process if that takes too long. Returns whether all of it
+ * succeeded.
  */
 export async function closeInTime(shutdown: Shutdown, log: Logger): Promise<boolean> {
   const deadline = setTimeout(() => {
@@ -79,8 +80,8 @@ export async function closeInTime(shutdown: Shutdown, log: Logger): Promise<bool
 }
 
 /**
- * Ends the process, whatever its threads do. `process.exit` waits for those of Node's pool: one
- * that waits for a disk or a name server would hold it back.
+ * Ends the process, whatever its threads do. `process.exit` waits for Node's thread pool, which may
+ * be blocked by a disk or a name server.
  */
 export function exitAtOnce(): never {
   // The first process of a container cannot be killed from within, and ends as usual.
@@ -88,7 +89,7 @@ export function exitAtOnce(): never {
   process.exit(ExitStatus.Failed);
 }
 
-/** Resolves with the exit status once a signal has come and everything is closed. */
+/** Resolves with the exit status after a signal, when everything is closed. */
 export function stopOnSignal(shutdown: Shutdown, log: Logger): Promise<number> {
   return new Promise((resolve) => {
     let isStopping = false;
@@ -105,7 +106,7 @@ export function stopOnSignal(shutdown: Shutdown, log: Logger): Promise<number> {
     };
     process.on('SIGHUP', () => {
       log.info('reloading');
-      // Failures are logged there.
+      // It logs its failures.
       void shutdown.reloadAll();
     });
     process.on('SIGTERM', onSignal);

@@ -17,7 +17,7 @@ export function sendJson(response: ServerResponse, status: number, json: object)
   response.end(body);
 }
 
-/** A small body; nothing of one that is too large. */
+/** A small body; `undefined` for one that is too large. */
 export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

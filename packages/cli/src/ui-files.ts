@@ -14,10 +14,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/**
- * Of everything that the page's server answers: scripts, styles and data from here and nowhere
- * else.
- */
+/** For all responses of the page's server: scripts, styles and data only from here. */
 export const SECURITY_HEADERS = {
   'Content-Security-Policy': policy(''),
   'X-Content-Type-Options': 'nosniff',
@@ -39,8 +36,8 @@ function policy(styleNonce: string): string {
 }
 
 /**
- * In the document: the number that allows the editor's own style element, another one for each
- * answer.
+ * Placeholder in the document for the nonce that allows the editor's style element; different in
+ * each response.
  */
 const NONCE_MARK = 'STYLE_NONCE';
 
@@ -49,7 +46,7 @@ export type PageFile = {
   readonly body: Buffer;
 };
 
-/** What a path of the page's server leads to; `undefined` when nothing. */
+/** The file for a path of the page's server; `undefined` if there is none. */
 export async function readPageFile(
   directory: URL,
   path: string,
@@ -60,7 +57,7 @@ export async function readPageFile(
   const name = relative.slice('ui/'.length);
   const isPage = /^[\w-]*$/.test(name);
   const file = new URL(isPage ? 'index.html' : name, directory);
-  // A name may be an address by itself, or lead up.
+  // A name may be an absolute address, or lead up.
   if (!file.href.startsWith(directory.href) || !(await isFile(file))) return undefined;
   if (isPage) return pageDocument(await readFile(file));
   const isHashed = name.startsWith('assets/');
@@ -80,7 +77,7 @@ export async function readPageFile(
 
 const gzipped = promisify(gzip);
 
-/** Files that do not change, packed once; as many as the build has, which is some dozens. */
+/** Compressed immutable files; bounded by the build, which has some dozens. */
 const kept = new Map<string, Buffer>();
 
 async function packed(file: URL): Promise<Buffer> {
@@ -119,7 +116,7 @@ async function isFile(file: URL): Promise<boolean> {
   try {
     return (await stat(file)).isFile();
   } catch {
-    // Missing, or a name that no file can have: both are "not found" to a browser.
+    // Missing, or an invalid name: "not found" to a browser.
     return false;
   }
 }

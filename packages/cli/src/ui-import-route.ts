@@ -11,7 +11,7 @@ import type { Visit } from './ui-server.ts';
 const BODY_BYTES_MAX = 100_000;
 const ASK_TIMEOUT_MS = 10_000;
 
-/** What only admins may read, of each service. */
+/** A resource of each service that only admins may read. */
 const FOR_ADMINS = { tsdb: '/api/audit?limit=1', engine: '/engine/v1/audit?limit=1' } as const;
 
 export async function serveImport(visit: Visit): Promise<void> {
@@ -23,7 +23,7 @@ export async function serveImport(visit: Visit): Promise<void> {
         await requireAdmin(target, anyService(target));
         return sendJson(response, 200, { job: imports.view() ?? null });
       case 'POST': {
-        // Who may not start one does not get memory for a body.
+        // Users without the right must not make the server buffer a body.
         await requireAdmin(target, anyService(target));
         const wanted = parseImportRequest(await readText(request, BODY_BYTES_MAX));
         await requireAdmin(target, serviceOf(wanted.kind));
@@ -58,7 +58,7 @@ function targetOf({ options, sessions, request, clientAddress }: Visit): ImportT
   return { tsdbUrl, engineUrl, authorization, pageKey, clientAddress };
 }
 
-/** The service's own words where it lets nobody in. */
+/** The service's own refusal. */
 class Refused extends Error {
   override readonly name = 'Refused';
   readonly status: number;

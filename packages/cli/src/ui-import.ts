@@ -10,56 +10,56 @@ import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { importServer } from './import-server/import-server.ts';
 import type { ImportReport } from './import-server/import-server.ts';
 
-/** What the page asks for. */
+/** The request of the page. */
 export type ImportRequest = {
   readonly kind: 'influxdb' | 'kapacitor';
-  /** Of the server to copy from, without user and password. */
+  /** Address of the source, without user and password. */
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** Of an InfluxDB: only these databases; empty is all. */
+  /** InfluxDB: only these databases; empty for all. */
   readonly databases: readonly string[];
   readonly hasUsers: boolean;
-  /** Whether subscriptions, and so tasks, get the points. */
+  /** Whether subscriptions, and so tasks, receive the points. */
   readonly notify: boolean;
-  /** Of a Kapacitor: tasks arrive disabled. */
+  /** Kapacitor: tasks arrive disabled. */
   readonly isDisabled: boolean;
   readonly isOverwriting: boolean;
 };
 
-/** A job as the page sees it; no credentials of the source. */
+/** A job as shown to the page, without credentials of the source. */
 export type ImportView = {
   readonly id: string;
   readonly kind: ImportRequest['kind'];
   readonly url: string;
   readonly state: 'running' | 'finished' | 'failed' | 'cancelled';
-  /** Parts of the work; 0 of 0 where it is not known yet. */
+  /** Parts of the work; 0 of 0 while unknown. */
   readonly done: number;
   readonly total: number;
-  /** What is worked on. */
+  /** The current part. */
   readonly label: string;
   readonly points: number;
   readonly error: string;
-  /** Of an InfluxDB, when it is finished. */
+  /** InfluxDB: the report at the end. */
   readonly report?: ImportReport | undefined;
-  /** Of a Kapacitor, as they come. */
+  /** Kapacitor: the steps so far. */
   readonly steps: readonly ImportStep[];
 };
 
-/** Into what it is copied, and as whom. */
+/** The target of the copy, and its user. */
 export type ImportTarget = {
   readonly tsdbUrl: string | undefined;
   readonly engineUrl: string | undefined;
   readonly authorization: string | undefined;
-  /** Services are told that the client is where the page is. */
+  /** Key with which services accept the client address sent by this server. */
   readonly pageKey: string;
   readonly clientAddress: string;
 };
 
-/** Steps that the page is shown; events of alerts may be thousands. */
+/** Steps shown to the page; there may be thousands of alert events. */
 const STEPS_MAX = 2000;
 
-/** How long one request of a copy may take. */
+/** Timeout of one request of a copy. */
 const TIMEOUT_MS = 600_000;
 
 type Job = { view: ImportView; readonly abort: AbortController; readonly done: Promise<void> };
@@ -67,7 +67,7 @@ type Job = { view: ImportView; readonly abort: AbortController; readonly done: P
 export class ImportJobs {
   #job: Job | undefined;
 
-  /** The last one, running or over. */
+  /** The last job, running or finished. */
   view(): ImportView | undefined {
     return this.#job?.view;
   }
@@ -95,7 +95,7 @@ export class ImportJobs {
       if (job?.view.id === view.id) job.view = { ...job.view, ...more };
     };
     const work = kind === 'influxdb' ? importPoints : importTasks;
-    // A turn later, when the job is there.
+    // In the next turn, when the job exists.
     const done = Promise.resolve()
       .then(() => work({ request, target, signal: abort.signal, update }))
       .then(
@@ -111,7 +111,7 @@ export class ImportJobs {
     return view;
   }
 
-  /** Ends it when it runs, and forgets it when it is over: its report may hold new passwords. */
+  /** Cancels a running job and forgets a finished one: its report may contain new passwords. */
   async remove(): Promise<void> {
     const job = this.#job;
     if (job === undefined) return;
@@ -159,7 +159,7 @@ async function importPoints({
           signal: either(init.signal, signal),
         }),
     }),
-    // What was copied before is copied again, which changes nothing.
+    // Everything is copied again, which changes nothing.
     state: { isDone: () => false, finish: () => undefined },
     databases,
     hasUsers,
@@ -207,7 +207,7 @@ function ownHeaders(target: ImportTarget, init: RequestInit): Headers {
   return headers;
 }
 
-/** Reads what the page asks for. Throws `InvalidRequest`. */
+/** Parses the page's request. Throws `InvalidRequest`. */
 export function parseImportRequest(text: string): ImportRequest {
   const fields = objectOf(text);
   const { kind, url, databases = [] } = fields;
@@ -236,7 +236,7 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return { ...value };
   } catch {
-    // Not JSON: the same sentence as for another structure.
+    // Not JSON: the same message as for an invalid structure.
   }
   throw new InvalidRequest('the body must be JSON: {"kind", "url", …}');
 }

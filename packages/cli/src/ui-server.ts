@@ -1,9 +1,8 @@
 // Serves the web application and forwards its calls to both services, so that a browser needs one
-// origin.
-//
-// Security: the services may be open on loopback, so this server must not make them reachable for
-// other origins; its border (docs/guide/running.md) is that of the services. Where a call goes is
-// fixed at the start, and only what a call of the page needs is passed on and back.
+// origin. Security: the services may be open on loopback, so this server must not make them
+// reachable for other origins; it restricts origins like the services (docs/guide/running.md).
+// Targets are fixed at the start, and only what a call of the page needs is forwarded, in both
+// directions.
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
@@ -25,30 +24,30 @@ export type UiServerOptions = {
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
-  /** With which the services believe where a client is. */
+  /** Key with which the services trust the client address sent by this server. */
   readonly pageKey: string;
-  /** Whether a service that it forwards to asks nobody for credentials. */
+  /** Whether a service behind this server requires no credentials. */
   readonly isOpen: boolean;
-  /** How long a service may take until it begins to answer; a minute unless told otherwise. */
+  /** How long a service may take until it begins to answer; default one minute. */
   readonly answerTimeoutMs?: number | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   /** Folder of the built application. */
   readonly directory: URL;
-  /** Base URLs of the services that are forwarded to; a missing one answers 502. */
+  /** Base URLs of the services; a missing one answers 502. */
   readonly tsdbUrl?: string | undefined;
   readonly engineUrl?: string | undefined;
 };
 
 export type UiServer = { readonly url: string; close(): Promise<void> };
 
-/** For answers of services: they are data, even if a browser opens one as a page. */
+/** For responses of services: they are data, even if a browser opens one as a page. */
 const DATA_SECURITY_HEADERS = {
   ...SECURITY_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** Headers that are passed on to a service. `User-Agent` shows it that a browser asks. */
+/** Request headers forwarded to a service. `User-Agent` shows the service that a browser asks. */
 const REQUEST_HEADERS: readonly string[] = [
   'accept',
   'accept-encoding',
@@ -62,8 +61,8 @@ const REQUEST_HEADERS: readonly string[] = [
 ];
 
 /**
- * What of a service's answer the page gets. Not how to authenticate: the browser would ask by
- * itself, before the page can.
+ * Response headers forwarded to the page. Not the authentication challenge: the browser would
+ * prompt before the page can.
  */
 const RESPONSE_HEADERS: readonly string[] = [
   'allow',
@@ -86,7 +85,8 @@ const RESPONSE_HEADERS: readonly string[] = [
 const FORWARDED_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * How long a service may be silent before it answers. What has begun may rest: logs, taps, cursors.
+ * How long a service may take to begin a response. A response that has begun may pause: logs, taps,
+ * cursors.
  */
 const ANSWER_TIMEOUT_MS = 60_000;
 const HEALTH_TIMEOUT_MS = 5_000;
@@ -106,7 +106,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   const imports = new ImportJobs();
   const server = createServer((request, response) => {
     handle({ options, border, sessions, imports }, request, response).catch((error: unknown) => {
-      // Whatever went wrong belongs to this one request.
+      // The error concerns this request only.
       if (!response.headersSent)
         sendError(response, 500, error instanceof Error ? error.message : 'failed');
       else response.destroy();
@@ -161,7 +161,7 @@ async function handle(
     response.writeHead(204, SECURITY_HEADERS).end();
     return;
   }
-  // As it was sent: what a parser of URLs makes of it may lead elsewhere.
+  // Unparsed: a parsed URL could lead elsewhere.
   const target = request.url ?? '';
   const [path = ''] = target.split('?', 1);
   const route = PAGE_ROUTES.find((each) =>
@@ -171,7 +171,7 @@ async function handle(
     const clientAddress = border.clientAddress(request);
     await route.serve({ options, sessions, imports, request, response, clientAddress });
   } else if (path === '/' || path === '/ui') {
-    // Relative: a proxy may have put a prefix before the path.
+    // Relative: a proxy may have added a prefix to the path.
     response.writeHead(302, { ...SECURITY_HEADERS, Location: 'ui/', 'Content-Length': 0 }).end();
   } else if (target.startsWith('/')) {
     await sendFile(options.directory, path, request, response);
@@ -205,7 +205,7 @@ export const PAGE_ROUTES: readonly {
   },
 ];
 
-/** Whether the page works: this server, and the services that it asks. */
+/** Whether the page works: this server, and the services behind it. */
 async function sendHealth({ options, request, response }: Visit): Promise<void> {
   const { tsdbUrl, engineUrl } = options;
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -234,7 +234,9 @@ async function sendHealth({ options, request, response }: Visit): Promise<void> 
   });
 }
 
-/** Where programs find the services beside this server; `null` where one is not run here. */
+/**
+ * Addresses of the services beside this server, for programs; `null` for a service not run here.
+ */
 function sendAddresses({ options, request, response }: Visit): void {
   if (request.method === 'GET') {
     const { tsdbUrl = null, engineUrl = null } = options;
@@ -261,8 +263,8 @@ async function healthOf(url: string | undefined): Promise<Health> {
 }
 
 /**
- * Passes a call on. What is behind the prefix is path and query of the service: nothing in it can
- * name another host.
+ * Forwards a call. After the prefix comes the path and query of the service: nothing in it can name
+ * another host.
  */
 function forward(
   { options, sessions, request, response, clientAddress }: Visit,
@@ -279,8 +281,8 @@ function forward(
     return;
   }
   const { hostname, port, host } = new URL(base);
-  // Without a length a body has to be sent in chunks; otherwise its bytes would be read as a
-  // request of their own.
+  // A body without a length has to be sent in chunks; otherwise its bytes would be read as another
+  // request.
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const outgoing = httpRequest(
     {
@@ -320,7 +322,7 @@ function forward(
 const signedInHeaders = (session: Session | undefined): Readonly<Record<string, string>> =>
   session === undefined ? {} : { authorization: session.authorization };
 
-/** Who is signed in (GET), signing in (POST) and out (DELETE). */
+/** Who is signed in (GET), sign-in (POST) and sign-out (DELETE). */
 async function serveSession(visit: Visit): Promise<void> {
   const { sessions, request, response } = visit;
   const session = sessions.ofCookie(request);
@@ -367,7 +369,7 @@ async function signIn({
     sendError(response, answer.status, answer.error);
     return;
   }
-  // A session that somebody else may have planted is not taken on.
+  // A session that somebody else may have planted is not reused.
   const session = sessions.open(authorization, answer.signedIn);
   response.setHeader('Set-Cookie', sessionCookie(session, request));
   sendJson(response, 200, { ...session.signedIn, csrf: session.csrf });
@@ -378,7 +380,7 @@ function signInFields(text: string): { readonly username: string; readonly passw
     const { username, password } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     return { username: String(username ?? ''), password: String(password ?? '') };
   } catch {
-    // Not JSON, or none at all: nobody, which is refused by the caller.
+    // Not JSON, or no body: no credentials, which the caller refuses.
     return { username: '', password: '' };
   }
 }

@@ -4,20 +4,20 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** What the page is told of its user. */
+/** The user, as shown to the page. */
 export type SignedIn = {
   readonly user: string;
   readonly isAdmin: boolean;
-  /** Databases that a user who is no admin may read; `undefined` when that is not known. */
+  /** Databases that a non-admin user may read; `undefined` if unknown. */
   readonly reads?: readonly string[] | undefined;
-  /** The same of what may be written. */
+  /** Databases that the user may write to. */
   readonly writes?: readonly string[] | undefined;
 };
 
 export type Session = {
   readonly id: string;
   readonly csrf: string;
-  /** What services are sent for this user. */
+  /** The `Authorization` header for services. */
   readonly authorization: string;
   readonly signedIn: SignedIn;
 };
@@ -25,15 +25,15 @@ export type Session = {
 const COOKIE = 'tidemark-session';
 const CSRF_HEADER = 'x-csrf-token';
 
-/** Beyond these the one that was unused for longest ends: a session is some hundred bytes. */
+/** Above this the least recently used session ends; a session takes some hundred bytes. */
 export const SESSIONS_MAX = 1000;
 
-/** A session that nobody uses ends after twelve hours: a working day, not a night. */
+/** An unused session ends after twelve hours: a working day, not a night. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
 
 export class PageSessions {
   readonly #nowMs: () => number;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #sessions = new Map<string, { readonly session: Session; usedMs: number }>();
 
   constructor(nowMs: () => number) {
@@ -70,7 +70,7 @@ export class PageSessions {
     return found.session;
   }
 
-  /** The session of a call: by the cookie, and by the token that only the page itself has. */
+  /** The session of a call: identified by the cookie and the token that only the page has. */
   ofCall(request: IncomingMessage): Session | undefined {
     const session = this.ofCookie(request);
     const token = request.headers[CSRF_HEADER];
@@ -81,7 +81,7 @@ export class PageSessions {
   }
 }
 
-/** The cookie of a session, or the end of one. Over TLS, as a proxy says it, it stays there. */
+/** The cookie of a session, or its removal. Secure if a proxy reports TLS. */
 export function sessionCookie(session: Session | undefined, request: IncomingMessage): string {
   const isSecure = request.headers['x-forwarded-proto'] === 'https';
   return [

@@ -18,11 +18,11 @@ export type SignInAnswer =
   | { readonly signedIn: SignedIn }
   | { readonly status: number; readonly error: string };
 
-/** Wrong passwords count for the client, not for the server of the page. */
+/** Wrong passwords count for the client, not for the page's server. */
 export async function askWhoItIs(question: Question): Promise<SignInAnswer> {
   const { tsdbUrl, engineUrl, username } = question;
   if (tsdbUrl === undefined) {
-    // The engine alone: it says who may come in, and whether they may do more than look.
+    // The engine alone: it decides who may sign in, and whether they may do more than read.
     const answer = await ask(`${engineUrl}/engine/v1/tasks?limit=1`, question);
     if (!answer.ok && answer.status !== 403) return refusalOf(answer);
     const isAdmin = (await ask(`${engineUrl}/engine/v1/audit?limit=1`, question)).ok;
@@ -37,7 +37,7 @@ export async function askWhoItIs(question: Question): Promise<SignInAnswer> {
 /** The rights of a user without grants. */
 const NOTHING = { reads: [], writes: [] };
 
-/** What the database says of who asks. */
+/** The database's description of the user. */
 type Me = {
   readonly user: string;
   readonly admin: boolean;

@@ -3,7 +3,7 @@
 import type { Decide } from '../config/allowed-lists.ts';
 import { ask } from './ask.ts';
 
-/** Yes to everything when that was asked for; nobody there to ask means no. */
+/** Yes to everything if requested; without a terminal to ask on, no. */
 export function decideBy(allowFound: boolean | undefined): Decide {
   return async ({ title, found }) => {
     if (allowFound === true) return true;

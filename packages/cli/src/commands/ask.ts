@@ -2,10 +2,9 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
-/** Asks on the terminal; what is typed is not shown when `isHidden`. */
+/** Asks on the terminal; the answer is not echoed when `isHidden`. */
 export async function ask(prompt: string, isHidden: boolean): Promise<string> {
-  // Whatever readline draws, it draws the line again, with what was typed: of a password nothing
-  // may come through.
+  // Readline redraws the line with what was typed: for a password nothing may be written.
   const output = isHidden
     ? new Writable({ write: (_chunk, _encoding, done) => done() })
     : process.stderr;

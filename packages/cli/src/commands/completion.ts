@@ -4,7 +4,7 @@ import { Argument, Command } from 'commander';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** One place in the tree: the words that lead there, and what may follow. */
+/** One node of the tree: the words that lead to it, and what may follow. */
 type Place = {
   readonly path: readonly string[];
   readonly words: readonly { readonly word: string; readonly description: string }[];
@@ -34,7 +34,7 @@ export function completionScript(shell: Shell, program: Command): string {
     case 'bash':
       return bashScript(places);
     case 'zsh':
-      // zsh runs completions of bash; so there is one to keep right.
+      // zsh runs bash completions, so there is only one to maintain.
       return `autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n${bashScript(places)}`;
     case 'fish':
       return fishScript(places);

@@ -11,7 +11,7 @@ export type CredentialFlags = {
   readonly user?: string | undefined;
 };
 
-/** A token, or user and password; nothing where the address itself or nobody says who it is. */
+/** A token, or user and password; empty if the address contains them or there are none. */
 export type Credentials = {
   readonly token?: string;
   readonly username?: string;
@@ -20,7 +20,7 @@ export type Credentials = {
 
 const DEFAULT_TSDB_URL = 'http://127.0.0.1:8086';
 
-/** `--token` and `--user`, which every command has that talks to a service. */
+/** Adds `--token` and `--user`, the options of every command that talks to a service. */
 export function withCredentialOptions(command: Command): Command {
   return command
     .option('--token <text>', 'API token; better in TIDEMARK_TOKEN')
@@ -31,7 +31,7 @@ export function withCredentialOptions(command: Command): Command {
 }
 
 /**
- * What is sent, from the first of these that says something: `--token`, `--user`, the address,
+ * The credentials to send, from the first of these that is set: `--token`, `--user`, the address,
  * TIDEMARK_TOKEN, TIDEMARK_USERNAME with TIDEMARK_PASSWORD, INFLUX_USERNAME with INFLUX_PASSWORD.
  */
 export function credentialsOf(
@@ -55,7 +55,7 @@ export function credentialsOf(
   return {};
 }
 
-/** The address of the database that no option names. */
+/** The default address of the database. */
 export const tsdbUrl = (environment: Environment): string =>
   environment['TIDEMARK_TSDB_URL'] ?? DEFAULT_TSDB_URL;
 
@@ -66,7 +66,7 @@ export function withTsdbOptions(command: Command): Command {
   return withCredentialOptions(command.option(url, described));
 }
 
-/** The client of the database that these options name. */
+/** A client of the database for these options. */
 export function tsdbClient(
   flags: CredentialFlags & { readonly url?: string | undefined },
   timeoutMs?: number,

@@ -149,7 +149,7 @@ export function addExamples(program: Command): void {
   }
 }
 
-/** Every command below the outermost with its path, groups before their verbs. */
+/** Every command below the root with its path, groups before their verbs. */
 export function commandsOf(
   command: Command,
   above: readonly string[] = [],

@@ -7,16 +7,16 @@ import { Command } from 'commander';
 type Finish = (status: number) => void;
 
 type CommandContext = {
-  /** Flags that set keys of the configuration; only services take them. */
+  /** Flags that set configuration keys; only services take them. */
   readonly flags: ReadonlyMap<string, string>;
   readonly finish: Finish;
-  /** Whether a verb follows the group's name: a service is not started then. */
+  /** Whether a verb follows the group's name, in which case no service starts. */
   readonly hasVerb: boolean;
   /** Subcommands of the service with this name. */
   readonly subcommands: (service: string) => Promise<readonly Command[]>;
 };
 
-/** Subcommands of a service, which run without it. */
+/** By name, in the order of the help. */
 type Subcommands = (finish: Finish) => Promise<readonly Command[]>;
 
 const tsdbSubcommands: Subcommands = async (finish) => {
@@ -103,7 +103,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   version: async () => (await import('./version.ts')).versionCommand(),
 };
 
-/** The commands of one command line, each made once. */
+/** The commands of one command line, each created once. */
 export class CommandGroups {
   readonly #finish: Finish;
   readonly #subcommands = new Map<string, Promise<readonly Command[]>>();
@@ -119,8 +119,8 @@ export class CommandGroups {
   }
 
   /**
-   * The commands that a command line may mean: the one that its first argument names, or all of
-   * them when it is none of these (help, completion, a misspelt name). The version needs none.
+   * The commands that a command line may need: the one named by its first argument, or all of them
+   * if it names none (help, completion, a misspelt name). The version needs none.
    */
   async commandsFor(
     [name, second]: readonly string[],
@@ -129,8 +129,7 @@ export class CommandGroups {
     const context: CommandContext = {
       flags,
       finish: this.#finish,
-      // A group without an action of its own reports an unknown verb, with the one that may have
-      // been meant.
+      // A group without an action of its own reports an unknown verb, with a suggestion.
       hasVerb: second !== undefined && !second.startsWith('-'),
       subcommands: (service) => this.#subcommandsOf(service),
     };

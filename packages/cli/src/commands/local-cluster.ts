@@ -7,26 +7,26 @@ import type { Column } from '../output/table.ts';
 
 type Flags = { readonly dir: string; readonly json?: boolean | undefined };
 
-/** A process, and whether it answers. */
+/** A process, and whether it responds. */
 type State = { readonly pid: number; readonly isUp: boolean };
 
-/** What is particular to a kind of cluster. */
+/** The specifics of a kind of cluster. */
 export type LocalClusterVerbs<Status, Row extends State, Counts> = {
   readonly name: string;
-  /** What it is, for the help. */
+  /** Description for the help. */
   readonly description: string;
-  /** What `up` starts, and what `status` says of each process, for the help. */
+  /** For the help: what `up` starts, and what `status` shows of each process. */
   readonly help: { readonly up: string; readonly status: string };
-  /** Options of `up` and their descriptions; each is a count. */
+  /** Options of `up` with descriptions; each is a count. */
   readonly counts: readonly (readonly [flags: string, description: string])[];
   start(directory: string, counts: Counts): Promise<Status>;
   status(directory: string): Promise<Status>;
   stop(directory: string): Promise<void>;
-  /** What `up` prints behind `ready`. */
+  /** The text that `up` prints after `ready`. */
   ready(status: Status): string;
   rows(status: Status): readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** What all others need. */
+  /** The process that all others need. */
   first(status: Status): State & { readonly name: string; readonly address: string };
 };
 
@@ -84,7 +84,7 @@ function printStatus<Status, Row extends State, Counts>(
   print(`${name} ${address} pid ${pid} ${isUp ? 'up' : 'down'}`);
 }
 
-/** The columns of every process. */
+/** The columns common to all processes. */
 export const PROCESS_COLUMNS: readonly Column<State & { readonly url: string }>[] = [
   { title: 'URL', value: ({ url }) => url },
   { title: 'PID', value: ({ pid }) => pid, isRightAligned: true },

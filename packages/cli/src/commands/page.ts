@@ -7,9 +7,9 @@ import type { UiServer } from '../ui-server.ts';
 import { requireSafeBind } from './serve.ts';
 
 export type PageOfService = {
-  /** What `--ui-bind` says. */
+  /** The value of `--ui-bind`. */
   readonly bindAddress: string;
-  /** Settings that would have to be true for others to reach the page; none when they are. */
+  /** Settings that have to be true before others may reach the page; empty if all are. */
   readonly unauthenticated: readonly string[];
   readonly isInsecureAllowed: boolean;
   readonly clock: Clock;

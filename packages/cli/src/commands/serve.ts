@@ -1,4 +1,4 @@
-// What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
+// Shared by `up`, `tsdb` and `engine`: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { collectWhenIdle, isLoopback, parseBind } from '@tidemark/process';
@@ -20,25 +20,25 @@ export type ServeOptions = {
   readonly profile?: Profile | undefined;
 };
 
-/** What the option says. */
+/** Description of the option. */
 export const CLICKHOUSE_URLS =
   'replicas of all shards, with commas, for --storage-engine clickhouse';
 
-/** Where data goes when nothing says otherwise. */
+/** The default data directory. */
 export const DEFAULT_DATA_DIRECTORY = './data';
 
-/** What a command's start function gets, and where it registers what it opened. */
+/** The argument of a command's start function, with which it registers what it opened. */
 export type ServeContext = {
-  /** The logger of a service, as its section `logging` wants it. */
+  /** The logger of a service according to its section `logging`. */
   readonly logger: (service: string, logging: LoggingConfig) => Logger;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
 };
 
-/** How a command becomes services that run. */
+/** How a command starts its services. */
 export type Services<C> = {
   readonly load: () => Promise<C>;
-  /** Where the process itself logs. */
+  /** The log of the process itself. */
   readonly logging: (config: C) => LoggingConfig;
   readonly start: (config: C, context: ServeContext) => Promise<ReadyUrls>;
 };
@@ -46,13 +46,13 @@ export type Services<C> = {
 /** Names and URLs for the ready line, in order. */
 export type ReadyUrls = readonly (readonly [name: 'tsdb' | 'engine' | 'ui', url: string])[];
 
-/** A command with the options that all services have. */
+/** A command with the options common to all services. */
 export function serviceCommand(name: string, description: string): Command {
   return (
     new Command(name)
       .description(description)
       .option('--config <file>', 'TOML configuration (see `tidemark config default`)')
-      // Without a default: it would win over what a configuration file says.
+      // Without a default, which would override the configuration file.
       .addOption(
         new Option(
           '--data-dir <dir>',
@@ -73,11 +73,11 @@ export function serviceCommand(name: string, description: string): Command {
   );
 }
 
-/** The level that `--log-level` asks for, as the sections `logging` name it. */
+/** The level of `--log-level`, as the sections `logging` name it. */
 export const loggingLevel = ({ logLevel }: ServeOptions): string | undefined =>
   logLevel === 'silent' ? 'off' : logLevel;
 
-/** The engine decides by itself what is logged, and can be told otherwise while it runs. */
+/** The engine filters by level itself, because the level can change while it runs. */
 export const engineSink = (logging: LoggingConfig): LoggingConfig => ({
   ...logging,
   level: 'debug',
@@ -116,7 +116,7 @@ export async function serve<C>(services: Services<C>): Promise<number> {
   return stopped;
 }
 
-/** A bug outside every request: say it, close what can be closed, end with a failure. */
+/** A bug outside of any request: log it, close what can be closed, end with a failure. */
 function stopOnFault(shutdown: Shutdown, log: Logger): void {
   let isFaulty = false;
   const onFault = (error: unknown): void => {
@@ -130,9 +130,8 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
 }
 
 /**
- * Refuses an address that others can reach while authentication is off somewhere behind it, unless
- * the operator insists.
- * `unauthenticated` names the settings that would have to be true.
+ * Refuses an address that others can reach while authentication is off in a service behind it,
+ * unless the operator insists. `unauthenticated` names the settings that have to be true.
  */
 export function requireSafeBind(
   bindAddress: string,

@@ -1,4 +1,4 @@
-// `tidemark setup`: the questions for a new installation: what tasks may access, and the first
+// `tidemark setup`: asks the questions of a new installation: what tasks may access, and the first
 // admin user.
 import { readFile, writeFile } from 'node:fs/promises';
 

@@ -92,7 +92,7 @@ export function shellCommand(finish: (status: number) => void): Command {
 
 async function runShell(flags: Flags): Promise<number> {
   const isSecure = flags.ssl === true || flags.unsafeSsl === true;
-  // The only switch that the platform's own `fetch` has; this process talks to nobody else.
+  // The platform's `fetch` has no other switch; this process talks to nobody else.
   if (flags.unsafeSsl === true) process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
   const url = urlOf(flags, isSecure);
   const {
@@ -130,7 +130,7 @@ async function runShell(flags: Flags): Promise<number> {
   let statement = '';
   for (const line of text.split('\n')) {
     statement = statement === '' ? line : `${statement}\n${line}`;
-    // As on a terminal: what stops in the middle goes on, and an empty line ends it.
+    // As on a terminal: an unfinished statement continues, and an empty line ends it.
     if (line.trim() !== '' && isUnfinished(statement)) continue;
     const status = await runOnce(session, statement);
     if (status !== ExitStatus.Ok) return status;
@@ -146,7 +146,7 @@ function urlOf({ url, host, port }: Flags, isSecure: boolean): string {
   return `${isSecure ? 'https' : 'http'}://${host ?? '127.0.0.1'}:${port ?? '8086'}`;
 }
 
-/** `--username` with `--password` is `--user`. */
+/** `--username` with `--password` means `--user`. */
 function userFlags({ token, user, username, password }: Flags): CredentialFlags {
   if (username === undefined || user !== undefined) return { token, user };
   return { token, user: password === undefined ? username : `${username}:${password}` };

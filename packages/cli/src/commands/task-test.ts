@@ -19,7 +19,7 @@ type FileResult = { readonly file: string; readonly tests: readonly TaskTestResu
 
 const EXTENSION = '.task-test';
 
-/** Editors write a file in several steps; one run for all of them. */
+/** Editors write a file in several steps; one run covers them all. */
 const SETTLE_MS = 50;
 
 /** The subcommand. */
@@ -35,8 +35,7 @@ export function taskTestCommand(finish: (status: number) => void): Command {
     .exitOverride()
     .action(async (paths: readonly string[], flags: Flags) => {
       const clock = systemClock();
-      // Watching begins before the first run: what changes while it runs, or right after it,
-      // counts.
+      // Watching begins before the first run, so that changes during it count.
       const changes = flags.watch === true ? watchChanges(paths, clock) : undefined;
       const isPassed = await runAll(paths, flags, clock);
       finish(isPassed ? ExitStatus.Ok : ExitStatus.Failed);
@@ -44,7 +43,7 @@ export function taskTestCommand(finish: (status: number) => void): Command {
     });
 }
 
-/** Runs everything and reports; whether all of it passed. */
+/** Runs and reports all tests; returns whether all passed. */
 async function runAll(paths: readonly string[], flags: Flags, clock: Clock): Promise<boolean> {
   const files = (await Promise.all(paths.map(testFiles))).flat();
   if (files.length === 0) throw new UsageError(`no ${EXTENSION} files in ${paths.join(', ')}`);
@@ -118,9 +117,7 @@ function suiteOf({ file, tests }: FileResult): Parameters<typeof junitXml>[0][nu
   return { name: file, cases };
 }
 
-/**
- * Resolves when something has changed since the last call and a burst of changes had time to end.
- */
+/** Resolves after the next change, once a burst of changes has had time to end. */
 type Changes = () => Promise<void>;
 
 function watchChanges(paths: readonly string[], clock: Clock): Changes {
@@ -146,8 +143,7 @@ async function runOnChanges(changes: Changes, run: () => Promise<unknown>): Prom
     try {
       await run();
     } catch (error) {
-      // A file that is being replaced is absent for a moment; the next change runs everything
-      // again.
+      // A file being replaced is absent for a moment; the next change reruns everything.
       process.stderr.write(`tidemark: ${messageOf(error)}\n`);
     }
   }

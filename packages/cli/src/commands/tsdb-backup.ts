@@ -1,5 +1,5 @@
-// `tidemark tsdb backup|restore`: backups of a running database, and restores into one that is
-// running or not.
+// `tidemark tsdb backup|restore`: backups of a running database, and restores into a running or
+// stopped one.
 import { join, resolve } from 'node:path';
 
 import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
@@ -13,10 +13,7 @@ import { humanBytes, print, printJson } from '../output/table.ts';
 import { tsdbClient, withTsdbOptions } from './connection.ts';
 import { collect } from './engine-client/context.ts';
 
-/**
- * Pieces of an upload are gathered up to this size: far below `http.max-body-size`, far above a
- * round trip.
- */
+/** Chunk size of uploads: far below `http.max-body-size`, large compared to a round trip. */
 const UPLOAD_BYTES = 4 << 20;
 
 type BackupFlags = {
@@ -69,7 +66,7 @@ function backupCommand(): Command {
           end,
           since: since && { storageId: since.manifest.storageId, segments: since.segments },
         },
-        // It takes as long as it takes; the server ends what nobody reads.
+        // No time limit; the server ends a download that nobody reads.
         signal: new AbortController().signal,
       });
       if (response.body === null) throw new UsageError('--url names no database that backs up');
@@ -149,8 +146,7 @@ async function restoreRemote(
     if (sizeBytes > 0) await send(portions);
     return await http.json<RestoreOutcome>(path, { method: 'POST', search: { id } });
   } catch (error) {
-    // The server ends it itself when this does not arrive; what failed is what the user wants to
-    // know.
+    // The user needs the original error; without this request the server cleans up by itself.
     await http.sendRaw(path, { method: 'DELETE', search: { id } }).catch(() => undefined);
     throw error;
   }

@@ -64,11 +64,11 @@ function timeOf(text: string): bigint {
 async function runExport(flags: Flags): Promise<ExportReport> {
   const text = new PassThrough();
   const file = flags.out === '-' ? process.stdout : createWriteStream(flags.out);
-  // Standard output is not ours to end; a file is complete when the pipeline says so.
+  // Standard output must not be ended; a file is complete when the pipeline has ended.
   const written = pipeline([text, ...(flags.compress === true ? [createGzip()] : []), file], {
     end: flags.out !== '-',
   });
-  // When reading fails first, that is the reason that is told.
+  // If reading fails first, that is the error to report.
   written.catch(() => undefined);
   try {
     const exported = withStepBar((onProgress) =>

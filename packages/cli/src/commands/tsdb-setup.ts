@@ -7,7 +7,7 @@ import { ask } from './ask.ts';
 import { tsdbUrl } from './connection.ts';
 import { print, printJson } from '../output/table.ts';
 
-/** What the first user is made with. */
+/** The properties of the first user. */
 export type UserFlags = {
   readonly url: string;
   readonly username?: string;
@@ -15,7 +15,7 @@ export type UserFlags = {
 };
 
 /**
- * The subcommand. The password never is an argument: others could see it in the list of processes.
+ * The subcommand. The password is never an argument: others could see it in the list of processes.
  */
 export function tsdbSetupCommand(): Command {
   return new Command('setup')
@@ -29,7 +29,7 @@ export function tsdbSetupCommand(): Command {
     .action(createFirstUser);
 }
 
-/** Asks for name and password where they are not given, and makes the user. */
+/** Asks for a missing name or password, and creates the user. */
 export async function createFirstUser(flags: UserFlags): Promise<void> {
   const { username, password } = await readCredentials(flags.username);
   const client = new TsdbClient({ url: flags.url });

@@ -13,12 +13,12 @@ import { DEFAULT_DATA_DIRECTORY } from './serve.ts';
 
 type Flags = { readonly dataDir: string; readonly json?: boolean | undefined };
 
-/** Where the database keeps its files inside the data directory. */
+/** The database's directory inside the data directory. */
 function databaseDirectory(dataDirectory: string): string {
   return join(resolve(dataDirectory), 'tsdb');
 }
 
-/** Where the storage engine does. */
+/** The storage engine's directory. */
 function storageDirectory(dataDirectory: string): string {
   return join(databaseDirectory(dataDirectory), 'data');
 }

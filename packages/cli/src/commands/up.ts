@@ -65,13 +65,13 @@ export function upCommand(
     });
 }
 
-/** Starts the services in the order in which they need each other. */
+/** Starts the services in order of their dependencies. */
 async function startAll(
   config: LoadedConfig,
   { logger, clock, shutdown }: ServeContext,
   isInsecureAllowed: boolean,
 ): Promise<ReadyUrls> {
-  // The page leads to both.
+  // The page leads to both services.
   const unauthenticated = [
     ...(config.tsdb.http.authEnabled ? [] : ['database.http.auth-enabled']),
     ...(config.engine.http.authEnabled ? [] : ['engine.http.auth-enabled']),

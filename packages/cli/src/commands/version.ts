@@ -22,7 +22,7 @@ export function versionCommand(): Command {
     });
 }
 
-/** As the launcher finds it (packages/cli/bin/runtime.cjs), before any module is loaded. */
+/** Read like the launcher does (packages/cli/bin/runtime.cjs), before any module is loaded. */
 function pinnedNode(): string | undefined {
   const launcher = createRequire(import.meta.url)('../../bin/runtime.cjs') as Launcher;
   return launcher.pinnedNode();

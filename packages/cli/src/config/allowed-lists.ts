@@ -4,22 +4,19 @@ import type { FoundReach } from '@tidemark/engine';
 
 import type { ConversionNote } from './convert.ts';
 
-/** What scripts name that one setting would have to list. */
+/** The values in scripts that one setting has to list. */
 export type FoundList = {
   readonly key: 'allowed-programs' | 'allowed-files' | 'allowed-secrets';
   /** The question to the user. */
   readonly title: string;
-  /** With the scripts that name each. */
+  /** Each value with the scripts that contain it. */
   readonly found: ReadonlyMap<string, readonly string[]>;
 };
 
-/** Whether all of a list may be reached. */
+/** Decides whether all values of a list are allowed. */
 export type Decide = (list: FoundList) => Promise<boolean>;
 
-/**
- * Reads definitions below folders. A folder that cannot be read is a note, as is all that is
- * unclear.
- */
+/** Reads definitions below folders. Unreadable folders and unclear values become notes. */
 export async function findLists(folders: readonly string[]): Promise<{
   readonly lists: readonly FoundList[];
   readonly notes: readonly ConversionNote[];
@@ -65,7 +62,7 @@ function merge(
   for (const [path, users] of found) all.set(path, [...(all.get(path) ?? []), ...users]);
 }
 
-/** The lines of a list in the section `alert`; commented out where it is not allowed. */
+/** The lines of a list in the section `alert`; commented out if it is not allowed. */
 export function listLines({ key, found }: FoundList, isAllowed: boolean): readonly string[] {
   const values = [...found.keys()].map((path) => JSON.stringify(path)).join(', ');
   const line = `${key} = [${values}]`;
@@ -74,7 +71,7 @@ export function listLines({ key, found }: FoundList, isAllowed: boolean): readon
     : ['# Named by scripts, and refused until this is no comment:', `# ${line}`];
 }
 
-/** Puts lines at the beginning of a section, which is made when the text has none. */
+/** Inserts lines at the beginning of a section, which is added if missing. */
 export function withLines(toml: string, section: string, lines: readonly string[]): string {
   if (lines.length === 0) return toml;
   const added = `${lines.join('\n')}\n`;

@@ -1,7 +1,6 @@
-// From file, environment and flags to one checked configuration per service.
-//
-// `tidemark tsdb` and `tidemark engine` take the sections of their service at top level; `tidemark
-// up` takes those of the database under [database], of the engine under [engine], and its own [ui].
+// Builds one checked configuration per service from file, environment and flags. `tidemark tsdb`
+// and `tidemark engine` take the sections of their service at top level; `tidemark up` takes those
+// of the database under [database], of the engine under [engine], and its own [ui].
 import { readFileSync } from 'node:fs';
 
 import { messageOf } from '@tidemark/core';
@@ -37,12 +36,12 @@ export type UiConfig = ConfigOf<typeof UI_CONFIG>;
 
 type Resolved = { readonly config: unknown; readonly problems: readonly ConfigProblem[] };
 
-/** One schema, the table it is found under, and how it becomes a configuration. */
+/** A schema, its table in the file, and the function that resolves its configuration. */
 type Part = {
   readonly name: keyof LoadedConfig;
   readonly under: '' | 'database' | 'engine';
   readonly schema: ConfigSchema;
-  /** What the environment may say, where that is more. */
+  /** The schema for environment variables, if it has more keys. */
   readonly environmentSchema?: ConfigSchema;
   readonly resolve: (layers: readonly ConfigLayer[]) => Resolved;
 };
@@ -54,8 +53,7 @@ const UI_PART: Part = {
   resolve: (layers) => resolveConfig(UI_CONFIG, layers),
 };
 
-// Services are loaded when they are needed: one that does not run must not cost memory or start-up
-// time.
+// Services are loaded on demand: one that does not run must not cost memory or start-up time.
 async function tsdbPart(under: Part['under']): Promise<Part> {
   const { TSDB_CONFIG } = await import('@tidemark/tsdb');
   return {
@@ -98,7 +96,7 @@ export type LoadedConfig = {
 export type ConfigSources = {
   readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Settings below the file. */
+  /** Settings that the file overrides. */
   readonly profile?: Profile | undefined;
   /** Values of generated flags by name without dashes. */
   readonly flags: ReadonlyMap<string, string>;
@@ -117,8 +115,7 @@ export async function commandFlags(
 }
 
 /**
- * Reads and checks everything; any problem is a `UsageError` that names source, key and what is
- * allowed.
+ * Reads and checks everything. Any problem is a `UsageError` with source, key and allowed values.
  */
 export async function loadConfig(
   command: ServiceCommand,
@@ -126,14 +123,11 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const { configs, problems } = await checkConfig(command, sources);
   if (problems.length > 0) throw new UsageError(describeProblems(problems));
-  // A command without one of the services never looks at that service's configuration.
+  // A command without one of the services never reads that service's configuration.
   return configs as LoadedConfig;
 }
 
-/**
- * Like `loadConfig`, but gives all problems instead of throwing them. A file that is not TOML still
- * throws.
- */
+/** Like `loadConfig`, but returns all problems instead of throwing. Invalid TOML still throws. */
 export async function checkConfig(
   command: ServiceCommand,
   sources: ConfigSources,
@@ -160,8 +154,8 @@ export async function checkConfig(
 }
 
 /**
- * Where a section of one service belongs in a file for both; all sections that stand at top level
- * there.
+ * For an unknown section at top level: where it belongs in a file for both services, or which
+ * sections are known.
  */
 function withPlace(problem: ConfigProblem, parts: readonly Part[]): ConfigProblem {
   const below = parts.filter(({ under }) => under !== '');
@@ -203,8 +197,8 @@ function layersOf(
 }
 
 /**
- * The tables of the file that belong to a part. Unknown tables stay with the part at top level,
- * which reports them.
+ * The tables of the file for one part. Unknown tables belong to the part at top level, which
+ * reports them.
  */
 function fileTables(
   part: Part,
@@ -248,7 +242,7 @@ export function describeProblems(problems: readonly ConfigProblem[]): string {
   return problems.map(({ source, key, message }) => `${source}: ${key}: ${message}`).join('\n');
 }
 
-/** What one service can be told, and how it reads it. */
+/** The schema of one service, and its resolver. */
 export function servicePart(service: 'tsdb' | 'engine'): Promise<Pick<Part, 'schema' | 'resolve'>> {
   return service === 'tsdb' ? tsdbPart('') : enginePart('');
 }

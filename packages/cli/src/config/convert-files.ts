@@ -21,8 +21,8 @@ const TABLES = { influxdb: 'database', kapacitor: 'engine' } as const;
 type Tables = Readonly<Record<string, unknown>>;
 
 /**
- * Converts one file, or one of each product. Throws `UsageError` for files that cannot become one
- * of that command.
+ * Converts one file, or one of each product. Throws `UsageError` for files that do not fit the
+ * command.
  */
 export async function convertFiles(
   files: readonly string[],
@@ -84,7 +84,7 @@ function productOf(tables: Tables): Product {
     : 'influxdb';
 }
 
-/** Both services in one process need no address of each other; one that is written is used. */
+/** Services in one process need no addresses of each other; written ones are used. */
 function clusterNotes(tables: Tables): readonly ConversionNote[] {
   if (tables['tsdb'] === undefined) return [];
   const message =

@@ -12,7 +12,7 @@ export type Conversion = {
   readonly notes: readonly ConversionNote[];
 };
 
-/** What a service can be told, and how it reads it. */
+/** The configuration of a service, and its resolver. */
 export type ConversionTarget = {
   readonly schema: ConfigSchema;
   readonly resolve: (layers: readonly ConfigLayer[]) => {
@@ -22,10 +22,10 @@ export type ConversionTarget = {
 
 type Table = Record<string, unknown>;
 
-/** Sections that are named differently here. */
+/** Sections with other names here. */
 const SECTION_NAMES: Readonly<Record<string, string>> = { influxdb: 'tsdb', slack: 'chat' };
 
-/** Settings that existed there and mean nothing here, with what is true instead. */
+/** Settings without a counterpart, and what applies instead. */
 const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
   'reporting-disabled': 'nothing is ever reported to anybody',
   'bind-address': 'backups go through the HTTP API and the executable; there is no port for them',
@@ -65,9 +65,7 @@ function isTable(value: unknown): value is Table {
   );
 }
 
-/**
- * Converts a parsed file. Keys that are known keep their values; everything else is in the notes.
- */
+/** Converts a parsed file. Known keys keep their values; everything else goes to the notes. */
 export function convertConfig(tables: Readonly<Table>, target: ConversionTarget): Conversion {
   const { schema } = target;
   const problemsWith = (values: Table): readonly ConfigProblem[] =>
@@ -83,7 +81,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
         'no counterpart',
     });
   };
-  /** What is wrong with a value of a known key. */
+  /** The problem with a value of a known key. */
   const problemOf = (section: string, key: string, value: unknown): string | undefined => {
     const table = { [key]: value };
     const values = { [section]: schema[section]?.isRepeated === true ? [table] : table };
@@ -99,7 +97,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
       }
       const problem = problemOf(name, key, value);
       if (problem === undefined) kept[key] = value;
-      // An empty text is how the old files leave something out.
+      // The old files leave something out by an empty text.
       else if (value !== '')
         notes.push({ key: setting, message: `${problem}; the default is used` });
     }
@@ -110,7 +108,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
     const section = own(schema, ours);
     if (section === undefined || ours === '') {
       const isKnown = own(schema['']?.options ?? {}, name) !== undefined;
-      // The resolver understands more than the schema has, such as `[udf.functions.name]`.
+      // The resolver accepts more than the schema lists, such as `[udf.functions.name]`.
       const isMeant = isKnown || (isTable(value) && problemsWith({ [name]: value }).length === 0);
       const isEmpty = isTable(value) && Object.values(value).every(isEmptyTable);
       if (!isMeant || own(WITHOUT_COUNTERPART, name) !== undefined) note(name);
@@ -139,7 +137,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
         'exec handlers run only programs that this lists, for example ["/usr/local/bin/*"]; log handlers and sideload nodes reach only what alert.allowed-files lists, references to secrets what alert.allowed-secrets lists',
     });
   }
-  // What contradicts itself only as a whole.
+  // Contradictions between settings.
   notes.push(...problemsWith(result));
   return { tables: result, notes };
 }

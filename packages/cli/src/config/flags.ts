@@ -1,18 +1,18 @@
-// Generated flags: every key of the configuration is a flag. They are taken out of the arguments
-// before the command line is parsed, because there are hundreds of them and their help is the
-// commented default configuration.
+// Generated flags: every configuration key is a flag. They are removed from the arguments before
+// the command line is parsed, because there are hundreds of them and their help is the commented
+// default configuration.
 import { UsageError } from '../exit.ts';
 
 export type SplitArguments = {
   /** Values of generated flags by name without dashes. */
   readonly flags: ReadonlyMap<string, string>;
-  /** Everything else, in order. */
+  /** All other arguments, in order. */
   readonly rest: readonly string[];
 };
 
 /**
- * Takes `--name value` and `--name=value` of the known names out of the arguments. A name alone
- * means `true`.
+ * Removes `--name value` and `--name=value` with known names from the arguments. A name alone means
+ * `true`.
  */
 export function splitConfigFlags(
   argv: readonly string[],
@@ -39,7 +39,7 @@ export function splitConfigFlags(
   return { flags, rest };
 }
 
-/** Adds options of a command, which win over generated flags of the same meaning. */
+/** Adds a command's options, which override generated flags of the same meaning. */
 export function withShortcuts(
   flags: ReadonlyMap<string, string>,
   shortcuts: Readonly<Record<string, string | boolean | undefined>>,

@@ -6,8 +6,7 @@ export type Profile = (typeof PROFILES)[number];
 type Sections = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
 /**
- * Settings of the database by profile. `small` is for 256 MiB: what is kept in memory is small, and
- * little runs at once.
+ * Settings of the database by profile. `small` is for 256 MiB: small caches, little concurrency.
  */
 export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
   small: {

@@ -8,10 +8,10 @@ export type FileEntry =
   | { readonly kind: 'database'; readonly name: string }
   | { readonly kind: 'policy'; readonly name: string };
 
-/** Where a string is taken for one that was never closed: the server says what is wrong with it. */
+/** A string longer than this counts as never closed; the server reports the error. */
 const MAX_LINE_CHARACTERS = 1 << 20;
 
-/** The entries of a file. Lines before the first heading are what they look like. */
+/** The entries of a file. Before the first heading, lines are classified by their form. */
 export async function* fileEntries(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileEntry> {
   let section: 'DDL' | 'DML' | undefined;
   let open = '';
@@ -24,7 +24,7 @@ export async function* fileEntries(chunks: AsyncIterable<Buffer>): AsyncGenerato
     const context = /^# CONTEXT-(DATABASE|RETENTION-POLICY):\s*(.*)$/s.exec(line);
     const kind =
       section === 'DML' || (section === undefined && isPoint(line)) ? 'point' : 'statement';
-    // A string may have newlines: such a point goes over several lines of the file.
+    // A string may contain newlines: such a point spans several lines of the file.
     const goesOn = kind === 'point' && !line.startsWith('#') && stopsInString(line);
     open = goesOn && line.length < MAX_LINE_CHARACTERS ? line : '';
     if (open !== '') continue;
@@ -37,7 +37,7 @@ export async function* fileEntries(chunks: AsyncIterable<Buffer>): AsyncGenerato
   if (open !== '') yield { kind: 'point', text: open, line: first };
 }
 
-/** No statement has `name=` behind its first word, and every point has. */
+/** No statement has `name=` after its first word, and every point has. */
 const isPoint = (line: string): boolean => /^(?:[^\s\\]|\\.)+\s+(?:[^\s\\=]|\\.)+=/s.test(line);
 
 async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {

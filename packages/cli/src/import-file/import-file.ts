@@ -15,11 +15,11 @@ export type ImportOptions = {
   readonly path: string;
   readonly precision: string;
   readonly consistency: string;
-  /** Where lines go before the file names a database. */
+  /** Target of lines before the file names a database. */
   readonly database: string;
-  /** Points a second at most; 0 is no limit. */
+  /** Maximum points per second; 0 means no limit. */
   readonly pointsPerSecond: number;
-  /** Whether subscriptions, and so tasks, get the points. */
+  /** Whether subscriptions, and so tasks, receive the points. */
   readonly notify: boolean;
 };
 
@@ -29,21 +29,21 @@ export type ImportResult = {
   failedInserts: number;
   /** `FILE:LINE: reason`, at most `ERRORS_KEPT`. */
   readonly errors: string[];
-  /** Errors that are not in the list. */
+  /** Number of errors beyond those in the list. */
   unlistedErrors: number;
   /** Why the rest of the file was not read. */
   stopped?: string;
 };
 
 const ERRORS_KEPT = 20;
-/** Of a refused line. */
+/** Shown characters of a refused line. */
 const SHOWN_CHARACTERS = 200;
 
-/** Whether everything in the file has arrived. */
+/** Whether everything in the file was imported. */
 export const isComplete = (result: ImportResult): boolean =>
   result.failedInserts === 0 && result.errors.length === 0 && result.stopped === undefined;
 
-/** What is wrong, one line each. */
+/** The errors, one line each. */
 export function describeErrors(result: ImportResult): readonly string[] {
   const { errors, unlistedErrors, stopped } = result;
   return [
@@ -53,14 +53,13 @@ export function describeErrors(result: ImportResult): readonly string[] {
   ];
 }
 
-/** Says that subscriptions did not get the points. */
+/** Warns that subscriptions did not receive the points. */
 export const NOT_NOTIFIED =
   'subscriptions and tasks did not get these points (--notify sends them there, too)';
 
 /**
- * Reads the file once, without holding it in memory. Lines and statements that the server refuses
- * are counted, and the import goes on; it stops when the server cannot be asked (away, no such
- * database, no right to it).
+ * Reads the file once, as a stream. Refused lines and statements are counted and skipped; the
+ * import stops when the server cannot be used (unreachable, no such database, no right to it).
  */
 export async function importFile(
   client: TsdbClient,
@@ -100,7 +99,7 @@ class FileImport {
   #database: string;
   #policy = '';
   #batch: Line[] = [];
-  /** Where in the file the work is. */
+  /** Current line of the file. */
   #line = 0;
 
   constructor(client: TsdbClient, options: ImportOptions) {
@@ -124,9 +123,9 @@ class FileImport {
     else this.#policy = entry.name;
   }
 
-  /** Ends with what has come so far; throws the error again when that is nothing. */
+  /** Ends with what was read so far; rethrows the error if that is nothing. */
   async stop(error: unknown): Promise<void> {
-    // A file that is at fault may have had good lines before.
+    // An invalid file may have valid lines before.
     if (error instanceof UsageError) await this.flush();
     const { inserts, commands, failedInserts } = this.result;
     const isExpected = error instanceof UsageError || error instanceof AppError;
@@ -151,8 +150,8 @@ class FileImport {
     this.result.commands++;
     const error = await this.#errorOf(text);
     if (error === undefined) return;
-    // Exports name each policy of a database that way; the second one is a conflict where the
-    // database exists already.
+    // Exports name each policy of a database that way; the second one conflicts with the existing
+    // database.
     const named = /^\s*CREATE DATABASE (.+) WITH NAME (.+?);?\s*$/i.exec(text);
     const [, database = '', policy = ''] = named ?? [];
     const create = `CREATE RETENTION POLICY ${policy} ON ${database} DURATION INF REPLICATION 1`;
@@ -160,7 +159,7 @@ class FileImport {
     this.#keepError(line, `${error} (${text})`);
   }
 
-  /** What the server says against a statement. */
+  /** The server's error for a statement. */
   async #errorOf(statement: string): Promise<string | undefined> {
     const response = await this.#client.query(statement);
     return response.error ?? response.results?.find((one) => one.error !== undefined)?.error;
@@ -190,7 +189,7 @@ class FileImport {
       this.result.unlistedErrors += unlisted;
       this.result.failedInserts += partial.rejected.length + unlisted;
     } catch (error) {
-      // The rest of the file is worth importing only where the next request may fare better.
+      // The rest of the file is worth importing only if the next request can succeed.
       if (error instanceof NotFound)
         throw new NotFound(messageOf(error), {
           hint: `Make it first: tidemark shell --execute 'CREATE DATABASE ${quoteIdentifier(this.#database)}'`,
@@ -212,7 +211,7 @@ class FileImport {
   }
 }
 
-/** The line of the file that a line of the body is: points may go over several lines. */
+/** Maps a line of the body to its line in the file: points may span several lines. */
 function fileLines(batch: readonly Line[]): (bodyLine: number) => number {
   const lines = batch.flatMap(({ text, line }) =>
     Array.from({ length: text.split('\n').length }, (_, i) => line + i),

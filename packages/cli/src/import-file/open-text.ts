@@ -1,5 +1,5 @@
-// Opens a file for import as text: gzip is recognised and unpacked, and a file that is not text is
-// recognised by its first bytes and refused with advice.
+// Opens a file for import as text: gzip is recognised and unpacked, and a binary file is recognised
+// by its first bytes and refused with advice.
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -10,19 +10,19 @@ import { messageOf } from '@tidemark/core';
 
 import { UsageError } from '../exit.ts';
 
-/** Text of a file, a piece at a time, and how far it is read. */
+/** The text of a file in chunks, and the progress of reading. */
 export type OpenText = {
   readonly chunks: AsyncIterable<Buffer>;
-  /** 0 for what has no size, such as a pipe. */
+  /** 0 for files without a size, such as a pipe. */
   readonly sizeBytes: number;
-  /** Of the file as it lies on disk. */
+  /** Counts the file's bytes on disk. */
   readonly readBytes: () => number;
 };
 
 const EXPORT_AND_IMPORT =
   'run `influx_inspect export -datadir DIR/data -waldir DIR/wal -compress -out export.gz` where it lies, then `tidemark tsdb import --file export.gz`';
 
-/** How binary files begin, and what to do with one. */
+/** Signatures of binary files, each with advice. */
 const SIGNATURES: readonly {
   readonly at: number;
   readonly bytes: Buffer;
@@ -48,7 +48,7 @@ const SIGNATURES: readonly {
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
 
-/** Throws a `UsageError` for a directory and, with the first piece, for a file that is no text. */
+/** Throws a `UsageError` for a directory and, with the first chunk, for a binary file. */
 export async function openText(path: string): Promise<OpenText> {
   const found = await stat(path);
   if (found.isDirectory()) throw new UsageError(`${path} ${await adviceOnDirectory(path)}`);
@@ -88,7 +88,7 @@ async function* unpacked(path: string, file: AsyncIterable<Buffer>): AsyncGenera
     return;
   }
   const gunzip = createGunzip();
-  // What goes wrong on the way is thrown where the text is read.
+  // Errors are thrown where the text is read.
   pipeline(Readable.from(all), gunzip, () => undefined);
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) yield chunk;
@@ -105,7 +105,7 @@ async function* prepended(
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Texts have a control character now and then, in strings; other files are full of them. */
+/** Strings in texts may contain control characters; binary files are full of them. */
 const CONTROL_SHARE_MAX = 0.02;
 
 async function* checkedText(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

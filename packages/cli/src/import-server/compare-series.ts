@@ -1,4 +1,4 @@
-// Compares a piece of the data of two services: a checksum of every series on either side.
+// Compares a piece of the data of two services, with a checksum of every series on either side.
 import type { Cell, TsdbClient } from '@tidemark/client';
 import { quoteIdentifier } from '@tidemark/influxql';
 
@@ -7,7 +7,7 @@ import { pathOf, within } from './lines.ts';
 import type { Piece } from './pieces.ts';
 
 export type SeriesComparison = {
-  /** Tags of the series that differ, or that only one of them has. */
+  /** Tags of series that differ, or that only one service has. */
   readonly different: readonly string[];
   readonly seriesCount: number;
 };
@@ -28,7 +28,7 @@ export async function differingSeries(
   return { different, seriesCount: there!.size };
 }
 
-/** By the tags of a series. */
+/** Checksums by the tags of a series. */
 async function checksums(
   client: TsdbClient,
   { ref, range }: Piece,
@@ -36,7 +36,7 @@ async function checksums(
   const columns = ref.fields.flatMap(({ name, type }, i) => {
     const field = `${quoteIdentifier(name)}::${type}`;
     const isNumber = type === 'float' || type === 'integer' || type === 'unsigned';
-    // Of texts and booleans, which have no sum, the ends.
+    // Texts and booleans have no sum; their first and last values are compared.
     const functions = isNumber ? ['count', 'sum', 'min', 'max'] : ['count', 'first', 'last'];
     return functions.map((call) => `${call}(${field}) AS ${call}${i}`);
   });
@@ -48,7 +48,7 @@ async function checksums(
     epoch: 'ns',
   })) {
     const set = Object.entries(tags ?? {}).filter(([, value]) => value !== '');
-    // Without the time, which is that of a row.
+    // Without the time of the row.
     result.set(JSON.stringify(set.sort()), values?.[0]?.slice(1) ?? []);
   }
   return result;

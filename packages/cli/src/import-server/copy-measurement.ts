@@ -7,7 +7,8 @@ import { pathOf, readLines, within } from './lines.ts';
 import type { CopyRange, MeasurementRef } from './lines.ts';
 
 /**
- * Copies one range; the number of points. Subscriptions of the target get them only with `notify`.
+ * Copies one range; returns the number of points. Subscriptions of the target receive them only
+ * with `notify`.
  */
 export async function copyRange(
   from: TsdbClient,

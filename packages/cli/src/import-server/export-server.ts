@@ -16,15 +16,15 @@ import type { SourceDatabase } from './source-schema.ts';
 
 export type ExportOptions = {
   readonly from: TsdbClient;
-  /** Where the text goes; not ended. */
+  /** Receives the text; not ended. */
   readonly to: Writable;
   /** Empty exports all but `_internal`. */
   readonly databases: readonly string[];
   /** Only this policy. */
   readonly retentionPolicy?: string | undefined;
-  /** Points from `start` on and before `end`. */
+  /** Points from `start` to before `end`. */
   readonly range: CopyRange;
-  /** Leave the statements out that make databases and policies. */
+  /** Omit the statements that create databases and policies. */
   readonly isLinesOnly: boolean;
   readonly onProgress: (progress: ImportProgress) => void;
 };
@@ -35,7 +35,7 @@ export type ExportReport = {
   readonly points: number;
 };
 
-/** Runs the export; waits when `to` does not take more. */
+/** Runs the export, with back pressure from `to`. */
 export async function exportServer(options: ExportOptions): Promise<ExportReport> {
   const { from, to, range, retentionPolicy } = options;
   const write = async (text: string): Promise<void> => {
@@ -75,7 +75,7 @@ function definitions(databases: readonly SourceDatabase[]): string {
     `CREATE DATABASE ${quoteIdentifier(name)}`,
     ...policies.map(
       (policy) =>
-        // The policy that comes with a database is made by the line above.
+        // The line above creates the database with its default policy.
         `${policy.name === 'autogen' ? 'ALTER' : 'CREATE'} RETENTION POLICY ${quoteIdentifier(policy.name)} ON ${quoteIdentifier(name)} ${policySettings(policy)}`,
     ),
   ]);

@@ -19,7 +19,7 @@ export type ImportServerOptions = {
   /** Empty copies all. */
   readonly databases: readonly string[];
   readonly hasUsers: boolean;
-  /** Whether subscriptions, and so tasks, get the points. */
+  /** Whether subscriptions, and so tasks, receive the points. */
   readonly notify: boolean;
   readonly onProgress: (progress: ImportProgress) => void;
 };
@@ -36,14 +36,14 @@ export type ImportReport = {
   readonly measurements: number;
   readonly points: number;
   readonly continuousQueries: number;
-  /** Users that were created, with the password they got; passwords cannot be copied. */
+  /** Created users with their new passwords; passwords cannot be copied. */
   readonly users: readonly { readonly name: string; readonly password: string }[];
-  /** Of the databases that were copied: whom they send to is asked again on another server. */
+  /** Subscriptions of copied databases: their destinations have to be configured again. */
   readonly subscriptionsLeftOut: readonly SourceSubscription[];
   readonly mismatches: readonly Mismatch[];
 };
 
-/** Runs the import. Writing a point twice is harmless, so a repeated piece does no damage. */
+/** Runs the import. Writing a point twice is harmless, so repeating a piece is safe. */
 export async function importServer(options: ImportServerOptions): Promise<ImportReport> {
   const { from, to } = options;
   const databases = await readDatabases(from, options.databases);
@@ -78,7 +78,7 @@ export async function importServer(options: ImportServerOptions): Promise<Import
   };
 }
 
-/** Makes a database with its policies; what is there gets the same settings. */
+/** Creates a database with its policies; existing ones get the same settings. */
 export async function createDatabase(
   to: TsdbClient,
   { name, policies }: SourceDatabase,
@@ -97,7 +97,7 @@ export async function createDatabase(
   }
 }
 
-/** How many there are. */
+/** Creates continuous queries; returns their number. */
 export async function createContinuousQueries(
   to: TsdbClient,
   databases: readonly SourceDatabase[],
@@ -112,7 +112,7 @@ export async function createContinuousQueries(
   return count;
 }
 
-/** Makes users who are not there, with passwords of their own, and gives all their rights. */
+/** Creates missing users with new passwords, and grants all rights. */
 export async function createUsers(
   from: TsdbClient,
   to: TsdbClient,

@@ -1,4 +1,4 @@
-// Points of a running server as line protocol, and the ends of its lines.
+// Reads points of a running server as line protocol, and finds the ends of lines in a file.
 import { parseLossless } from '@tidemark/client';
 import type { Cell, QueryResponse, Series, TsdbClient } from '@tidemark/client';
 import { escapeMeasurement, escapeTagPart, Internal } from '@tidemark/core';
@@ -7,7 +7,7 @@ import { quoteIdentifier } from '@tidemark/influxql';
 import type { SourceField } from './source-schema.ts';
 
 const CHUNK_ROWS = 10_000;
-// Reading a shard of an old machine takes as long as it takes; an hour without its end is a fault.
+// Reading a shard on an old machine may take long; more than an hour is an error.
 const READ_TIMEOUT_MS = 3_600_000;
 
 export type MeasurementRef = {
@@ -28,8 +28,8 @@ export const pathOf = ({ database, policy, measurement }: MeasurementRef): strin
 export const within = ({ start, end }: CopyRange): string => `time >= ${start} AND time < ${end}`;
 
 /**
- * Points of a measurement within a range, a chunk at a time; times are nanoseconds. Throws what the
- * server says.
+ * Points of a measurement within a range, in chunks; times are nanoseconds. Throws the server's
+ * errors.
  */
 export async function* readLines(
   from: TsdbClient,
@@ -107,8 +107,8 @@ function printValue(cell: Exclude<Cell, null>, type: string): string {
 }
 
 /**
- * Whether a line of a file stops inside of a string, so that the point goes on in the next line.
- * Quotes mean something in field values only: measurement and tags may have them as they like.
+ * Whether a line of a file ends inside a string, so that the point continues on the next line.
+ * Quotes are special in field values only, not in measurement and tags.
  */
 export function stopsInString(line: string): boolean {
   const fieldsAt = endOfKey(line);
@@ -120,7 +120,7 @@ export function stopsInString(line: string): boolean {
   return isInString;
 }
 
-/** Where the first blank that is not escaped is. */
+/** Index of the first unescaped blank. */
 function endOfKey(line: string): number {
   for (let i = 0; i < line.length; i++) {
     if (line[i] === '\\') i++;

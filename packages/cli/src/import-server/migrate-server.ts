@@ -1,6 +1,6 @@
-// Moves databases from one running service to another, with any storage engines, during writes: the
-// source forwards new writes from the beginning, existing data is copied meanwhile, and both are
-// compared series by series until they are equal.
+// Moves databases between running services, with any storage engines, during writes: the source
+// forwards new writes from the beginning, existing data is copied meanwhile, and both are compared
+// series by series until they are equal.
 import type { TsdbClient } from '@tidemark/client';
 import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 
@@ -14,21 +14,21 @@ import { readDatabases, readSubscriptions } from './source-schema.ts';
 import type { SourceDatabase } from './source-schema.ts';
 import type { ImportState } from './state.ts';
 
-/** Of the subscriptions that pass new writes on while a migration is under way. */
+/** Name of the subscriptions that forward writes during a migration. */
 const SUBSCRIPTION = 'tidemark_migrate';
 
-/** How often a piece that differs is copied again: others write to it meanwhile. */
+/** How often a differing piece is copied again: others may be writing to it. */
 const ROUNDS = 3;
 
 export type MigrateOptions = {
   readonly from: TsdbClient;
   readonly to: TsdbClient;
-  /** Where the source reaches the target, with user and password. */
+  /** The target's address as seen from the source, with user and password. */
   readonly destination: string;
   readonly state: ImportState;
   /** Empty moves all. */
   readonly databases: readonly string[];
-  /** Clients use the target now: ends the passing on of writes, and makes continuous queries. */
+  /** Clients already use the target: stop forwarding writes, and create continuous queries. */
   readonly isLast: boolean;
   readonly hasUsers: boolean;
   readonly onProgress: (progress: ImportProgress) => void;
@@ -41,7 +41,7 @@ export type MigrateReport = {
   readonly series: number;
   readonly users: readonly { readonly name: string; readonly password: string }[];
   readonly continuousQueries: number;
-  /** Series that differ after all, with their piece. */
+  /** Series that still differ, with their piece. */
   readonly different: readonly string[];
 };
 
@@ -49,7 +49,7 @@ export async function migrateServer(options: MigrateOptions): Promise<MigrateRep
   const { from, to, state } = options;
   const databases = await readDatabases(from, options.databases);
   for (const database of databases) await createDatabase(to, database);
-  // Before anything is copied: no write falls between.
+  // Before anything is copied, so that no write is missed.
   await passOn(options, databases);
   const pieces = await piecesOf(from, await measurementsOf(from, databases));
   let points = 0;
@@ -84,7 +84,7 @@ export async function migrateServer(options: MigrateOptions): Promise<MigrateRep
   };
 }
 
-/** A point that was written again while it was copied is copied once more. */
+/** Points rewritten during the copy are copied again. */
 async function compared({ from, to }: MigrateOptions, piece: Piece) {
   let copied = 0;
   for (let round = 1; ; round++) {

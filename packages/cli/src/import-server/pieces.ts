@@ -8,7 +8,7 @@ import { fieldsWithin, readMeasurements, readShardRanges } from './source-schema
 import type { SourceDatabase } from './source-schema.ts';
 
 export type Piece = {
-  /** Unique, and the same in every run. */
+  /** Unique and reproducible. */
   readonly name: string;
   readonly ref: MeasurementRef;
   readonly range: CopyRange;
@@ -31,9 +31,7 @@ export async function measurementsOf(
   return refs;
 }
 
-/**
- * All pieces in the order of `refs`, oldest shard first; the fields of each are those of its shard.
- */
+/** All pieces in the order of `refs`, oldest shard first, each with the fields of its shard. */
 export async function piecesOf(
   from: TsdbClient,
   refs: readonly MeasurementRef[],

@@ -1,5 +1,5 @@
-// Reads from a running server what there is to copy: databases, policies, continuous queries,
-// users, measurements.
+// Reads what is to be copied from a running server: databases, policies, continuous queries, users,
+// measurements.
 import type { Cell, Series, TsdbClient } from '@tidemark/client';
 import { parseRfc3339 } from '@tidemark/core';
 import { formatIdentifier, quoteIdentifier } from '@tidemark/influxql';
@@ -12,7 +12,7 @@ export type SourcePolicy = {
   readonly isDefault: boolean;
 };
 
-/** What stands behind the name of a policy in the statement that makes or changes it. */
+/** The settings of a policy, as clauses of the statement that creates or alters it. */
 export function policySettings(policy: SourcePolicy): string {
   const duration = policy.duration === '0s' ? 'INF' : policy.duration;
   const more = policy.isDefault ? ' DEFAULT' : '';
@@ -50,9 +50,7 @@ function column(series: readonly Series[], name: string): readonly Cell[] {
   });
 }
 
-/**
- * Databases with policies and continuous queries; `_internal` is left out, it is the server's own.
- */
+/** Databases with policies and continuous queries, except the server's own `_internal`. */
 export async function readDatabases(
   client: TsdbClient,
   only: readonly string[],
@@ -105,7 +103,7 @@ export async function readUsers(client: TsdbClient): Promise<readonly SourceUser
   return users;
 }
 
-/** Subscriptions of these databases; addresses without the passwords in them. */
+/** Subscriptions of these databases; addresses without their passwords. */
 export async function readSubscriptions(
   client: TsdbClient,
   databases: readonly string[],
@@ -141,7 +139,7 @@ export async function readMeasurements(
   );
 }
 
-/** Time ranges of the shards of a policy, oldest first. Within one of them a field has one type. */
+/** Time ranges of the shards of a policy, oldest first. A field has one type within each. */
 export async function readShardRanges(
   client: TsdbClient,
   database: string,
@@ -164,9 +162,9 @@ export async function readShardRanges(
 const NUMERIC = new Set(['float', 'integer', 'unsigned']);
 
 /**
- * The fields as they are within one shard. A numeric field that has several types over all shards
- * reads back in each of them, because numbers convert; which one is its own is told by an operator
- * that floats do not have.
+ * The fields as they are within one shard. A numeric field with several types over all shards can
+ * be read in each of them, because numbers convert; its own type is found with an operator that
+ * floats lack.
  */
 export async function fieldsWithin(
   client: TsdbClient,

@@ -5,7 +5,7 @@ import { UsageError } from '../exit.ts';
 
 type StateDocument = { readonly version: 1; readonly from: string; done: Record<string, number> };
 
-/** Finished pieces by name with the number of points they had. Saved after every piece. */
+/** Finished pieces by name with their numbers of points. Saved after every piece. */
 export class ImportState {
   readonly #file: string;
   readonly #document: StateDocument;
@@ -15,7 +15,7 @@ export class ImportState {
     this.#document = document;
   }
 
-  /** Reads the file when there is one; it must belong to the same source. */
+  /** Reads the file if it exists; it must belong to the same source. */
   static open(file: string, from: string): ImportState {
     let text: string;
     try {
@@ -39,7 +39,7 @@ export class ImportState {
     return this.#document.done[piece] !== undefined;
   }
 
-  /** Remembers a piece. The file is replaced as a whole, so that it is never half written. */
+  /** Records a piece. The file is replaced atomically. */
   finish(piece: string, points: number): void {
     this.#document.done[piece] = points;
     const temporary = `${this.#file}.part`;

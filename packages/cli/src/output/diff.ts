@@ -1,6 +1,6 @@
 // Readable differences between two short lists of lines.
 
-/** A line with `  `, `- ` (expected, missing) or `+ ` (there, not expected) before it. */
+/** Lines prefixed with ` `, `- ` (expected, missing) or `+ ` (unexpected). */
 export function diffLines(expected: readonly string[], actual: readonly string[]): string[] {
   const lengths = commonLengths(expected, actual);
   const lines: string[] = [];
@@ -25,7 +25,7 @@ export function diffLines(expected: readonly string[], actual: readonly string[]
   return lines;
 }
 
-// Beyond this the table would be too large; the lists are then shown one after the other.
+// Above this the table would be too large; the lists are then shown one after the other.
 const TABLE_MAX = 4_000_000;
 
 /** Length of the longest common subsequence of each pair of tails. */

@@ -3,7 +3,7 @@
 export type JunitCase = {
   readonly name: string;
   readonly tookMs: number;
-  /** One text per failure; empty when the test passed. */
+  /** One text per failure; empty for a passed test. */
   readonly failures: readonly { readonly message: string; readonly text: string }[];
 };
 export type JunitSuite = { readonly name: string; readonly cases: readonly JunitCase[] };

@@ -2,13 +2,10 @@
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** How a line of JSON is written otherwise. */
+/** Formats a line of JSON. */
 export type LogForm = (line: string) => string;
 
-/**
- * `2024-05-01 10:11:12 INFO  listening  urls=["http://…"]`, with the stack of what should not
- * happen below it.
- */
+/** `2024-05-01 10:11:12 INFO listening urls=["http://…"]`, followed by the stack of a bug. */
 export const textForm: LogForm = (line) => {
   const { time, level, msg, ...fields } = parse(line);
   const shown = String(time).replace('T', ' ').slice(0, 'YYYY-MM-DD HH:MM:SS'.length);

@@ -11,7 +11,7 @@ function barOnTerminal(format: string): SingleBar | undefined {
     : undefined;
 }
 
-/** `75` as `1m 15s`; nothing where no time is known: the bar then calls it `NULL` or `INF`. */
+/** `75` as `1m 15s`; empty if the time is unknown: the bar then calls it `NULL` or `INF`. */
 export function formatSeconds(seconds: unknown): string {
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return '';
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
@@ -19,16 +19,16 @@ export function formatSeconds(seconds: unknown): string {
   return minutes > 0 ? `${minutes}m ${Math.floor(seconds % 60)}s` : `${Math.floor(seconds)}s`;
 }
 
-/** How far work that goes through bytes is. */
+/** Progress of work measured in bytes. */
 export type ByteProgress = {
   readonly doneBytes: number;
-  /** 0 while it is not known. */
+  /** 0 while unknown. */
   readonly totalBytes: number;
-  /** What is being worked on. */
+  /** The current file. */
   readonly file?: string | undefined;
 };
 
-/** Runs `work` and draws what it reports. */
+/** Runs `work` and draws its progress. */
 export async function withByteBar<T>(
   label: string,
   work: (onProgress: (progress: ByteProgress) => void) => Promise<T>,
@@ -45,7 +45,7 @@ export async function withByteBar<T>(
   }
 }
 
-/** Runs an import or export and draws which of its pieces it has come to. */
+/** Runs an import or export and draws its current piece. */
 export async function withStepBar<T>(
   work: (onProgress: (progress: ImportProgress) => void) => Promise<T>,
 ): Promise<T> {
@@ -61,7 +61,7 @@ export async function withStepBar<T>(
   }
 }
 
-/** Something that a server works on. */
+/** Work in progress on a server. */
 export type Progressing = {
   readonly status: 'running' | 'failed' | 'finished';
   readonly progress: number;
@@ -71,8 +71,8 @@ export type Progressing = {
 const POLL_MS = 250;
 
 /**
- * Polls until the work is not running any more; draws a bar when standard error is a terminal.
- * Ctrl-C ends the waiting, not the work: the state is then still `running`.
+ * Polls until the work has ended; draws a bar if standard error is a terminal. Ctrl-C ends the
+ * waiting, not the work: the state is then still `running`.
  */
 export async function waitWithProgress<T extends Progressing>(
   label: string,

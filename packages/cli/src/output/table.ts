@@ -8,7 +8,7 @@ export type Column<T> = {
   readonly isRightAligned?: boolean | undefined;
 };
 
-/** Rows below titles, columns padded to their widest cell. No rows: only the titles. */
+/** Rows below titles, columns padded to their widest cell. Without rows only the titles. */
 export function formatTable<T>(columns: readonly Column<T>[], items: readonly T[]): string {
   const rows = items.map((item) => columns.map((column) => String(column.value(item))));
   const titles = columns.map((column) => column.title);

@@ -55,12 +55,12 @@ const CLAUSES: ReadonlyMap<string, Clause> = new Map([
   ['USE', { names: ['databases'], words: [] }],
 ]);
 
-/** Where in a statement the cursor is. */
+/** The context of the cursor in a statement. */
 type Place = {
   readonly quote: '' | '"' | "'" | '/';
-  /** What is written of the name or keyword, the quote of a name with it. */
+  /** The part of a name or keyword already typed, including its quote. */
   readonly word: string;
-  /** The last word before it that says what follows; empty when there is none. */
+  /** The last keyword before it that determines what follows; empty without one. */
   readonly clause: string;
   readonly isFirst: boolean;
 };
@@ -77,12 +77,12 @@ export class Completer {
   }
 
   /**
-   * Candidates for the last word of a line, as `node:readline` wants them. `before` are earlier
-   * lines of a statement.
+   * Candidates for the last word of a line, as `node:readline` expects them. `before` contains
+   * earlier lines of the statement.
    */
   async complete(line: string, before = ''): Promise<[string[], string]> {
     const place = placeOf(before === '' ? line : `${before}\n${line}`);
-    // Values, and patterns, are nobody's names.
+    // Values and patterns cannot be completed.
     if (place.quote === "'" || place.quote === '/') return [[], place.word];
     const { names, words } = CLAUSES.get(place.clause) ?? { names: [], words: [...KEYWORDS] };
     const isQuoted = place.quote === '"';
@@ -90,7 +90,7 @@ export class Completer {
     const own = names.flatMap((kind) => known[kind]).map((name) => written(name, isQuoted));
     const others = isQuoted ? [] : [...(place.isFirst ? COMMANDS : []), ...words];
     const wanted = place.word.toLowerCase();
-    // A name that needs quotes is found by its letters, too.
+    // A name that needs quotes is also found without typing the quote.
     const starts = (candidate: string): boolean =>
       candidate.startsWith(wanted) || (!isQuoted && candidate.startsWith(`"${wanted}`));
     const hits = [...own, ...others].filter((candidate) => starts(candidate.toLowerCase()));
@@ -129,7 +129,7 @@ function firstCells(all: readonly Series[], isWanted: (series: Series) => boolea
   return all.filter(isWanted).flatMap(({ values = [] }) => values.map(([name]) => String(name)));
 }
 
-/** A name as it is written there: whoever has begun with a quote wants one at the end. */
+/** The name as it is inserted: quoted if it was begun with a quote. */
 function written(name: string, isQuoted: boolean): string {
   const plain = formatIdentifier(name);
   return isQuoted && !plain.startsWith('"') ? `"${plain}"` : plain;
@@ -160,7 +160,7 @@ function placeOf(text: string): Place {
       isFirst = false;
       i = end;
     } else {
-      // The next statement knows nothing of this one.
+      // The next statement is independent of this one.
       if (character === ';') [clause, isFirst] = ['', true];
       i++;
     }
@@ -168,7 +168,7 @@ function placeOf(text: string): Place {
   return { quote: '', word: '', clause, isFirst };
 }
 
-/** A slash behind `~` or FROM begins a regular expression; elsewhere it divides. */
+/** A slash after `~` or FROM begins a regular expression; elsewhere it divides. */
 const startsPattern = (text: string, at: number): boolean =>
   text[at] === '/' && /(?:~|\bfrom)\s*$/i.test(text.slice(0, at));
 

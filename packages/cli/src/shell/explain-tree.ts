@@ -3,14 +3,14 @@ import type { Cell } from '@tidemark/client';
 
 type Branch = { readonly title: string; readonly leaves: string[] };
 
-/** Whether columns are those of a plan. */
+/** Whether the columns are those of a plan. */
 export function isPlan(columns: readonly string[]): boolean {
   return columns.length === 1 && /^(QUERY PLAN|EXPLAIN ANALYZE)$/.test(columns[0] ?? '');
 }
 
 /**
- * Lines of a plan as a tree. EXPLAIN ANALYZE answers with one that is drawn already; EXPLAIN with
- * `KEY: value` lines, in which `EXPRESSION` begins a part, and a tree of operators below `PLAN`.
+ * Lines of a plan as a tree. EXPLAIN ANALYZE returns one already drawn; EXPLAIN returns `KEY:
+ * value` lines, in which `EXPRESSION` begins a part, and a tree of operators below `PLAN`.
  */
 export function explainTree(title: string, rows: readonly (readonly Cell[])[]): readonly string[] {
   const all = rows.map((row) => String(row[0] ?? ''));

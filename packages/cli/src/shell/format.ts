@@ -12,21 +12,18 @@ export type Format = (typeof FORMATS)[number];
 export type FormatOptions = {
   readonly format: Format;
   readonly isPretty: boolean;
-  /** Width of the terminal; cells are shortened to fit. `undefined` shortens nothing. */
+  /** Width of the terminal; cells are shortened to fit. `undefined` means unlimited. */
   readonly width?: number | undefined;
   /** Shows one row per series, with a column that draws each field, instead of the points. */
   readonly hasSparklines: boolean;
   readonly colours: Colours;
-  /**
-   * What stands for the answer to a statement without rows; `undefined` leaves it empty, as
-   * programs expect.
-   */
+  /** The text for a statement without rows; `undefined` leaves it empty, as programs expect. */
   readonly emptyText?: ((statement: number) => string | undefined) | undefined;
 };
 
 const MIN_CELL_WIDTH = 8;
 
-/** The text for an answer without request-level error; statement errors are not part of it. */
+/** The text for an answer without request-level error; does not include statement errors. */
 export function formatResponse(response: QueryResponse, options: FormatOptions): string {
   switch (options.format) {
     case 'json':
@@ -60,7 +57,7 @@ function emptyAnswer(
   return [emptyText?.(statement) ?? []].flat();
 }
 
-/** The series as they are, or a table of those of each measurement. */
+/** The series unchanged, or one table per measurement. */
 function tablesOf(all: readonly Series[], options: FormatOptions): readonly Series[] {
   if (!options.hasSparklines) return all;
   const byName = new Map<string, Series[]>();

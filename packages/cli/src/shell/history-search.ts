@@ -2,7 +2,7 @@
 import type { Interface, Key } from 'node:readline';
 import { clearLine, cursorTo } from 'node:readline';
 
-/** What is looked for and what has been found; `entries` are newest first. */
+/** The search text and the match; `entries` are newest first. */
 export class HistorySearch {
   readonly #entries: readonly string[];
   #wanted = '';
@@ -16,7 +16,7 @@ export class HistorySearch {
     return this.#wanted;
   }
 
-  /** The newest entry from where the search is; empty when there is none. */
+  /** The match: the newest entry from the current position on; empty without one. */
   get found(): string {
     return this.#wanted === '' ? '' : (this.#entries[this.#at] ?? '');
   }
@@ -26,13 +26,13 @@ export class HistorySearch {
     this.#seek(this.#at);
   }
 
-  /** Takes the last character back and looks from the newest entry on again. */
+  /** Removes the last character and searches from the newest entry again. */
   erase(): void {
     this.#wanted = [...this.#wanted].slice(0, -1).join('');
     this.#seek(0);
   }
 
-  /** Goes on to an older entry; stays where there is none. */
+  /** Moves to an older match; stays if there is none. */
   older(): void {
     const before = this.#at;
     this.#seek(before + 1);
@@ -47,12 +47,12 @@ export class HistorySearch {
   }
 }
 
-/** What `node:readline` calls for every key; it is made to be replaced, as its own REPL does. */
+/** Called by `node:readline` for every key; meant to be replaced, as Node's own REPL does. */
 type Keyboard = Interface & { _ttyWrite(text: string | undefined, key?: Key): void };
 
 /**
- * Lets Ctrl-R begin a search of `history()`; Enter runs what is found, other keys edit it, Ctrl-G
- * gives up.
+ * Starts a search of `history()` on Ctrl-R; Enter runs the match, other keys edit it, Ctrl-G
+ * cancels.
  */
 export function addHistorySearch(
   readline: Interface,

@@ -9,8 +9,7 @@ import { makeDirectory } from '@tidemark/process';
 const LINES_KEPT = 1000;
 
 /**
- * Where the history is kept: `TIDEMARK_HISTORY_FILE`, or a file in the user's home. Empty keeps
- * none.
+ * Path of the history: `TIDEMARK_HISTORY_FILE`, or a file in the user's home. Empty for no history.
  */
 export function historyFile(environment: Readonly<Record<string, string | undefined>>): string {
   return (
@@ -19,7 +18,7 @@ export function historyFile(environment: Readonly<Record<string, string | undefi
   );
 }
 
-/** Newest first, as `node:readline` wants it. A file that cannot be read is an empty history. */
+/** Newest first, as `node:readline` expects it. An unreadable file is an empty history. */
 export function readHistory(file: string): string[] {
   if (file === '') return [];
   try {
@@ -29,7 +28,7 @@ export function readHistory(file: string): string[] {
       .slice(-LINES_KEPT)
       .reverse();
   } catch {
-    // The first session, or a home that is not readable: neither is worth a word.
+    // The first session, or an unreadable home: neither needs a message.
     return [];
   }
 }

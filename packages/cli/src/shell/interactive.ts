@@ -1,4 +1,5 @@
-// The interactive loop: prompt, continuation of unfinished statements, Ctrl-C cancels what runs.
+// The interactive loop: prompt, continuation of unfinished statements, Ctrl-C cancels the running
+// one.
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import { callbackify } from 'node:util';
@@ -17,7 +18,7 @@ import type { Session } from './session.ts';
 const PROMPT = '> ';
 const CONTINUED = '… ';
 
-/** Runs until the user leaves; the exit status. */
+/** Runs until the user leaves; returns the exit status. */
 export async function runInteractive(session: Session): Promise<number> {
   const version = await session.client().ping();
   process.stdout.write(
@@ -104,7 +105,7 @@ async function readStatement(
   }
 }
 
-/** Whether a statement of the query language stops where more is needed. */
+/** Whether a statement of the query language is incomplete. */
 export function isUnfinished(text: string): boolean {
   if (!/^\s*(select|show|create|alter|drop|delete|grant|revoke|explain|kill|set)\b/i.test(text))
     return false;
@@ -119,7 +120,7 @@ async function askCredentials(
 ): Promise<void> {
   session.settings.token = '';
   session.settings.username = (await lines.next('username: ')) ?? '';
-  // The terminal shows what is typed; hide it by writing nothing while the answer is read.
+  // The terminal echoes input; suppressed while the answer is read.
   const output = readline as unknown as { _writeToOutput?: (text: string) => void };
   const write = output._writeToOutput;
   output._writeToOutput = (text) => {

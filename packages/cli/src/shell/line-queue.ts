@@ -1,7 +1,7 @@
-// Queues lines of a terminal: text that is typed while a statement runs is not lost.
+// Queues lines of a terminal, so that text typed while a statement runs is not lost.
 import type { Interface } from 'node:readline';
 
-/** More than this is pasted by mistake; what is beyond is dropped with a word about it. */
+/** More lines than this were pasted by mistake; the rest is dropped with a message. */
 export const MAX_WAITING_LINES = 10_000;
 
 export class LineQueue {
@@ -25,8 +25,7 @@ export class LineQueue {
   }
 
   /**
-   * The next line; one that was typed earlier is shown behind the prompt. `undefined` at the end of
-   * input.
+   * The next line; one typed earlier is shown after the prompt. `undefined` at the end of input.
    */
   async next(prompt: string): Promise<string | undefined> {
     this.#readline.setPrompt(prompt);
@@ -38,7 +37,7 @@ export class LineQueue {
     return this.#lines.shift();
   }
 
-  /** Forgets what was typed ahead; how many lines that were, with those that did not fit. */
+  /** Drops lines typed ahead; returns their number, including those that did not fit. */
   clear(): number {
     const count = this.#lines.length + this.#dropped;
     this.#lines.length = 0;

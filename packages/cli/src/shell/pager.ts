@@ -1,15 +1,15 @@
-// Results that are longer than the terminal go through a pager, as manual pages do.
+// Shows results longer than the terminal in a pager.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Interface } from 'node:readline';
 
 /**
- * Quits at once when everything fits, keeps colours and long lines, and leaves the text on the
+ * Quits at once if everything fits, keeps colours and long lines, and leaves the text on the
  * screen.
  */
 const DEFAULT_PAGER = 'less -FRSX';
 
-/** The command of the pager: `TIDEMARK_PAGER`, `PAGER` or `less`. Empty is none. */
+/** The pager's command: `TIDEMARK_PAGER`, `PAGER` or `less`. Empty for none. */
 export function pagerOf(environment: Readonly<Record<string, string | undefined>>): string {
   return environment['TIDEMARK_PAGER'] ?? environment['PAGER'] ?? DEFAULT_PAGER;
 }
@@ -20,20 +20,20 @@ export function isLong(text: string, terminal: { readonly rows: number }): boole
 }
 
 /**
- * Shows a text by a pager, which has the keyboard meanwhile; `false` when there is no such program.
+ * Shows a text in a pager, which reads the keyboard meanwhile; `false` if there is no such program.
  */
 export async function page(text: string, command: string, readline: Interface): Promise<boolean> {
   const ignore = (): void => undefined;
   readline.pause();
   process.stdin.setRawMode(false);
-  // Ctrl-C is the pager's now.
+  // Ctrl-C belongs to the pager.
   process.on('SIGINT', ignore);
   try {
     const pager = spawn('/bin/sh', ['-c', command], {
       stdio: ['pipe', 'inherit', 'inherit'],
     });
     const ended = once(pager, 'close') as Promise<[number | null]>;
-    // Whoever leaves the pager early does not want the rest.
+    // Leaving the pager early discards the rest.
     pager.stdin.on('error', ignore);
     pager.stdin.end(`${text}\n`);
     const [status] = await ended;
@@ -45,5 +45,5 @@ export async function page(text: string, command: string, readline: Interface): 
   }
 }
 
-/** What a shell exits with. */
+/** Exit status of a shell. */
 const COMMAND_NOT_FOUND = 127;

@@ -1,16 +1,15 @@
-// Series at a glance: a row for each series, with a column that draws every field and one with its
-// last value.
+// Series at a glance: one row per series, with a sparkline of every field and its last value.
 import type { Cell, Series } from '@tidemark/client';
 
 import { sparkline } from './sparkline.ts';
 
-/** A sparkline tells a shape; more than this many characters do not tell more of it. */
+/** A sparkline shows a shape; more characters would not show more of it. */
 const SPARK_CHARACTERS = 32;
 
 /**
- * The series of a measurement as one series whose rows are series; `undefined` when there is
- * nothing to draw, for example because a row has no numbers. Titles: the tags, then each field and,
- * as `last(field)`, its last value.
+ * The series of a measurement as one series whose rows are series; `undefined` if it cannot be
+ * drawn, for example because a row has no numbers. Titles: the tags, then each field and, as
+ * `last(field)`, its last value.
  */
 export function seriesTable(all: readonly Series[]): Series | undefined {
   const [first] = all;

@@ -19,7 +19,7 @@ export type Settings = {
   password: string;
   /** Used instead of user and password. */
   token: string;
-  /** Path of a unix socket that is used instead of the address of `url`; empty is none. */
+  /** Path of a unix socket used instead of the address of `url`; empty for none. */
   socket: string;
   database: string;
   retentionPolicy: string;
@@ -29,18 +29,18 @@ export type Settings = {
   isPretty: boolean;
   hasTiming: boolean;
   hasSparklines: boolean;
-  /** Whether results that are longer than the terminal go through a pager. */
+  /** Whether results longer than the terminal go through a pager. */
   hasPager: boolean;
 };
 
-/** What a session prints on. */
+/** Output of a session. */
 export type Screen = {
-  /** Columns; `undefined` where nobody looks, and nothing is shortened. */
+  /** Columns; `undefined` if nobody looks and nothing is shortened. */
   readonly width: () => number | undefined;
   readonly colours: Colours;
 };
 
-/** What one line of input led to. */
+/** The result of one line of input. */
 export type Outcome =
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string }
@@ -68,7 +68,7 @@ type ShellCommand = (argument: string) => Outcome | Promise<Outcome>;
 const output = (text: string): Outcome => ({ kind: 'output', text });
 const failed = (text: string): Outcome => ({ kind: 'error', text: `ERR: ${text}` });
 
-/** Statements that answer rows; others have nothing to say when they are done. */
+/** Statements that return rows; others are silent on success. */
 const ASKING = /^(?:select|show-|explain)/;
 
 /** One session: settings, a client, and a method that runs a line. */
@@ -104,7 +104,7 @@ export class Session {
     ]);
   }
 
-  /** The client for the present address and credentials. */
+  /** The client for the current address and credentials. */
   client(): TsdbClient {
     const { url, username, password, token, socket } = this.settings;
     return new TsdbClient({
@@ -115,7 +115,7 @@ export class Session {
     });
   }
 
-  /** Runs a command of the shell, an insert or a statement. Never throws for what a user typed. */
+  /** Runs a command of the shell, an insert or a statement. Never throws for input of the user. */
   async run(line: string, signal?: AbortSignal): Promise<Outcome> {
     const text = line.trim();
     const [word = ''] = text.split(/\s+/);
@@ -157,7 +157,7 @@ export class Session {
     const results = response.results ?? [];
     // `not executed` only follows an error.
     const failure = results.find((result) => result.error !== undefined);
-    // What is printed for programs stays as it is.
+    // Output for programs gets no remarks.
     const remarks =
       settings.format === 'column'
         ? results
@@ -172,7 +172,7 @@ export class Session {
     return { kind: 'error', text: [...parts, told].join('\n') };
   }
 
-  /** Where a statement is wrong, and what to do about it here. */
+  /** The position of an error in a statement, and advice for the shell. */
   #advice(text: string, { error = '', diagnostics = [] }: Result): string {
     if (error.startsWith('database name required') && this.settings.database === '')
       return '\n  choose one with: use <db>';
@@ -251,16 +251,14 @@ export class Session {
   }
 }
 
-/**
- * What was found in a statement that runs all the same, such as a name that nothing is known by.
- */
+/** A finding in a statement that runs all the same, such as an unknown name. */
 function remark(text: string, finding: ResponseDiagnostic): string {
   return `note: ${finding.message}${caret(text, finding)}`;
 }
 
 /**
- * The statement's line with a caret below the place of the finding, and the hint; of a whole line
- * only the hint.
+ * The statement's line with a caret below the finding, and the hint; for a whole line only the
+ * hint.
  */
 export function caret(text: string, diagnostic: ResponseDiagnostic | undefined): string {
   if (diagnostic === undefined) return '';
@@ -274,7 +272,7 @@ export function caret(text: string, diagnostic: ResponseDiagnostic | undefined):
   return `\n  ${line}\n  ${' '.repeat(indent)}${'^'.repeat(length)}${hint}`;
 }
 
-/** Checks a setting that came as a flag. */
+/** Checks a setting given as a flag. */
 export function oneOf<T extends string>(flag: string, allowed: readonly T[], value: string): T {
   const found = allowed.find((one) => one === value.toLowerCase());
   if (found === undefined)

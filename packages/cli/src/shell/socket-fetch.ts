@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 
-/** Sends requests to the service behind a unix socket; host and port of URLs are not looked at. */
+/** Sends requests to the service behind a unix socket; host and port of URLs are ignored. */
 export function socketFetch(socketPath: string): typeof fetch {
   return (input, init = {}) =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// What all commands that talk to a running engine share.
+// Shared by all commands that talk to a running engine.
 import { readFileSync } from 'node:fs';
 
 import { EngineClient } from '@tidemark/client';
@@ -21,10 +21,10 @@ export type Finish = (status: number) => void;
 
 const DEFAULT_URL = 'http://127.0.0.1:9092';
 
-/** Levels of events, as the engine writes them. */
+/** Levels of events, as the engine names them. */
 const ALERT_LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 
-/** A new command of a group, with the options that all have who talk to a running engine. */
+/** Creates a command of a group with the common options of engine clients. */
 export function clientCommand(name: string, description: string): Command {
   const { env } = process;
   return withCredentialOptions(new Command(name))
@@ -46,20 +46,20 @@ export function clientCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** The client that a command's options name. */
+/** The client for a command's options. */
 export function engineClient(flags: ClientFlags): EngineClient {
   const url = addressOf(flags);
   return new EngineClient({ url, ...engineCredentials(flags, url) });
 }
 
 /**
- * The address that a command's options name, with user and password; certificates are verified as
- * they say.
+ * The address in a command's options, with user and password. Certificates are verified according
+ * to the options.
  */
 export function addressOf(flags: ClientFlags): string {
   const { env } = process;
   const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
-  // The only switch that the platform's own `fetch` has; this process talks to nobody else.
+  // The platform's `fetch` has no other switch; this process talks to nobody else.
   if (
     flags.skipVerify === true ||
     isTrue(env['TIDEMARK_UNSAFE_SSL'] ?? env['KAPACITOR_UNSAFE_SSL'])
@@ -71,9 +71,7 @@ export function addressOf(flags: ClientFlags): string {
   return url;
 }
 
-/**
- * As for the database; a token that is meant for the engine alone may be in TIDEMARK_ENGINE_TOKEN.
- */
+/** As for the database; a token for the engine alone may be in TIDEMARK_ENGINE_TOKEN. */
 export function engineCredentials(flags: ClientFlags, url: string): Credentials {
   const { env } = process;
   return credentialsOf(flags, url, {
@@ -82,7 +80,7 @@ export function engineCredentials(flags: ClientFlags, url: string): Credentials 
   });
 }
 
-/** An option that takes a level of events, in either case. */
+/** An option for a level of events, in either case. */
 export function minLevelOption(description: string): Option {
   return new Option('--min-level <level>', `${description}: ${ALERT_LEVELS.join(', ')}`).argParser(
     (text) => {
@@ -93,12 +91,12 @@ export function minLevelOption(description: string): Option {
   );
 }
 
-/** The option for what kind of task something is. */
+/** The option for the type of a task. */
 export function typeOption(description: string): Option {
   return new Option('--type <type>', description).choices(['stream', 'batch']);
 }
 
-/** An option with the least important level of log lines. */
+/** The option for the minimum level of log lines. */
 export function logLevelOption(): Option {
   return new Option('--level <level>', 'least important level').choices(LOG_LEVELS);
 }
@@ -149,10 +147,7 @@ export function formatDbrps(dbrps: readonly Dbrp[]): string {
   return `[${dbrps.map(({ db, rp }) => `"${db}"."${rp}"`).join(' ')}]`;
 }
 
-/**
- * The variables of a file: names with `{type, value}`. What is wrong with them is the engine's to
- * say.
- */
+/** The variables of a file: names with `{type, value}`. The engine reports errors in them. */
 export async function readVars(file: string): Promise<Readonly<Record<string, TaskVar>>> {
   return (await readDocument(file)) as Readonly<Record<string, TaskVar>>;
 }
@@ -162,14 +157,14 @@ export function collect(value: string, previous: readonly string[] | undefined):
   return [...(previous ?? []), value];
 }
 
-/** Everything an async iterable gives. */
+/** Collects all items of an async iterable. */
 export async function toArray<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;
 }
 
-/** Whether an argument stands for all ids that match it. */
+/** Whether an argument is a pattern of ids. */
 export function isGlob(text: string): boolean {
   return /[*?[]/.test(text);
 }
@@ -179,13 +174,15 @@ export async function findTask(client: EngineClient, id: string): Promise<Task |
   try {
     return await client.task(id);
   } catch (error) {
-    // Absent is an answer here.
+    // Absence is a valid answer here.
     if (error instanceof NotFound) return undefined;
     throw error;
   }
 }
 
-/** Says what keeps a task from starting, or makes it useless: defining it succeeds all the same. */
+/**
+ * Reports what keeps a task from starting, or makes it useless: defining it succeeds all the same.
+ */
 export function warnOfFindings({ id, diagnostics = [], warnings = [] }: Task): void {
   const [first] = diagnostics;
   if (first !== undefined) {
@@ -197,7 +194,7 @@ export function warnOfFindings({ id, diagnostics = [], warnings = [] }: Task): v
   }
 }
 
-/** What makes a task useless that starts all the same, a kind of it each. */
+/** Warnings about a task that starts but is useless, one for each kind of problem. */
 export function describeWarnings(
   warnings: readonly ScriptDiagnostic[],
 ): readonly { readonly what: string; readonly text: string }[] {

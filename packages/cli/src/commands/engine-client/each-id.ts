@@ -8,7 +8,7 @@ import { clientCommand, engineClient, isGlob } from './context.ts';
 import type { ClientFlags, Finish } from './context.ts';
 
 export type IdVerb = {
-  /** What the things are called, in the singular. */
+  /** The items' noun, in the singular. */
   readonly noun: string;
   /** Ids that match a glob. */
   readonly list: (client: EngineClient, pattern: string) => Promise<readonly string[]>;
@@ -16,8 +16,8 @@ export type IdVerb = {
 };
 
 /**
- * A command that takes ids and globs and says nothing when it is done. Exit status 1 when no glob
- * matches anything, or with the first id that the engine refuses.
+ * A command that takes ids and globs and is silent on success. Exit status 1 if a glob matches
+ * nothing, or at the first id that the engine refuses.
  */
 export function eachIdCommand(
   name: string,
@@ -37,7 +37,7 @@ export function eachIdCommand(
     });
 }
 
-/** Does something to each thing once, in the order of the arguments; the ids. */
+/** Applies a function to each item once, in the order of the arguments; returns the ids. */
 export async function forEachId(
   given: readonly string[],
   {
@@ -59,7 +59,7 @@ export async function forEachId(
   return [...done];
 }
 
-/** Says what was done: nothing on success, the ids as JSON, or that there was nothing to do. */
+/** Reports the result: nothing on success, the ids as JSON, or that there was nothing to do. */
 export function reportIds(
   ids: readonly string[],
   {

@@ -2,9 +2,8 @@
 import { UsageError } from '../../exit.ts';
 
 /**
- * Prints each line of a stream as `print` writes it. Leaves after `lines` of them (a positive
- * number as text; without end when it is not given), or when the user presses Ctrl-C. Throws
- * `UsageError` when `lines` is something else.
+ * Prints each line of a stream with `print`. Ends after `lines` of them (a positive number as text;
+ * never if it is missing), or on Ctrl-C. Throws `UsageError` for an invalid `lines`.
  */
 export async function followLines(
   open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>,
@@ -24,7 +23,7 @@ export async function followLines(
       if (remaining === 0) return;
     }
   } catch (error) {
-    // Ctrl-C is how following ends.
+    // Ctrl-C is the normal end.
     if (!stop.signal.aborted) throw error;
   } finally {
     process.off('SIGINT', interrupt);

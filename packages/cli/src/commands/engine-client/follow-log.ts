@@ -5,9 +5,9 @@ import { UsageError } from '../../exit.ts';
 import { followLines } from './follow-lines.ts';
 
 export type FollowOptions = {
-  /** Least important level. */
+  /** Minimum level. */
   readonly level?: string | undefined;
-  /** Number of lines to leave after. */
+  /** Number of lines after which to stop. */
   readonly lines?: string | undefined;
   /** Lines as JSON objects. */
   readonly json?: boolean | undefined;

@@ -54,7 +54,7 @@ export function engineImportCommand(finish: Finish): Command {
           onStep: (step) => steps.push(step),
         });
       } catch (error) {
-        // A server went away in the middle: what was done before is told all the same.
+        // A server became unreachable midway: report what was done before.
         if (steps.length > 0) report(steps, flags);
         throw error;
       }
@@ -64,8 +64,7 @@ export function engineImportCommand(finish: Finish): Command {
 }
 
 /**
- * An event that differs has gone on here since it was copied; a definition that does is somebody's
- * to look at.
+ * A differing event has changed here since it was copied; a differing definition needs a decision.
  */
 function isProblem({ kind, outcome }: ImportStep): boolean {
   return outcome === 'failed' || (outcome === 'kept' && kind !== 'event');
@@ -84,7 +83,7 @@ function report(steps: readonly ImportStep[], flags: Flags): void {
         { title: flags.dryRun === true ? 'Would be' : 'Outcome', value: (step) => step.outcome },
         { title: 'Note', value: (step) => step.note },
       ],
-      // Thousands of events would hide what matters.
+      // Thousands of events would hide the rest.
       steps.filter((step) => step.kind !== 'event' || isProblem(step)),
     ),
   );
@@ -102,9 +101,7 @@ function parseHttpUrl(text: string): string {
   throw new InvalidArgumentError('Write it as http://host:9092.');
 }
 
-/**
- * The address to copy to, with user and password in it where they are wanted, or a token beside it.
- */
+/** The address to copy to, with user and password in it if needed, or a token beside it. */
 function targetOf(flags: Flags): { readonly to: string; readonly toToken: string | undefined } {
   const url = addressOf(flags);
   const { token, username, password = '' } = engineCredentials(flags, url);

@@ -29,14 +29,14 @@ type Pushed = {
   readonly change: 'defined' | 'changed';
 };
 
-/** Folders in the order in which they depend on each other, with the files that count. */
+/** Folders in order of dependency, with their file name extensions. */
 const FOLDERS = [
   { name: 'templates', extensions: ['.tick'] },
   { name: 'tasks', extensions: ['.tick', '.json', '.yaml', '.yml'] },
   { name: 'handlers', extensions: ['.json', '.yaml', '.yml'] },
 ] as const;
 
-/** The subcommand. One wrong file does not stop the others; the exit status tells. */
+/** The subcommand. One invalid file does not stop the others; the exit status tells. */
 export function pushCommand(finish: (status: number) => void): Command {
   return clientCommand(
     'push',
@@ -98,7 +98,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
   } catch (error) {
-    // Each of the folders may be missing.
+    // Any of the folders may be missing.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }

@@ -20,7 +20,7 @@ function millisecondsOf(text: string): number {
   return durationMs;
 }
 
-/** The options of a time range that the database is asked for. */
+/** Adds the options for a time range in the database. */
 function rangeOptions(command: Command): Command {
   return command
     .addOption(
@@ -36,7 +36,7 @@ function rangeOptions(command: Command): Command {
 }
 
 function parseTime(text: string): string {
-  // A date alone is midnight UTC; the engine wants a time.
+  // A date alone means midnight UTC; the engine requires a time.
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return parseTime(`${text}T00:00:00Z`);
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text);
   if (isTime && !Number.isNaN(Date.parse(text))) return text;
@@ -66,7 +66,7 @@ export function recordingCommand(finish: Finish): Command {
         .requiredOption('--duration <duration>', 'how long, for example 5m'),
       'recording',
     ).action((flags: WaitFlags & { task: string; duration: string; id?: string }) => {
-      // The engine counts it by its own clock, which may differ from that of this machine.
+      // The engine measures it by its own clock, which may differ from this machine's.
       const duration = `${millisecondsOf(flags.duration)}ms`;
       return record(flags, finish, 'stream', { task: flags.task, duration, id: flags.id });
     }),
@@ -191,7 +191,7 @@ export function replayCommand(finish: Finish): Command {
   return group;
 }
 
-/** `tidemark replay-live batch|query`: data of the database, fetched now and not kept. */
+/** `tidemark replay-live batch|query`: replays data of the database, fetched now and not stored. */
 export function replayLiveCommand(finish: Finish): Command {
   const group = new Command('replay-live').description(
     'Run data of the database through a task without recording it.',

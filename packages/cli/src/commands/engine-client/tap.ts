@@ -67,7 +67,7 @@ export function tapCommand(): Command {
     });
 }
 
-/** The id of a group: its tags by name, as nodes write it. */
+/** The id of a group: its tags sorted by name, as nodes write it. */
 function groupOf(pairs: readonly string[]): string {
   for (const pair of pairs) {
     if (!/^[^=]+=/.test(pair)) throw new UsageError(`${pair} must be written tag=value`);
@@ -75,7 +75,7 @@ function groupOf(pairs: readonly string[]): string {
   return [...pairs].sort().join(',');
 }
 
-/** A message for people: one line, and one for each condition of a decision. */
+/** A message as readable text: one line, and one for each condition of a decision. */
 export function formatMessage(message: MessageJson): string {
   switch (message.kind) {
     case 'point':

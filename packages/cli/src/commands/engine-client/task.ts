@@ -132,7 +132,7 @@ type TaskFile = {
   readonly split?: number;
 };
 
-/** The keys that a file of `--file` may have. A misspelt one must not be passed over. */
+/** The keys allowed in a file of `--file`. A misspelt one must not be ignored. */
 const TASK_FILE_KEYS = ['template-id', 'dbrps', 'vars', 'split'];
 
 async function readTaskFile(file: string): Promise<TaskFile> {
@@ -170,7 +170,7 @@ function listCommand(): Command {
             { title: 'Status', value: (task) => task.status },
             { title: 'Executing', value: (task) => task.executing },
             { title: 'Databases and Retention Policies', value: (task) => formatDbrps(task.dbrps) },
-            // Where somebody has asked for it, as in the answers of the API.
+            // Shown only if some task has it, as in the API's answers.
             ...(tasks.some(({ split }) => split !== undefined)
               ? [{ title: 'Split', value: (task: Task) => task.split ?? '' }]
               : []),
@@ -312,7 +312,7 @@ function watchCommand(): Command {
         flags: ClientFlags & { readonly level?: string; readonly lines?: string },
       ) => {
         const client = engineClient(flags);
-        // A task that does not exist never logs: say so instead of waiting for it.
+        // A task that does not exist never logs: report that instead of waiting.
         await client.task(id, { scriptFormat: 'raw' });
         await followLog(client, [`task=${id}`, ...filters], flags);
       },

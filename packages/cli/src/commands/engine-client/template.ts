@@ -64,7 +64,7 @@ function defineCommand(): Command {
     );
 }
 
-/** Creates a template or changes it, which reloads its tasks. */
+/** Creates or changes a template, which reloads its tasks. */
 export async function defineTemplate(
   client: EngineClient,
   id: string,

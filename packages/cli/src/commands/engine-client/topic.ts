@@ -154,7 +154,7 @@ export function handlerCommand(finish: Finish): Command {
   return group;
 }
 
-/** Says what keeps a handler from delivering anything: defining it succeeds all the same. */
+/** Reports what keeps a handler from delivering: defining it succeeds all the same. */
 function warnOfHandler({ warnings = [] }: Handler): void {
   for (const { message, hint } of warnings) process.stderr.write(`tidemark: ${message}; ${hint}\n`);
 }
@@ -175,7 +175,7 @@ function describeHandler(topic: string, handler: Handler): string {
   ].join('\n');
 }
 
-/** Replaces a handler, or creates it when there is none of its id. */
+/** Replaces a handler, or creates it. */
 export async function defineHandler(
   client: EngineClient,
   topic: string,
