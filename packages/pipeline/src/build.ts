@@ -29,7 +29,7 @@ export type BuildOptions = {
 
 /**
  * Why a script is refused. `text` is the recorded sentence without prefix; `definitionErrorText`
- * gives what the API answers (`invalid TICKscript: …`, `invalid task type: invalid`).
+ * returns the API's text (`invalid TICKscript: …`, `invalid task type: invalid`).
  */
 export type BuildError = {
   readonly kind: 'syntax' | 'task-type' | 'evaluation';
@@ -45,21 +45,20 @@ export type BuildResult = {
    * shows).
    */
   readonly vars: Vars;
-  /** From `dbrp` statements, in order, duplicates kept once. */
+  /** From `dbrp` statements, in order, without duplicates. */
   readonly dbrps: Pipeline['dbrps'];
-  /** What is wrong, in order, several at once; none exactly when there is no error. */
+  /** All errors, in order; empty exactly when there is no error. */
   readonly diagnostics: readonly SyntaxDiagnostic[];
   readonly error?: BuildError | undefined;
   /**
-   * What is only examined when the task starts: types of lambdas, texts of queries, edges, rules of
-   * nodes. Answers what keeps it from starting; the first message is the recorded text. Absent when
-   * `error` is present.
+   * Checks that run only when the task starts: types of lambdas, texts of queries, edges, rules of
+   * nodes. Returns the reasons why it cannot start; the first message is the recorded text. Absent
+   * when `error` is present.
    */
   readonly checkStart?: ((context: StartContext) => readonly SyntaxDiagnostic[]) | undefined;
   /**
-   * What lets the task start but fails for every point, so that somebody should know: unknown
-   * functions, operands that they do not take, conditions that are none. Absent when `error` is
-   * present.
+   * Mistakes that let the task start but fail for every point: unknown functions, operands that
+   * they do not take, conditions that are none. Absent when `error` is present.
    */
   readonly warnings?: (() => readonly SyntaxDiagnostic[]) | undefined;
 };
@@ -67,12 +66,12 @@ export type BuildResult = {
 /** A script that has been parsed before, with its text. */
 export type ParsedScript = { readonly program: Program; readonly text: string };
 
-/** What the API answers for a refused script. */
+/** The API's text for a refused script. */
 export function definitionErrorText(error: BuildError): string {
   return error.kind === 'task-type' ? error.text : `invalid TICKscript: ${error.text}`;
 }
 
-/** Evaluates a script. Never throws on any text; what is wrong is in `error` and `diagnostics`. */
+/** Evaluates a script. Never throws on any text; errors are in `error` and `diagnostics`. */
 export function buildPipeline(
   script: ParsedScript | string,
   options: BuildOptions = {},

@@ -21,17 +21,14 @@ export type Completion = {
 };
 
 export type CompletionResult = {
-  /** Start of the word that a completion replaces; it ends at the asked offset. */
+  /** Start of the word that a completion replaces; it ends at the given offset. */
   readonly from: number;
   readonly completions: readonly Completion[];
 };
 
 type Target = { readonly row: NodeRow; readonly handler?: HandlerRow | undefined };
 
-/**
- * Completions at an offset, all that fit the place; the editor filters them by the word before the
- * offset.
- */
+/** All completions that are valid at an offset; the editor filters them by the word before it. */
 export function completeScript(
   text: string,
   offset: number,
@@ -123,7 +120,7 @@ function lambdaFunctions(): readonly Completion[] {
   }));
 }
 
-/** The node (and handler) that a chain which ends here is about. */
+/** The node (and handler) that the chain ending here refers to. */
 function targetBefore(head: string, udfs: UdfRegistry): Target | undefined {
   const { program } = parseScript(head);
   const last = program.statements.findLast((each) => each.kind !== 'comment');

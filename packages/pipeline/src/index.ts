@@ -1,4 +1,4 @@
-// Public face of @tidemark/pipeline: the definition of tasks.
+// Public interface of @tidemark/pipeline: the definition of tasks.
 export { closestName } from './evaluate/closest-name.ts';
 export { buildPipeline, definitionErrorText } from './build.ts';
 export type { BuildError, BuildOptions, BuildResult, ParsedScript } from './build.ts';

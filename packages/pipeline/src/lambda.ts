@@ -60,12 +60,12 @@ const NO_LAMBDA = { problems: [] } as const;
 
 const stateful = new WeakMap<ExpressionNode, boolean>();
 
-/** Whether what it gives depends on the points that it was asked about before. */
+/** Whether its result depends on earlier points. */
 export function keepsState(lambda: LambdaSpec | undefined): boolean {
   return lambda !== undefined && callsStateful(lambda.expression);
 }
 
-/** Remembered per part, as trees share parts (`measureExpression`). */
+/** Cached per part, as trees share parts (`measureExpression`). */
 function callsStateful(node: ExpressionNode): boolean {
   const known = stateful.get(node);
   if (known !== undefined) return known;

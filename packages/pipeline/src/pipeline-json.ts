@@ -56,7 +56,7 @@ export type JsonPipeline = {
   readonly nodes: readonly JsonNode[];
 };
 
-/** A pipeline as it can be stored and read again with `parsePipeline`. */
+/** A pipeline in a form that can be stored and read with `parsePipeline`. */
 export function printPipeline(pipeline: Pipeline): JsonPipeline {
   return {
     type: pipeline.type,
@@ -129,10 +129,7 @@ class JsonFailure extends Error {
   override readonly name = 'JsonFailure';
 }
 
-/**
- * Reads what `printPipeline` prints. Answers the first thing that is wrong; never throws on any
- * value.
- */
+/** Reads the output of `printPipeline`. Returns the first error; never throws on any value. */
 export function parsePipeline(
   json: unknown,
   options: { readonly udfs?: UdfRegistry | undefined } = {},
@@ -286,7 +283,7 @@ function valueOf(json: unknown, depth: number): Value {
   }
 }
 
-/** Lambdas of a pipeline name nothing but fields, tags and functions. */
+/** Lambdas of a pipeline contain only fields, tags and functions. */
 function lambdaOf(text: string): Value {
   const { expression, error } = parseLambda(text, { isNestingAllowed: true });
   if (expression === undefined) throw new JsonFailure(error ?? 'a lambda is wrong');

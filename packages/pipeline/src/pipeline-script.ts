@@ -18,8 +18,8 @@ class NoScript extends Error {
 }
 
 /**
- * The script in canonical layout. `error` says what of the pipeline no script can say; only JSON
- * can have that.
+ * The script in canonical layout. `error` names the part of the pipeline that no script can
+ * express, only JSON.
  */
 export function printPipelineScript(pipeline: Pipeline): PipelineScriptResult {
   try {
@@ -34,9 +34,9 @@ export function printPipelineScript(pipeline: Pipeline): PipelineScriptResult {
 class ScriptWriter {
   readonly #pipeline: Pipeline;
   readonly #lines: string[] = [];
-  /** How often other nodes are written behind or with a node. */
+  /** How often other nodes refer to a node. */
   readonly #useCounts: readonly number[];
-  /** Lambdas inside of lambdas are vars. */
+  /** Nested lambdas are vars. */
   #lambdaCount = 0;
 
   constructor(pipeline: Pipeline) {
@@ -75,7 +75,7 @@ class ScriptWriter {
     return this.#lines.join('\n');
   }
 
-  /** Ends a statement; other statements that go on from its last node need a name for it. */
+  /** Ends a statement; if other statements continue from its last node, it is assigned to a var. */
   #end(last: NodeSpec | undefined, chain: string): void {
     if (last === undefined) return;
     const isNamed = (this.#useCounts[last.id] ?? 0) > 0;
@@ -88,8 +88,7 @@ class ScriptWriter {
   }
 
   /**
-   * `|stats()` of a node without children makes a node that does nothing, so that something is
-   * counted.
+   * `|stats()` of a node without children creates a no-op node, so that there is an edge to count.
    */
   #isImplied(node: NodeSpec): boolean {
     const before = this.#pipeline.nodes[node.id - 1];
@@ -160,7 +159,7 @@ class ScriptWriter {
   }
 }
 
-/** The node behind which a node is written, and those that it is given. */
+/** The node that a node is chained to, and its other inputs. */
 function inputsOf(node: NodeSpec): readonly number[] {
   const { counts } = effectsOf(node);
   if (counts !== undefined) return [counts];
@@ -176,8 +175,8 @@ function handlerName(kind: string): string {
 }
 
 /**
- * Neither single nor triple quotes can hold three quotes and a backslash at the end: it is put
- * behind.
+ * Neither single nor triple quotes can contain three quotes and a trailing backslash: it is
+ * appended.
  */
 function text(value: string): string {
   const [backslashes = ''] = /\\*$/.exec(value) ?? [];

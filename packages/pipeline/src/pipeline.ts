@@ -3,7 +3,7 @@
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { Span } from '@tidemark/core';
 
-/** What flows along an edge. */
+/** The messages on an edge. */
 export type EdgeType = 'stream' | 'batch';
 
 /**
@@ -32,7 +32,7 @@ export type PropertyCall = {
   readonly span: Span;
 };
 
-/** An option of a handler in the form that JSON of a topic handler has. */
+/** A handler's option, as in the JSON of topic handlers. */
 export type HandlerOption =
   | string
   | number
@@ -41,9 +41,9 @@ export type HandlerOption =
   | { readonly [name: string]: HandlerOption };
 
 /**
- * A handler attached in a script, `.slack().channel('#ops')`. `kind` and `options` are what a topic
- * handler of the same meaning has (`chat`, `{channel: '#ops'}`); arguments and properties are what
- * the script wrote.
+ * A handler attached in a script, `.slack().channel('#ops')`. `kind` and `options` are those of the
+ * equivalent topic handler (`chat`, `{channel: '#ops'}`); arguments and properties are as written
+ * in the script.
  */
 export type HandlerSpec = {
   readonly kind: string;
@@ -73,7 +73,10 @@ export type NodeSpec<Options = unknown> = {
   /** Ids of children in creation order. */
   readonly children: readonly number[];
   readonly options: Options;
-  /** What the script called to make the node; the JSON form of a pipeline is made of it. */
+  /**
+   * The calls in the script that created the node, from which the JSON form of a pipeline is
+   * printed.
+   */
   readonly calls?:
     | { readonly arguments: readonly SpecValue[]; readonly properties: readonly PropertyCall[] }
     | undefined;

@@ -9,7 +9,7 @@ const code = 'TICK_QUERY_TEXT';
 
 type Dbrp = { readonly database: string; readonly retentionPolicy: string };
 
-/** Refuses a query that a task must not run. The places are those of the query's own text. */
+/** Refuses a query that a task must not run. Positions are those in the query's text. */
 export function checkQueryText(text: string, dbrps: readonly Dbrp[]): readonly NodeDiagnostic[] {
   const { query, diagnostics } = parseQuery(text);
   if (diagnostics.length > 0) {
@@ -58,7 +58,7 @@ export function checkQueryText(text: string, dbrps: readonly Dbrp[]): readonly N
 
 type Misfit = { readonly found?: string; readonly expected: readonly string[] };
 
-/** What the sentences of the query language say of a word that does not fit. */
+/** The parts of a syntax error of the query language. */
 function misfitOf(message: string): Misfit {
   const [, found, expected] =
     /^found (.+), expected (.+) at line \d+, char \d+$/s.exec(message) ?? [];

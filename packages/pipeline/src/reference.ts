@@ -1,4 +1,4 @@
-// Reference pages of nodes and handlers, made from their definitions.
+// Reference pages of nodes and handlers, generated from their definitions.
 import { formatDuration } from '@tidemark/core';
 import { formatFloat } from '@tidemark/tickscript';
 import { formatParameters } from './complete.ts';
@@ -81,7 +81,7 @@ function formatHandler(definition: HandlerDefinition): readonly string[] {
 
 const quote = (text: string): string => `\`${text}\``;
 
-/** No table without rows. */
+/** Empty without rows. */
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return [];
   const line = (cells: readonly string[]): string =>

@@ -1,13 +1,13 @@
-// Whether the groups of a task can run in several places, and which tags say where a group runs.
+// Whether the groups of a task can run in several places, and which tags decide where a group runs.
 // A group is found in one place only if all groups that a point passes through have those tags: the
-// tags are those that all groupings have in common.
+// tags common to all groupings.
 import { assert } from '@tidemark/core';
 import { findNode } from './definition/registry.ts';
 import { commonTags, hasTags } from './definition/split.ts';
 import type { NodeSplit, SplitReason, TagSelection, Together } from './definition/split.ts';
 import type { NodeSpec, Pipeline } from './pipeline.ts';
 
-/** What keeps the groups of a task together. */
+/** Why the groups of a task must stay together. */
 export type SplitRefusal = Omit<SplitReason, 'reason'> & {
   readonly node: NodeSpec;
   /** One sentence. */

@@ -4,7 +4,7 @@ import { MAX_INT64, MIN_INT64, unreachable } from '@tidemark/core';
 import { isVarType } from './evaluate/var-values.ts';
 import type { GivenVarType, Var, Vars, VarValue } from './vars.ts';
 
-/** `error` names the var and what it may be. */
+/** `error` names the var and its allowed values. */
 export type VarsResult =
   | { readonly vars: Vars; readonly error?: undefined }
   | { readonly error: string; readonly vars?: undefined };
@@ -15,9 +15,9 @@ class VarFailure extends Error {
 }
 
 /**
- * Reads the `vars` object of a request. Integers may be `bigint`, as a lossless JSON parser gives
- * them, or `number`. Texts of lambdas and regular expressions are kept and examined when the script
- * is evaluated.
+ * Reads the `vars` object of a request. Integers may be `bigint`, as a lossless JSON parser returns
+ * them, or `number`. Texts of lambdas and regular expressions are checked when the script is
+ * evaluated.
  */
 export function parseVars(json: unknown): VarsResult {
   if (json === undefined || json === null) return { vars: new Map() };
@@ -26,7 +26,7 @@ export function parseVars(json: unknown): VarsResult {
   try {
     for (const [name, value] of Object.entries(json)) vars.set(name, parseVar(name, value));
   } catch (error) {
-    // Everything else is a bug and goes up.
+    // Everything else is a bug and is rethrown.
     if (!(error instanceof VarFailure)) throw error;
     return { error: error.message };
   }
@@ -54,7 +54,7 @@ function isGivenType(name: string): name is GivenVarType {
   return name === 'secret' || isVarType(name);
 }
 
-/** What the value of each type may be. */
+/** The allowed values of each type. */
 const VAR_TYPES: ReadonlyMap<GivenVarType, string> = new Map([
   ['bool', 'true or false'],
   ['int', 'an integer of 64 bits'],
@@ -78,7 +78,7 @@ function shown(value: unknown): string {
     : String(value).slice(0, SHOWN_CHARS);
 }
 
-/** `undefined` where the type does not take the value. */
+/** `undefined` for a value of another type. */
 function parseValue(type: GivenVarType, value: unknown): VarValue | undefined {
   switch (type) {
     case 'bool':

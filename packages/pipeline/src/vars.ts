@@ -8,7 +8,7 @@ export type VarValue =
   | { readonly kind: 'integer'; readonly value: bigint }
   | { readonly kind: 'float'; readonly value: number }
   | { readonly kind: 'string'; readonly value: string }
-  /** A text that is not shown. */
+  /** A text that is never shown. */
   | { readonly kind: 'secret'; readonly value: string }
   | { readonly kind: 'duration'; readonly nanos: bigint }
   | { readonly kind: 'regex'; readonly pattern: string }
@@ -22,7 +22,7 @@ export type VarValue =
       )[];
     };
 
-/** What a task may say that a var is. Scripts declare a `secret` as a string. */
+/** The type that a task may give to a var. Scripts declare a `secret` as a string. */
 export type GivenVarType = VarType | 'secret';
 
 /** `value` is `undefined` for a typed var without default (`null` in JSON). */

@@ -1,5 +1,5 @@
 // Syntax tree of the script language: immutable data with spans, and everything that the formatter
-// must remember.
+// needs.
 import type { Span } from '@tidemark/core';
 
 /**
@@ -29,7 +29,7 @@ export type BinaryOperator =
 type NodeBase = { readonly span: Span; readonly comment?: Comment | undefined };
 
 export type BooleanNode = NodeBase & { readonly kind: 'boolean'; readonly value: boolean };
-/** `isOctal`: written with a leading zero, printed so again. */
+/** `isOctal`: written with a leading zero, and printed so. */
 export type IntegerNode = NodeBase & {
   readonly kind: 'integer';
   readonly value: bigint;
@@ -81,9 +81,7 @@ export type BinaryNode = NodeBase & {
   readonly isParenthesized: boolean;
   /** A newline lay between the starts of both operands. */
   readonly isMultiLine: boolean;
-  /**
-   * Where the operator stands; recorded texts give this position. Absent in trees that no text has.
-   */
+  /** Position of the operator, which recorded texts name. Absent in trees without a text. */
   readonly operatorSpan?: Span | undefined;
 };
 export type FunctionNode = NodeBase & {

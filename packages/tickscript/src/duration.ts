@@ -3,7 +3,7 @@ import { DURATION_UNITS, MAX_INT64 } from '@tidemark/core';
 
 /**
  * Parses `90s`, `1h30m`, `-5m`: integers with units `ns u µ us µs ms s m h d w`, one after the
- * other. `undefined` for any other text and for what int64 nanoseconds cannot hold.
+ * other. `undefined` for any other text and for durations beyond int64 nanoseconds.
  */
 export function parseDuration(text: string): bigint | undefined {
   const match = /^(-?)((?:\d{1,19}(?:ns|us|µs|ms|[uµsmhdw]))+)$/.exec(text);

@@ -36,7 +36,7 @@ const OPERATORS: ReadonlyMap<TokenKind, OperatorRow> = new Map<TokenKind, Operat
   ),
 );
 
-/** The list that recorded texts give for any missing operand; it is not complete. */
+/** The list of operands in recorded texts; it is not complete. */
 const OPERAND_NAMES = [
   'number',
   'string',
@@ -50,7 +50,7 @@ const OPERAND_NAMES = [
   '!',
 ];
 
-/** Reads expressions from a list of tokens. Throws `SyntaxFailure` where the text is wrong. */
+/** Parses expressions from a list of tokens. Throws `SyntaxFailure` for invalid text. */
 export class ExpressionParser {
   readonly #text: string;
   readonly #tokens: readonly Token[];
@@ -58,14 +58,14 @@ export class ExpressionParser {
   #index = 0;
   #nesting = 0;
   #pending: Comment | undefined;
-  /** Depth of every tree handed out; deeper trees are refused. */
+  /** Depth of every returned tree; deeper trees are refused. */
   readonly #depths = new WeakMap<ExpressionNode, number>();
 
   readonly #isNestingAllowed: boolean;
 
   /**
-   * `isNestingAllowed`: a lambda may be an operand of another one, which is how evaluated lambdas
-   * are printed.
+   * `isNestingAllowed`: a lambda may be an operand of another one; evaluated lambdas are printed
+   * like that.
    */
   constructor(text: string, tokens: readonly Token[], isNestingAllowed = false) {
     this.#isNestingAllowed = isNestingAllowed;
@@ -84,10 +84,7 @@ export class ExpressionParser {
     return this.peek().kind === 'EOF';
   }
 
-  /**
-   * Consumes the next token, which must be of this kind. Its comment waits for the node that takes
-   * it.
-   */
+  /** Consumes the next token, which must be of this kind. Its comment waits for a node. */
   expect(kind: TokenKind): Token {
     const token = this.peek();
     if (token.kind !== kind) throw unexpectedToken(this.#text, token, [kind]);
@@ -102,7 +99,7 @@ export class ExpressionParser {
     return token;
   }
 
-  /** The comments before the tokens consumed so far which no node has taken. */
+  /** The comments before the consumed tokens that no node has taken. */
   takeComment(): Comment | undefined {
     const comment = this.#pending;
     this.#pending = undefined;
@@ -114,7 +111,7 @@ export class ExpressionParser {
     return this.#index;
   }
 
-  /** Forgets what a failed statement left behind. */
+  /** Clears the state of a failed statement. */
   recover(): void {
     this.#pending = undefined;
     this.#nesting = 0;
@@ -368,7 +365,7 @@ export class ExpressionParser {
     this.#nesting--;
   }
 
-  /** Notes the depth of a tree made of others. */
+  /** Records the depth of a composed tree. */
   #grown<T extends ExpressionNode>(node: T, parts: readonly ExpressionNode[]): T {
     let depth = 0;
     for (const part of parts) depth = Math.max(depth, this.#depths.get(part) ?? 0);
@@ -391,7 +388,9 @@ export class ExpressionParser {
   }
 }
 
-/** Where a node "is" for remembered line breaks: a binary operation at its operator. */
+/**
+ * The position of a node for remembered line breaks: a binary operation's is that of its operator.
+ */
 function positionOf(node: ExpressionNode): number {
   return node.kind === 'binary' ? (node.operatorSpan ?? node.span).start : node.span.start;
 }

@@ -14,7 +14,7 @@ import { parseScript } from './parser.ts';
 
 const STEP = '    ';
 
-/** The canonical text of a script. A text with syntax errors is answered unchanged. */
+/** The canonical text of a script. A text with syntax errors is returned unchanged. */
 export function formatScript(text: string): string {
   const { program, error } = parseScript(text);
   return error === undefined ? formatProgram(program) : text;
@@ -152,9 +152,7 @@ class Printer {
     }
   }
 
-  /**
-   * Behind a star no other operator than a further star is read, behind a parenthesis every one is.
-   */
+  /** After a star only another star is parsed as an operator, after a parenthesis every one. */
   #encloseLastStar(node: ExpressionNode): void {
     let last = node;
     for (;;) {
@@ -166,7 +164,7 @@ class Printer {
   }
 
   /**
-   * A lambda with state of its own inside another one, which only evaluated scripts have, is put in
+   * A lambda with its own state inside another one, as in evaluated scripts only, is put in
    * parentheses.
    */
   #operand(node: ExpressionNode, indent: string, isOnNewLine: boolean): void {
@@ -218,8 +216,8 @@ class Printer {
 }
 
 /**
- * Would the statement before take this one for its own continuation? Behind a bare name, which
- * parentheses would turn into a call, a text can only have it without.
+ * Whether the previous statement would absorb this one as its continuation. After a bare name,
+ * which parentheses would turn into a call, a text can only contain it without.
  */
 function needsParentheses(node: ExpressionNode, previous: Statement | undefined): boolean {
   if (previous === undefined || endsWithName(previous)) return false;
@@ -243,9 +241,9 @@ function endsWithName(statement: Statement): boolean {
 }
 
 /**
- * Does the right operand begin a line? A line break inside the left operation moves its operator,
- * which is where the left operand "is", onto an earlier line; without this the output would be
- * formatted differently once more.
+ * Whether the right operand begins a line. A line break inside the left operation moves its
+ * operator, and so the position of the left operand, to an earlier line; without this, formatting
+ * the output would change it again.
  */
 function isBroken(node: BinaryNode): boolean {
   let each: ExpressionNode = node;
@@ -254,7 +252,7 @@ function isBroken(node: BinaryNode): boolean {
 }
 
 /**
- * Does every argument have a line of its own? A chain before the last argument takes several lines.
+ * Whether every argument has its own line. A chain before the last argument takes several lines.
  */
 function isBrokenCall(node: FunctionNode): boolean {
   return node.isMultiLine || node.arguments.slice(0, -1).some(isPrintedOnLines);

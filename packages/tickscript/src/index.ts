@@ -1,4 +1,4 @@
-// Public face of @tidemark/tickscript: the syntax of the script language.
+// Public interface of @tidemark/tickscript: the syntax of the script language.
 export type * from './ast.ts';
 export { parseDuration } from './duration.ts';
 export { formatExpression, formatFloat, formatProgram, formatScript } from './formatter.ts';

@@ -1,7 +1,7 @@
-// Lexer: text to tokens in one pass. Total: what is no token becomes an `error` token and lexing
-// goes on. Whether a symbol is an operator depends only on the token before it, as recorded: after
-// an operand (a word, number, string, reference or `)`) binary operators are read; elsewhere `/`
-// begins a regular expression.
+// Lexer: text to tokens in one pass. Total: invalid text becomes an `error` token and lexing
+// continues. Whether a symbol is an operator depends only on the token before it, as recorded:
+// after an operand (a word, number, string, reference or `)`) binary operators are read; elsewhere
+// `/` begins a regular expression.
 import type { Comment } from './ast.ts';
 import type { Token, TokenKind } from './token.ts';
 
@@ -162,7 +162,7 @@ class Lexer {
     return this.#error(unterminated, text.length);
   }
 
-  /** Moves to the next token; answers the comments on the way. An empty line begins a new block. */
+  /** Moves to the next token; returns the comments on the way. An empty line begins a new block. */
   #skipSpaceAndComments(): Comment | undefined {
     const text = this.#text;
     const blocks: string[][] = [];
@@ -201,7 +201,7 @@ function isWhiteSpace(text: string, index: number): boolean {
   return code !== BYTE_ORDER_MARK && WHITE_SPACE.test(text.charAt(index));
 }
 
-/** Length of the unit of a duration literal at `index`; 0 when there is none. */
+/** Length of the unit of a duration literal at `index`; 0 if there is none. */
 function durationUnitAt(text: string, index: number): number {
   if (text.startsWith('ms', index)) return 2;
   return index < text.length && 'uµsmhdw'.includes(text.charAt(index)) ? 1 : 0;

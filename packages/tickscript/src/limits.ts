@@ -1,4 +1,4 @@
-// Bounds of what the parser accepts, so that any text is answered in bounded time and memory.
+// Limits of the parser, so that any text is processed in bounded time and memory.
 import type { Limit } from '@tidemark/core';
 
 export const MAX_SCRIPT_LENGTH: Limit = {

@@ -1,4 +1,4 @@
-// Where the lines of a text begin, so that questions about lines do not scan the text again.
+// Start offsets of the lines of a text, so that looking up lines does not scan the text again.
 
 export class LineIndex {
   readonly #starts: number[] = [0];

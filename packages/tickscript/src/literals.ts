@@ -1,4 +1,4 @@
-// From the tokens of literals to their values.
+// Converts tokens of literals to their values.
 import { MAX_INT64 } from '@tidemark/core';
 import { parseDuration } from './duration.ts';
 import type {
@@ -28,8 +28,7 @@ type Literal =
   | Bare<ReferenceNode>;
 
 /**
- * The value of a literal, without place and comment. Throws `SyntaxFailure` for what no value can
- * be made of.
+ * The value of a literal, without position and comment. Throws `SyntaxFailure` for an invalid one.
  */
 export function literalOf(text: string, token: Token): Literal {
   switch (token.kind) {

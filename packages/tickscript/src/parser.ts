@@ -1,6 +1,6 @@
 // Parser: recursive descent with precedence climbing. Total: any text gives a tree plus
-// diagnostics. After an error it goes on at the next line that begins a statement, so that one pass
-// finds several errors.
+// diagnostics. After an error it continues at the next line that begins a statement, so that one
+// pass finds several errors.
 import { assert } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode, Program, Statement, Comment } from './ast.ts';
@@ -12,7 +12,7 @@ import { syntaxFailure, SyntaxFailure } from './syntax-error.ts';
 import type { SyntaxDiagnostic } from './syntax-error.ts';
 
 export type ParseResult = {
-  /** The statements that could be read. */
+  /** The statements that could be parsed. */
   readonly program: Program;
   /** Text of the first error as recorded, `parser: …`; absent when there is none. */
   readonly error?: string | undefined;
@@ -40,7 +40,7 @@ export function parseScript(text: string): ParseResult {
     try {
       statements.push(parseStatement(parser));
     } catch (error) {
-      // Only complaints about the text are expected here; everything else is a bug and goes up.
+      // Only syntax errors are expected here; everything else is a bug and is rethrown.
       if (!(error instanceof SyntaxFailure)) throw error;
       diagnostics.push(error.diagnostic);
       parser.recover();
@@ -55,10 +55,7 @@ export function parseScript(text: string): ParseResult {
 }
 
 export type ParseLambdaOptions = {
-  /**
-   * Accept `(lambda: …)` as an operand: a part with state of its own, as evaluated lambdas have
-   * them.
-   */
+  /** Accept `(lambda: …)` as an operand: a part with its own state, as in evaluated lambdas. */
   readonly isNestingAllowed?: boolean | undefined;
 };
 
@@ -72,7 +69,7 @@ export function parseLambda(text: string, options: ParseLambdaOptions = {}): Lam
     parser.expect('EOF');
     return { expression, diagnostics: [] };
   } catch (error) {
-    // As in parseScript: bugs go up.
+    // As in parseScript: bugs are rethrown.
     if (!(error instanceof SyntaxFailure)) throw error;
     return { error: error.diagnostic.message, diagnostics: [error.diagnostic] };
   }

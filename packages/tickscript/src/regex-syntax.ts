@@ -1,5 +1,5 @@
-// Syntax check of regular expressions (RE2 rules) with the texts that existing tools know. It only
-// says whether an expression is well formed; the engine that runs tasks compiles it.
+// Syntax check of regular expressions (RE2 rules) with the texts of existing tools. Only checks
+// whether an expression is well formed; the engine that runs tasks compiles it.
 
 const MAX_REPEAT = 1000;
 const MAX_GROUP_DEPTH = 1000;
@@ -10,7 +10,7 @@ export function checkRegexSyntax(pattern: string): string | undefined {
     new RegexChecker(pattern).run();
     return undefined;
   } catch (error) {
-    // Only complaints about the pattern are expected here; everything else is a bug and goes up.
+    // Only errors in the pattern are expected here; everything else is a bug and is rethrown.
     if (!(error instanceof RegexFailure)) throw error;
     return `error parsing regexp: ${error.message}`;
   }
@@ -74,10 +74,10 @@ class RegexChecker {
     if (this.#depth > 0) throw new RegexFailure('missing closing )', this.#pattern);
   }
 
-  /** Reads one element that is no repetition; answers whether a repetition may follow. */
+  /** Reads one element that is no repetition; returns whether a repetition may follow. */
   #element(char: string, canRepeatBefore: boolean): boolean {
     if (char === '(') {
-      // Flags alone leave what is before them to be repeated.
+      // Flags alone do not change what can be repeated before them.
       if (this.#open() === 'flags') return canRepeatBefore;
       this.#products.push(1);
       return false;
@@ -176,7 +176,7 @@ class RegexChecker {
     this.#escape();
   }
 
-  /** An escaped character or class; answers its code point, -1 for a class. */
+  /** An escaped character or class; returns its code point, -1 for a class. */
   #escape(): number {
     const rest = this.#pattern.slice(this.#index);
     if (rest === '\\') throw new RegexFailure('trailing backslash at end of expression', '');
@@ -274,7 +274,7 @@ function escapedCharacter(
   return undefined;
 }
 
-/** General categories (`Lu`) and scripts (`Greek`), as JavaScript knows them too. */
+/** General categories (`Lu`) and scripts (`Greek`), which JavaScript also supports. */
 function isUnicodeClass(name: string): boolean {
   if (name === 'Any') return true;
   if (!/^[A-Za-z_]+$/.test(name)) return false;
@@ -282,7 +282,7 @@ function isUnicodeClass(name: string): boolean {
     try {
       return new RegExp(source, 'u').source !== '';
     } catch {
-      // JavaScript refuses names it does not know; that is the answer.
+      // JavaScript refuses unknown names.
       return false;
     }
   });

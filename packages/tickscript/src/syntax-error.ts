@@ -3,7 +3,7 @@ import { utf8Text } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 import type { Token } from './token.ts';
 
-/** A finding about a script: where, what was found and what could stand there. */
+/** A finding about a script: its position, what was found and what was expected. */
 export type SyntaxDiagnostic = Diagnostic & {
   /** One-based; the column counts bytes of UTF-8. */
   readonly line: number;
@@ -47,7 +47,7 @@ export function unexpectedToken(
   });
 }
 
-/** Any other complaint about a piece of text. */
+/** Any other error in a piece of text. */
 export function syntaxFailure(
   text: string,
   span: Span,
@@ -155,10 +155,10 @@ function hintFor(text: string, token: Token, expected: readonly string[]): strin
   return undefined;
 }
 
-/** What an operand has to follow. */
+/** Text that an operand has to follow. */
 const MISSING_OPERAND = /(?:[-+*/%=<>~!,:]|\b(?:AND|OR))$/;
 
-/** A single `=` where none can stand. */
+/** A single `=` where none is allowed. */
 function assignmentHint(before: string, expected: readonly string[]): string | undefined {
   if (/\bvar\s+\w+\s+\w+$/.test(before)) return 'a var has either a type or a value';
   const name = /(?:^|\n)\s*(\w+)$/.exec(before)?.[1];

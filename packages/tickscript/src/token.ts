@@ -46,7 +46,7 @@ export type Token = {
   /** Half-open range in UTF-16 code units. */
   readonly start: number;
   readonly end: number;
-  /** Source text of the token; for `error` the sentence that says what is wrong. */
+  /** Source text of the token; for `error` the message. */
   readonly text: string;
   /** Comments between the previous token and this one. */
   readonly comment?: Comment | undefined;

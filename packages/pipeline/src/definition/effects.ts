@@ -2,14 +2,14 @@
 // to know about a task's nodes without knowing their kinds.
 import type { HandlerSpec } from '../pipeline.ts';
 
-/** Points that a node takes as they are written; an empty text takes any. */
+/** The points that a node reads; an empty text matches any. */
 export type ReadPoints = {
   readonly database: string;
   readonly retentionPolicy: string;
   readonly measurement: string;
 };
 
-/** A dimension of a query. `invalid` is found when the task starts, as recorded. */
+/** A dimension of a query. `invalid` is reported when the task starts, as recorded. */
 export type QueryDimension =
   | { readonly kind: 'time'; readonly lengthNanos: bigint; readonly offsetNanos: bigint }
   | { readonly kind: 'tag'; readonly name: string }
@@ -25,7 +25,7 @@ export type QueryFill =
 export type AskedQuery = {
   readonly text: string;
   readonly periodNanos: bigint;
-  /** 0 where `cron` says when. */
+  /** 0 if `cron` is used. */
   readonly everyNanos: bigint;
   readonly cron: string;
   readonly isAligned: boolean;
@@ -43,11 +43,11 @@ export type ClusterNeed = {
   readonly cluster: string;
   /** The property that findings are about. */
   readonly property: string;
-  /** Databases that have to be there; `undefined` means those of the task. */
+  /** Databases that have to exist; `undefined` means those of the task. */
   readonly databases: readonly string[] | undefined;
   /**
    * `start`: the task does not start while the cluster is not configured. `later`: it waits for it.
-   * `optional`: what it gives may come to the engine in another way.
+   * `optional`: its points may reach the engine in another way.
    */
   readonly urgency: 'start' | 'later' | 'optional';
 };
@@ -68,13 +68,13 @@ export type NodeEffects = {
   readonly needsEndpoint?: string | undefined;
   /** Name under which its rows are served. */
   readonly serves?: string | undefined;
-  /** Headers that it sends; their values may refer to secrets. */
+  /** Headers of its requests; their values may refer to secrets. */
   readonly sendsHeaders?: ReadonlyMap<string, string> | undefined;
   /** `file://` address of a folder that it reads. */
   readonly readsFolder?: string | undefined;
-  /** Id of the node whose output it counts; that is no parent. */
+  /** Id of the node whose output it counts, which is not a parent. */
   readonly counts?: number | undefined;
-  /** Name of the user-defined function that it is. */
+  /** Name of its user-defined function. */
   readonly callsFunction?: string | undefined;
 };
 

@@ -20,23 +20,23 @@ export type HandlerProperty = {
   readonly apply: (options: HandlerOptions, values: Arguments) => HandlerOptions;
 };
 
-/** A property that is more than the value of an option. */
+/** A property that does more than set the value of an option. */
 type OwnProperty = Partial<Omit<HandlerProperty, 'name'>>;
 
-/** How scripts write a kind. */
+/** The form of a kind in scripts. */
 export type ScriptForm<Table extends OptionTable> = {
   /** `slack`. */
   readonly name: string;
   readonly aliases?: readonly string[];
   /** Name of the implementation in recorded error texts. */
   readonly className: string;
-  /** Options that the arguments of the call set, in their order. */
+  /** Options set by the call's arguments, in order. */
   readonly arguments?: readonly {
     readonly option: keyof Table & string;
     readonly name: string;
     readonly isOptional?: true;
   }[];
-  /** Properties with the options that they set, and what they have of their own. */
+  /** Properties with the options that they set, and their specifics. */
   readonly properties?: Readonly<
     Record<
       string,
@@ -50,13 +50,13 @@ export type ScriptForm<Table extends OptionTable> = {
 };
 
 export type HandlerDefinition<Table extends OptionTable = OptionTable> = {
-  /** Of topic handlers, `chat`. */
+  /** The kind of topic handlers, such as `chat`. */
   readonly kind: string;
   readonly aliases?: readonly string[];
   /** One sentence. */
   readonly doc: string;
   readonly options: Table;
-  /** How scripts write it; absent for kinds that only topic handlers have. */
+  /** The form in scripts; absent for kinds that only topic handlers have. */
   readonly script?: HandlerRow | undefined;
 };
 
@@ -74,7 +74,7 @@ export type HandlerRow = {
   readonly checkStart?: ((options: HandlerOptions) => NodeDiagnostic | undefined) | undefined;
 };
 
-/** Makes the definition of a kind. */
+/** Creates the definition of a kind. */
 export function defineHandler<const Table extends OptionTable>({
   script,
   ...definition
@@ -124,7 +124,7 @@ function rowOf<Table extends OptionTable>(
   };
 }
 
-/** A document as reference pages and completion show it: part of a sentence. */
+/** The documentation as reference pages and completion show it: part of a sentence. */
 function summaryOf(doc: string): string {
   const text = doc.replace(/\.$/, '');
   return /^[A-Z][^A-Z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
@@ -191,7 +191,7 @@ export function callRefusal(text: string): ArgumentFailure {
   return new ArgumentFailure(text);
 }
 
-/** `.name('key', 'value')`, for each call an entry. */
+/** `.name('key', 'value')`; each call adds an entry. */
 function withEntry(options: HandlerOptions, option: string, values: Arguments): HandlerOptions {
   const before = options[option];
   const entries = isRecord(before) ? before : {};
@@ -202,7 +202,7 @@ function isRecord(option: HandlerOption | undefined): option is HandlerOptions {
   return typeof option === 'object' && !Array.isArray(option);
 }
 
-/** A value as JSON of topic handlers has it; durations are texts such as `1m30s`. */
+/** A value in the JSON form of topic handlers; durations are texts such as `1m30s`. */
 function optionOf(values: Arguments, index: number): HandlerOption {
   const value = values.values[index];
   switch (value?.kind) {

@@ -1,5 +1,5 @@
-// All kinds of handlers, and those that the alert node accepts as properties. Names in scripts are
-// found with their first letter in either case.
+// All kinds of handlers, and those that the alert node accepts as properties. The first letter of
+// names in scripts may have either case.
 import { HANDLER_DEFINITIONS } from '../handlers/registry.gen.ts';
 import type { HandlerRow } from './handler-definition.ts';
 

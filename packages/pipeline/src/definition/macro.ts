@@ -22,14 +22,14 @@ export type Macro = ChainPlace & {
   readonly parameters: readonly Parameter[];
 } & (
     | {
-        /** Below every node, the sources of tasks and those without an output included. */
+        /** Allowed below every node, including the sources of tasks and nodes without an output. */
         readonly isEverywhere: true;
-        /** The node that the chain goes on with. */
+        /** The node that continues the chain. */
         readonly makes: NodeRow;
         readonly apply: (call: MacroCall) => DraftNode;
       }
     | {
-        /** Known by other engines, and refused with this sentence. */
+        /** Known in other engines, but refused with this sentence. */
         readonly refusal: { readonly text: string; readonly hint: string };
       }
   );

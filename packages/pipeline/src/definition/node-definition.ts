@@ -21,26 +21,26 @@ export type NodeCategory =
   | 'output'
   | 'internal';
 
-/** What a rule that needs more than the node's own options may look at. */
+/** The context of a rule that needs more than the node's own options. */
 type ValidationContext = { readonly parentCount: number };
 
-/** What is known when a task starts. */
+/** The context of a task's start. */
 export type StartContext = {
   readonly dbrps: readonly { readonly database: string; readonly retentionPolicy: string }[];
 };
 
-/** Where in a chain the method that makes a node may stand. */
+/** Where a chain may contain the method of a node. */
 export type ChainPlace = {
   /**
-   * Types of nodes that it may follow; any but the sources of tasks by default, none for what no
-   * method makes.
+   * Types of nodes that it may follow; by default any but the sources of tasks, empty for nodes
+   * without a method.
    */
   readonly follows?: readonly string[] | undefined;
-  /** What to write where it follows a node of another type. */
+  /** Hints for wrong predecessors, by their type. */
   readonly hintsBelow?: Readonly<Record<string, string>> | undefined;
 };
 
-/** What a definition and its row have in common. */
+/** The common members of a definition and its row. */
 type NodeBasics = ChainPlace & {
   /** Name of the method that makes the node, `httpOut`; also `NodeSpec.type`. */
   readonly type: string;
@@ -52,19 +52,19 @@ type NodeBasics = ChainPlace & {
   readonly summary: string;
   readonly wants: EdgeType | 'any';
   readonly provides: EdgeType | 'same' | 'none';
-  /** Refused on this edge, with the recorded text. */
+  /** An edge on which the node is refused, with the recorded text. */
   readonly refuses?:
     | { readonly edge: EdgeType; readonly text: string; readonly hint: string }
     | undefined;
-  /** Tasks of this kind begin with the node, and name it. */
+  /** Tasks of this kind begin with the node, and have its name. */
   readonly isRoot?: true | undefined;
-  /** Parameter for its parents besides the one that the chain gives. */
+  /** Parameter for further parents besides the chain's. */
   readonly parents?: Parameter | undefined;
-  /** Its last value is a node, which is no parent: the one that it counts. */
+  /** Its last value is a node that is not a parent: the one that it counts. */
   readonly isCounting?: true | undefined;
-  /** Made together with another node; no script writes it. */
+  /** Created with another node; scripts cannot write it. */
   readonly isImplied?: true | undefined;
-  /** Stands for many: the row of a configured function. */
+  /** Creates the row of a configured function. */
   readonly forFunction?: ((name: string, info: UdfInfo) => NodeRow) | undefined;
 };
 
@@ -75,17 +75,17 @@ export type NodeDefinition<Table extends OptionTable> = NodeBasics & {
     options: OptionsOf<Table>,
     context: ValidationContext,
   ) => NodeDiagnostic | undefined;
-  /** Checked when the task starts; the first is what existing tools see. */
+  /** Checked when the task starts; existing tools see the first one. */
   readonly checkStart?: (
     options: OptionsOf<Table>,
     context: StartContext,
   ) => readonly NodeDiagnostic[];
   readonly effects?: (options: OptionsOf<Table>) => NodeEffects;
-  /** What of it belongs together when its task is split. */
+  /** Which points must stay together when its task is split. */
   readonly split: SplitRule<OptionsOf<Table>>;
 };
 
-/** Options that are being set by a script; hides their type. */
+/** Options being set by a script; hides their type. */
 export interface OptionsDraft {
   /** Calls a property. The values have been checked against its parameters. */
   apply(property: string, values: readonly Value[]): void;
@@ -93,7 +93,7 @@ export interface OptionsDraft {
   validate(context: ValidationContext): NodeDiagnostic | undefined;
   checkStart(context: StartContext): readonly NodeDiagnostic[];
   addHandlers(handlers: readonly HandlerSpec[]): void;
-  /** The options as they stand. */
+  /** The current options. */
   options(): unknown;
 }
 
@@ -111,13 +111,13 @@ export const QUIET: PropertyRow = {
   defaultValue: undefined,
 };
 
-/** Tells specs of one type of node, whose options have one type. */
+/** Recognises specs of one type of node, whose options have one type. */
 export type NodeKind<Options> = {
   readonly type: string;
   readonly isOf: (spec: NodeSpec) => spec is NodeSpec<Options>;
 };
 
-/** A definition at work; its `Options` are known to those who import the node's own row. */
+/** A definition in use; its `Options` are known to modules that import the node's own row. */
 export type NodeRow<Options = unknown> = NodeBasics &
   NodeKind<Options> & {
     readonly parameters: readonly Parameter[];
@@ -131,7 +131,7 @@ export type NodeRow<Options = unknown> = NodeBasics &
 /** The type of a row's options. */
 export type OptionsOfNode<Row> = Row extends NodeRow<infer Options> ? Options : never;
 
-/** Makes the row of a node. */
+/** Creates the row of a node. */
 export function defineNode<const Table extends OptionTable>(
   definition: NodeDefinition<Table>,
 ): NodeRow<OptionsOf<Table>> {
@@ -181,7 +181,7 @@ class TypedDraft<Table extends OptionTable> implements OptionsDraft {
       const place = option.parameter === undefined ? -1 : index++;
       return [key, option.from === undefined ? option.initial : option.from(values, place)];
     });
-    // Each key has the type that its row gives it: the one place where a table becomes options.
+    // Each key has the type of its row: the only place where a table becomes options.
     return Object.fromEntries(entries) as OptionsOf<Table>;
   }
 

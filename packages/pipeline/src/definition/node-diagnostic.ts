@@ -1,5 +1,5 @@
-// Why a node refuses a part of a script: the recorded message, which tools match, and the position
-// in the script, what was found, what was expected and what to write instead.
+// Why a node refuses a part of a script: the recorded message, which tools match, the position in
+// the script, what was found, what was expected and what to write instead.
 import type { Span } from '@tidemark/core';
 import type { FailureDetails } from '../evaluate/failure.ts';
 import { placeInScript } from '../evaluate/text-source.ts';
@@ -11,20 +11,20 @@ export type NodeDiagnostic = FailureDetails & {
   /** Stable class of the finding; a rule of the node when absent. */
   readonly code?: string | undefined;
   /**
-   * Pointed at is the last call of the first of these that the script calls; without any, the node
-   * itself.
+   * Points at the last call of the first of these properties that the script calls; without any, at
+   * the node itself.
    */
   readonly properties?: readonly string[] | undefined;
-  /** A part of a lambda; goes before `properties`. */
+  /** A part of a lambda; takes precedence over `properties`. */
   readonly span?: Span | undefined;
   /**
-   * A part of the text that is the node's first argument, by its own offsets; goes before
+   * A part of the text in the node's first argument, by offsets in that text; takes precedence over
    * `properties`.
    */
   readonly textSpan?: Span | undefined;
 };
 
-/** What a script called on a node or handler, and where. */
+/** A call of a script on a node or handler, with its position. */
 export type Placed = {
   readonly span: Span;
   readonly properties: readonly { readonly name: string; readonly span: Span }[];
@@ -37,7 +37,7 @@ export function placeOf(
   problem: Pick<NodeDiagnostic, 'span' | 'textSpan' | 'properties'>,
 ): Span {
   const { span, textSpan, properties = [] } = problem;
-  // What no script wrote (the condition of a deadman) has no place of its own.
+  // Parts not written in a script (the condition of a deadman) have no position.
   if (span !== undefined && span.end > span.start) return span;
   if (textSpan !== undefined && owner.textSource !== undefined) {
     const place = placeInScript(owner.textSource, textSpan);

@@ -6,9 +6,9 @@ import type { Arguments, Parameter } from '../evaluate/parameter.ts';
 import type { HandlerSpec, LambdaSpec, SpecValue } from '../pipeline.ts';
 
 /**
- * How a script sets an option after the node is made. `value`: exactly one value is assigned.
- * `call`: takes the parameters as listed. The two differ in their recorded error texts and in that
- * a value can be read (`node.measurement`).
+ * How a script sets an option after the node is created. `value`: exactly one value is assigned.
+ * `call`: takes the listed parameters. The two differ in their recorded error texts and in that a
+ * value can be read (`node.measurement`).
  */
 export type Property<T> = {
   readonly name: string;
@@ -22,9 +22,9 @@ export type Property<T> = {
 
 export type Option<T> = {
   readonly initial: T;
-  /** The argument of the call that makes the node, in the order of the options. */
+  /** The argument of the call that creates the node, in the order of the options. */
   readonly parameter?: Parameter | undefined;
-  /** The value that follows from the arguments; `index` is that of the option's own one. */
+  /** Derives the value from the arguments; `index` is that of the option's own one. */
   from?(values: Arguments, index: number): T;
   readonly properties?: readonly Property<T>[] | undefined;
   /** Holds the handlers (`.slack()`) that the script attaches to the node. */
@@ -60,7 +60,7 @@ export function stringOption(name: string, summary: string, initial = ''): Optio
   });
 }
 
-/** `.name('file:///folder')`: a folder that is read, or what else has an address. */
+/** `.name('file:///folder')`: a folder to read, or another address. */
 export function folderOption(name: string, summary: string): Option<string> {
   return valueOption('', {
     name,
@@ -104,7 +104,7 @@ export function booleanOption(name: string, summary: string): Option<boolean> {
   });
 }
 
-/** `.name(lambda: …)`; `gives` is what the lambda has to answer. */
+/** `.name(lambda: …)`; `gives` is the required type of the result. */
 export function lambdaOption(
   name: string,
   summary: string,
@@ -138,7 +138,7 @@ export function stringsOption(
   });
 }
 
-/** `.name('key', 'value')`, for each call an entry. */
+/** `.name('key', 'value')`; each call adds an entry. */
 export function stringMapOption(
   name: string,
   summary: string,
@@ -176,7 +176,7 @@ export function stringArgument(name: string): Option<string> {
   return argument('', parameter(name, 'string'), (values, index) => values.string(index));
 }
 
-/** `|node('a', 'b')`: all values that are left. */
+/** `|node('a', 'b')`: all remaining values. */
 export function stringsArgument(name: string): Option<readonly string[]> {
   return argument<readonly string[]>([], variadic(name, 'string'), (values, index) =>
     values.strings(index),
@@ -207,7 +207,7 @@ export function conditionArgument(name: string): Option<LambdaSpec | undefined> 
   );
 }
 
-/** `|node(lambda: …, lambda: …)`; `gives` is what each has to answer, anything by default. */
+/** `|node(lambda: …, lambda: …)`; `gives` is the required type of each result, by default any. */
 export function lambdasArgument(name: string, gives?: LambdaType): Option<readonly LambdaSpec[]> {
   return argument<readonly LambdaSpec[]>(
     [],

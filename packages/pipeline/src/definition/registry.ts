@@ -1,5 +1,5 @@
-// All nodes that scripts can create, and the methods that create several. Names are found with
-// their first letter in either case.
+// All nodes that scripts can create, and the methods that create several. The first letter of names
+// may have either case.
 import { assert } from '@tidemark/core';
 import { MACROS, NODE_ROWS } from '../nodes/registry.gen.ts';
 import type { EdgeType, NodeSpec } from '../pipeline.ts';
@@ -40,7 +40,7 @@ export function findMacro(name: string): Macro | undefined {
   return macroByName.get(name);
 }
 
-/** What a node of a pipeline does beyond its edges. */
+/** The effects of a pipeline's node beyond its edges. */
 export function effectsOf(spec: NodeSpec): NodeEffects {
   return byType.get(spec.type)?.effectsOf(spec) ?? NO_EFFECTS;
 }

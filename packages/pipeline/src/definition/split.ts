@@ -9,36 +9,36 @@ export type TagSelection = { readonly isAllBut: boolean; readonly tags: readonly
 export type NodeSplit =
   | {
       /**
-       * `message`: every point or batch is treated by itself. `group`: what the node keeps, and
-       * what it emits, belongs to one group.
+       * `message`: every point or batch is processed by itself. `group`: the node's state and
+       * output belong to one group.
        */
       readonly kind: 'message' | 'group';
-      /** It groups what comes by these tags; none is one group. */
+      /** Groups its input by these tags; none means one group. */
       readonly groupsBy?: TagSelection | undefined;
       /** Groups with equal values of these tags belong together, for each selection. */
       readonly together?: readonly Together[] | undefined;
-      /** Tags that are not those of the written point behind it. */
+      /** Tags that may differ from those of the original point. */
       readonly setsTags?: readonly string[] | undefined;
     }
   | ({ readonly kind: 'all' } & SplitReason);
 
 export type Together = SplitReason & { readonly by: TagSelection };
 
-/** Why groups cannot be apart: a part of a sentence whose subject is the node. */
+/** Why groups must stay together: a part of a sentence whose subject is the node. */
 export type SplitReason = {
   readonly reason: string;
   readonly hint?: string | undefined;
-  /** Where the script says it; the node itself when absent. */
+  /** The property responsible for it; the node itself when absent. */
   readonly properties?: readonly string[] | undefined;
 };
 
-/** What a definition says: the same for all nodes of its kind, or by their options. */
+/** The rule of a definition: the same for all nodes of its kind, or depending on their options. */
 export type SplitRule<Options> = NodeSplit | ((options: Options, wants: EdgeType) => NodeSplit);
 
 export const PER_MESSAGE: NodeSplit = { kind: 'message' };
 export const PER_GROUP: NodeSplit = { kind: 'group' };
 
-/** Those named by both. */
+/** The tags in both selections. */
 export function commonTags(a: TagSelection, b: TagSelection): TagSelection {
   if (a.isAllBut && b.isAllBut)
     return { isAllBut: true, tags: [...new Set([...a.tags, ...b.tags])] };
@@ -47,7 +47,7 @@ export function commonTags(a: TagSelection, b: TagSelection): TagSelection {
   return { isAllBut: false, tags: [...new Set(named.tags)].filter(isCommon) };
 }
 
-/** Whether it can name any tag. */
+/** Whether a selection contains any tag. */
 export function hasTags({ isAllBut, tags }: TagSelection): boolean {
   return isAllBut || tags.length > 0;
 }

@@ -20,7 +20,7 @@ function mayFollow({ follows }: ChainPlace, { type, isRoot }: NodeRow): boolean 
   return follows === undefined ? isRoot !== true : follows.includes(type);
 }
 
-/** Whether some node is made or configured by a method of this name. */
+/** Whether a method of this name creates or configures some node. */
 export function isMethodName(name: string): boolean {
   if (MACROS.some((each) => each.name === name)) return true;
   return NODES.some(

@@ -6,7 +6,7 @@ const MAX_COMPARED_LENGTH = 64;
 export function closestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > MAX_COMPARED_LENGTH) return undefined;
   let best: string | undefined;
-  // Of a single letter nothing would be left.
+  // A single letter would leave nothing.
   const most = Math.min(name.length - 1, Math.max(1, Math.floor(name.length / 3)));
   let bestDistance = most + 1;
   for (const each of known) {
@@ -20,11 +20,12 @@ export function closestName(name: string, known: Iterable<string>): string | und
   return best ?? abbreviated(name, known);
 }
 
-/** Fewer letters say less. */
+/** Fewer letters are not significant. */
 const MIN_SHARED_LENGTH = 4;
 
 /**
- * The only name that begins as this one does, or that this one spells out: `critical` for `crit`.
+ * The only known name that begins with this one, or that this one begins with: `critical` for
+ * `crit`.
  */
 function abbreviated(name: string, known: Iterable<string>): string | undefined {
   const lower = name.toLowerCase();

@@ -68,7 +68,7 @@ function refusal(node: ExpressionNode, text: string): EvaluationFailure {
   return new EvaluationFailure('TICK_CONSTANT', text, { span, isPositioned: false, hint });
 }
 
-/** Runs a step; what it throws as plain text becomes a failure at this node. */
+/** Runs a step; a text that it throws becomes a failure at this node. */
 function nested<T>(node: ExpressionNode, step: () => T): T {
   try {
     return step();
@@ -116,7 +116,7 @@ export function negated(value: Constant): Constant | undefined {
 
 function evaluateBinary(node: Extract<ExpressionNode, { kind: 'binary' }>): Constant {
   const left = evaluateConstant(node.left);
-  // The right side of AND and OR is checked but only computed when it decides.
+  // The right side of AND and OR is checked, but computed only if it decides the result.
   const right = evaluateConstant(node.right);
   const [leftType, rightType] = [typeOf(left), typeOf(right)];
   if (binaryResultType(node.operator, leftType, rightType) === undefined) {
@@ -154,7 +154,7 @@ function arithmetic(operator: Int64Operator, left: Constant, right: Constant): C
     (left.kind === 'duration') !== (right.kind === 'duration') ||
     (left.kind === 'duration' && operator !== '/');
   if (left.kind === 'float' || right.kind === 'float') {
-    // One side is a duration; the result is cut to whole nanoseconds.
+    // One side is a duration; the result is truncated to whole nanoseconds.
     const value = floatResult(operator, toNumber(left), toNumber(right));
     if (!Number.isFinite(value)) throw new ConstantFailure('duration out of range');
     return { kind: 'duration', nanos: BigInt.asIntN(64, BigInt(Math.trunc(value))) };
@@ -194,7 +194,7 @@ function floatResult(operator: Int64Operator, a: number, b: number): number {
   }
 }
 
-/** Negative, zero or positive; NaN when there is no order. */
+/** Negative, zero or positive; NaN for unordered values. */
 function compare(left: Constant, right: Constant): number {
   if (left.kind === 'string' && right.kind === 'string')
     return compareBytes(left.value, right.value);

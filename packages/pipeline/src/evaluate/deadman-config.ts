@@ -1,6 +1,6 @@
 // `[deadman]` of the configuration.
 
-/** With `isGlobal` every task's source gets a deadman. */
+/** With `isGlobal` the source of every task gets a deadman. */
 export type DeadmanConfig = {
   readonly id: string;
   readonly message: string;

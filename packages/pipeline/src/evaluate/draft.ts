@@ -1,4 +1,4 @@
-// Nodes and handlers under construction. The evaluation of a script makes and changes them;
+// Nodes and handlers under construction. The evaluation of a script creates and changes them;
 // `finish.ts` turns them into a pipeline.
 import type { Span } from '@tidemark/core';
 import type { HandlerRow } from '../definition/handler-definition.ts';
@@ -9,7 +9,7 @@ import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeli
 
 export type DraftNode = {
   readonly row: NodeRow;
-  /** Place in the pipeline's list of nodes. */
+  /** Index in the pipeline's list of nodes. */
   readonly id: number;
   readonly name: string;
   readonly wants: EdgeType;
@@ -19,7 +19,7 @@ export type DraftNode = {
   readonly children: DraftNode[];
   readonly handlers: DraftHandler[];
   readonly arguments: readonly SpecValue[];
-  /** Of the first argument, where it is a text of the script. */
+  /** Source of the first argument, if it is a text of the script. */
   readonly textSource: TextSource | undefined;
   readonly properties: PropertyCall[];
   readonly span: Span;
@@ -31,7 +31,7 @@ export type DraftHandler = {
   readonly arguments: readonly SpecValue[];
   readonly properties: PropertyCall[];
   options: { readonly [name: string]: HandlerOption };
-  /** What validation will refuse. */
+  /** Reasons for which validation will refuse it. */
   readonly deferred: NodeDiagnostic[];
   readonly span: Span;
 };

@@ -72,9 +72,8 @@ export class Evaluator {
   }
 
   /**
-   * Evaluates all statements and answers what is wrong with them, in order; nothing when the script
-   * is fine. A statement that builds on a failed one is skipped, so that every finding is one of
-   * its own.
+   * Evaluates all statements and returns their errors in order; empty for a valid script.
+   * Statements that depend on a failed one are skipped, so that every finding is independent.
    */
   run(program: Program): readonly EvaluationFailure[] {
     const failures: EvaluationFailure[] = [];
@@ -84,7 +83,7 @@ export class Evaluator {
         this.#execute(statement);
       } catch (error) {
         const isExpected = error instanceof EvaluationFailure || error instanceof SkippedStatement;
-        // Everything else is a bug and goes up.
+        // Everything else is a bug and is rethrown.
         if (!isExpected) throw error;
         if (error instanceof EvaluationFailure) failures.push(error);
         if (statement.kind === 'declaration' || statement.kind === 'type-declaration') {
@@ -159,7 +158,7 @@ export class Evaluator {
     this.#scope.set(name, given ?? zeroValue(type));
   }
 
-  /** The value that the task gives to a var. */
+  /** The task's value of a var. */
   #given(name: string, type: VarType, span: Span): Value | undefined {
     const given = this.#input.vars.get(name);
     if (given === undefined || (given.value === undefined && this.#input.isTemplate))
@@ -176,7 +175,7 @@ export class Evaluator {
     if (given.value === undefined) return undefined;
     const value = valueOfVar(name, given.value);
     if (value.kind !== 'lambda') return value;
-    // Its places are those of another text; in this one it stands where the var is declared.
+    // Its positions belong to another text; here it is located at the var's declaration.
     const expression = this.#substitute(value.expression);
     return { kind: 'lambda', expression: placedAt(expression, span) };
   }
@@ -228,7 +227,7 @@ export class Evaluator {
     return value.kind === 'string' ? { ...value, source: this.#sourceOf(node) } : value;
   }
 
-  /** The pieces that `+` has joined to a text; `undefined` when a call has made one of them. */
+  /** The pieces that `+` has joined to a text; `undefined` if a call created one of them. */
   #sourceOf(node: ExpressionNode): TextSource | undefined {
     const texts: TextSource[] = [];
     const parts: ExpressionNode[] = [node];
@@ -244,7 +243,7 @@ export class Evaluator {
     return joined(texts);
   }
 
-  /** Puts vars into an expression, within the budget of the script. */
+  /** Inserts the values of vars into an expression, within the script's budget. */
   #substitute(node: ExpressionNode): ExpressionNode {
     const expression = substitute(node, this.#substitution);
     const { nodes, depth } = measureExpression(expression);
@@ -344,7 +343,7 @@ function doesNothing(taskType: EdgeType): EvaluationFailure {
   });
 }
 
-/** A call that begins a line: most likely the operator of a chain is missing. */
+/** A call at the start of a line: most likely the operator of a chain is missing. */
 function refuseBareCall({ name, span }: FunctionNode): void {
   if (name === 'time') return;
   const text = `no global function ${JSON.stringify(name)} defined`;
@@ -371,7 +370,7 @@ function descriptionOf({
   return comment?.blocks.flat().join('\n') ?? '';
 }
 
-/** What a template's typed var holds while nobody has given it a value. */
+/** The value of a template's typed var that has not been set. */
 function zeroValue(type: VarType): Value {
   switch (type) {
     case 'int':
@@ -410,7 +409,7 @@ function constantOf(value: Value): Constant | undefined {
 
 type Literal = Constant | { readonly kind: 'star' };
 
-/** Only the value, without what the tree or the computation knows besides. */
+/** Only the value, without properties of the tree or the computation. */
 function withoutSpan(value: Literal): Value {
   switch (value.kind) {
     case 'boolean':

@@ -29,10 +29,10 @@ export class EvaluationFailure extends Error {
   }
 }
 
-/** What helps the author beside the recorded sentence. */
+/** Additional help for the author beside the recorded sentence. */
 export type FailureDetails = {
   readonly hint?: string | undefined;
-  /** What stands there and what could, in the words of the language. */
+  /** What was found and what was expected, in the terms of the language. */
   readonly found?: string | undefined;
   readonly expected?: readonly string[] | undefined;
 };
@@ -48,7 +48,7 @@ export class ArgumentFailure extends Error {
   }
 }
 
-/** A statement uses a var whose own statement has failed; saying so again would not help. */
+/** A statement uses a var whose own statement has failed; repeating the error would not help. */
 export class SkippedStatement extends Error {
   override readonly name = 'SkippedStatement';
 }

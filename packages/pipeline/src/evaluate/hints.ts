@@ -14,12 +14,12 @@ const TYPE_PHRASES: Readonly<Record<ParameterType, string>> = {
   any: 'value',
 };
 
-/** How a script says a type of a parameter. */
+/** A parameter's type, in the terms of scripts. */
 export function typePhrase(type: ParameterType): string {
   return TYPE_PHRASES[type];
 }
 
-/** How a script says what a value is. */
+/** A value's type, in the terms of scripts. */
 export function scriptTypeName(value: Value): string {
   switch (value.kind) {
     case 'integer':
@@ -39,7 +39,7 @@ export function scriptTypeName(value: Value): string {
   }
 }
 
-/** What a value of a type looks like when something else stands there. */
+/** An example of a value of the type, when something else was given. */
 export function hintForType(type: ParameterType, given: Value): string | undefined {
   switch (type) {
     case 'duration':
@@ -63,7 +63,7 @@ export function hintForType(type: ParameterType, given: Value): string | undefin
   }
 }
 
-/** How a call is written: `.period(period duration)`. */
+/** The form of a call: `.period(period duration)`. */
 export function usage(
   call: { readonly operator: string; readonly name: string },
   parameters: readonly Parameter[],
@@ -75,7 +75,7 @@ export function usage(
   return `write ${call.operator}${call.name}(${list.join(', ')})`;
 }
 
-/** Which of the known names was meant. */
+/** The known name that was probably meant. */
 export function didYouMean(name: string, known: Iterable<string>): string | undefined {
   const closest = closestName(name, known);
   return closest === undefined ? undefined : `did you mean ${closest}?`;

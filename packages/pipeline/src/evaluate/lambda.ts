@@ -8,7 +8,7 @@ import { measureExpression } from './measure.ts';
 import type { Scope } from './scope.ts';
 import { literalOf, typeName } from './value.ts';
 
-/** Where names are looked up, and who pays for what is put in their place. */
+/** Where names are looked up, and the budget for what replaces them. */
 export type Substitution = {
   readonly scope: Scope;
   /** Called before an expression of this size is copied; may throw. */
@@ -64,7 +64,7 @@ export function substitute(node: ExpressionNode, substitution: Substitution): Ex
 }
 
 /**
- * A copy for every use: stateful functions of each use count for themselves, and are told apart by
+ * A copy for every use: each has its own state for stateful functions, which are identified by
  * their nodes.
  */
 function embedded(lambda: LambdaNode, span: Span, { spend }: Substitution): ExpressionNode {
@@ -106,7 +106,8 @@ export function placedAt(node: ExpressionNode, span: Span): ExpressionNode {
 }
 
 /**
- * The expression with embedded lambdas as plain parts of it: text that can be given to a var again.
+ * The expression with embedded lambdas as plain parts of it: a text that can be given to a var
+ * again.
  */
 export function inlineLambdas(node: ExpressionNode): ExpressionNode {
   switch (node.kind) {
@@ -128,12 +129,12 @@ export function inlineLambdas(node: ExpressionNode): ExpressionNode {
 type UnaryNode = Extract<ExpressionNode, { kind: 'unary' }>;
 
 /**
- * Refuses `-TRUE`, `-'a'`, `!5`, `!(1 + 1)` and `-"time"`; operands of which points decide the type
- * are theirs.
+ * Refuses `-TRUE`, `-'a'`, `!5`, `!(1 + 1)` and `-"time"`; operands whose type depends on the point
+ * are allowed.
  */
 function checkedUnary(node: UnaryNode): UnaryNode {
   const [problem] = checkLambda(node).problems;
-  // What is wrong within the operand is found when the whole is checked.
+  // Errors inside the operand are found when the whole is checked.
   if (problem === undefined || checkLambda(node.operand).problems.length > 0) return node;
   const { text, span, found, expected, hint } = problem;
   const place = { span, isPositioned: true, found, expected, hint };

@@ -24,7 +24,7 @@ export function measureExpression(node: ExpressionNode): Measure {
   return measure;
 }
 
-/** The parts that an expression is made of. */
+/** The parts of an expression. */
 export function partsOf(node: ExpressionNode): readonly ExpressionNode[] {
   switch (node.kind) {
     case 'unary':

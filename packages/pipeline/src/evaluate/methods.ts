@@ -106,7 +106,7 @@ export class Methods {
     if (property === QUIET) node.isQuiet = true;
     else node.options.apply(property.name, call.values);
     node.properties.push({ name: property.name, values: specsOf(call.values), span: call.span });
-    // Behind a value that is assigned to the alert, properties of the handler can still follow.
+    // After a value assigned to the alert, properties of the handler can still follow.
     return target.handler !== undefined && property.style === 'value'
       ? { kind: 'handler', node, handler: target.handler }
       : { kind: 'node', node };
@@ -266,7 +266,7 @@ function refused(
 
 type Callable = Pick<PropertyRow, 'name' | 'style' | 'parameters'>;
 
-/** A property that is assigned has rules and texts of its own. */
+/** Assigned properties have their own rules and texts. */
 function checkValues(target: Target, property: Callable, call: MethodCall): void {
   const [parameterOfValue] = property.parameters;
   if (property.style === 'call' || parameterOfValue === undefined) {
@@ -298,7 +298,7 @@ function checkParameters(parameters: readonly Parameter[], call: MethodCall): vo
     checkCall(parameters, call.values);
   } catch (error) {
     if (!(error instanceof ArgumentFailure)) throw error;
-    // What is wrong with the number of values is said by how the call is written.
+    // A wrong number of values gets the form of the call as a hint.
     const hint = error.details.hint ?? usage(call, parameters);
     throw new ArgumentFailure(error.message, { ...error.details, hint });
   }

@@ -20,7 +20,7 @@ export type ParameterType =
   | 'node'
   | 'any';
 
-/** What of the world outside a value may name. */
+/** The external resources that a value may name. */
 export type Reached = 'program' | 'file' | 'folder' | 'host';
 
 /** The last parameter may be variadic: it takes any number of values, also none. */
@@ -28,9 +28,9 @@ export type Parameter = {
   readonly name: string;
   readonly type: ParameterType;
   readonly isVariadic?: boolean | undefined;
-  /** What a lambda has to answer; anything when absent. */
+  /** Required type of a lambda's result; any when absent. */
   readonly gives?: LambdaType | undefined;
-  /** What the value names and the node or handler reaches; a folder is a `file://` address. */
+  /** The external resource that the value names; a folder is a `file://` address. */
   readonly reaches?: Reached | undefined;
 };
 
@@ -156,14 +156,14 @@ export class Arguments {
   }
 
   /**
-   * Refuses the node when it is validated, which is after the whole script was evaluated; unless a
-   * later call sets the subject to something else.
+   * Refuses the node during validation, after the whole script was evaluated, unless a later call
+   * sets the subject to something else.
    */
   refuseLater(text: string, details: FailureDetails = {}, subject?: string): void {
     this.#defer(text, details, subject);
   }
 
-  /** The subject is set now: what was wrong with it before counts no longer. */
+  /** The subject has been set: earlier refusals of it no longer apply. */
   replaces(subject: string): void {
     this.#forget(subject);
   }

@@ -4,9 +4,7 @@
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '@tidemark/tickscript';
 
-/**
- * A literal with its quotes, or something that gave these characters without them standing there.
- */
+/** A literal with its quotes, or another origin of these characters. */
 type TextPiece = {
   readonly value: string;
   readonly span: Span;
@@ -14,7 +12,7 @@ type TextPiece = {
 };
 
 /**
- * Vars that are joined to themselves again and again would have more pieces than a script has
+ * Vars that are repeatedly joined to themselves would have more pieces than a script has
  * characters.
  */
 const PIECES_MAX = 1000;
@@ -36,30 +34,28 @@ export function literalText(literal: Extract<ExpressionNode, { kind: 'string' }>
   return { kind: 'string', value, source: [{ value, span, quotes }] };
 }
 
-/** The source of what has one, otherwise the place where the text is named or made. */
+/** The text's source, or the position where the text is named or created. */
 export function sourceOf({ value, source }: TextValue, place: Span): TextSource {
   return source ?? [{ value, span: place, quotes: 'none' }];
 }
 
-/** One after the other; `undefined` when it is not worth it. */
+/** Concatenates sources; `undefined` for too many pieces. */
 export function joined(texts: readonly TextSource[]): TextSource | undefined {
   const pieces = texts.flat().filter(({ value }) => value !== '');
   return pieces.length > PIECES_MAX ? undefined : pieces;
 }
 
-/**
- * The piece of the script that holds a part of a text; `undefined` for a part that lies beyond it.
- */
+/** The part of the script that contains a part of a text; `undefined` beyond it. */
 export function placeInScript(source: TextSource, part: Span): Span | undefined {
   const first = placeOfUnit(source, part.start);
   const last = part.end > part.start ? placeOfUnit(source, part.end - 1) : first;
   if (first === undefined || last === undefined) return endOf(source, part.start);
-  // A piece may be declared behind the place where it is put in front of another.
+  // A piece may be declared after its use in front of another.
   const isEmpty = part.end <= part.start;
   return { start: first.start, end: isEmpty ? first.start : Math.max(first.end, last.end) };
 }
 
-/** The place of the character at an index of the text. */
+/** The position of the character at an index of the text. */
 function placeOfUnit(source: TextSource, index: number): Span | undefined {
   let offset = index;
   for (const { value, span, quotes } of source) {
@@ -69,7 +65,7 @@ function placeOfUnit(source: TextSource, index: number): Span | undefined {
         const start = span.start + 3 + offset;
         return { start, end: start + 1 };
       }
-      // Every quote in a text in single quotes has been written with a backslash before it.
+      // Every quote in a text in single quotes is written with a backslash before it.
       const start = span.start + 1 + offset + quotesIn(value.slice(0, offset));
       return { start, end: start + (value[offset] === "'" ? 2 : 1) };
     }
@@ -78,7 +74,10 @@ function placeOfUnit(source: TextSource, index: number): Span | undefined {
   return undefined;
 }
 
-/** Behind the last character, where the text ends too early; the whole literal of an empty text. */
+/**
+ * The position after the last character, where the text ends too early; the whole literal of an
+ * empty text.
+ */
 function endOf(source: TextSource, index: number): Span | undefined {
   const length = source.reduce((sum, { value }) => sum + value.length, 0);
   const last = source.at(-1);

@@ -7,7 +7,7 @@ import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
 import { topologicalOrder } from './graph.ts';
 
-/** What is wrong with the nodes, in the order in which recorded errors come. */
+/** Errors of the nodes, in the order of recorded errors. */
 export function validateNodes(nodes: readonly DraftNode[]): readonly EvaluationFailure[] {
   const failures: EvaluationFailure[] = [];
   for (const node of topologicalOrder(nodes)) {
@@ -30,17 +30,14 @@ function validateHandlers(node: DraftNode): EvaluationFailure | undefined {
   return undefined;
 }
 
-/** The recorded texts of these failures have no position in them; the finding has. */
+/** The recorded texts of these failures contain no position; the finding does. */
 function failureOf(rule: string, owner: Placed, problem: NodeDiagnostic): EvaluationFailure {
   const { code = rule, text, found, expected, hint } = problem;
   const span = placeOf(owner, problem);
   return new EvaluationFailure(code, text, { span, isPositioned: false, found, expected, hint });
 }
 
-/**
- * Why the task cannot start, in the order in which recorded errors come: existing tools see the
- * first.
- */
+/** Why the task cannot start, in the order of recorded errors: existing tools see the first. */
 export function checkStart(
   nodes: readonly DraftNode[],
   context: StartContext,

@@ -105,7 +105,7 @@ export function displayValue(value: Value): string {
 
 const NOWHERE = { start: 0, end: 0 };
 
-/** Literals have no sign: negative numbers are written as texts would write them. */
+/** Literals have no sign: negative numbers are printed as a text would write them. */
 function negative(operand: ExpressionNode): ExpressionNode {
   return { kind: 'unary', operator: '-', operand, span: NOWHERE };
 }
@@ -129,7 +129,7 @@ export function floatLiteral(value: number): ExpressionNode {
   return value < 0 || Object.is(value, -0) ? negative(literal(-value)) : literal(value);
 }
 
-/** Texts know nothing finer than a microsecond: the rest is a fraction of it. */
+/** Texts have microseconds at most: the rest is a fraction of one. */
 function durationLiteral(nanos: bigint): ExpressionNode {
   if (nanos < 0n) return negative(durationLiteral(-nanos));
   const rest = nanos % NANOS_PER_MICROSECOND;
@@ -177,8 +177,8 @@ export function literalOf(value: Value): ExpressionNode | undefined {
         : undefined;
     }
     case 'null':
-      // A template is only checked: what it lacks is taken as true, or as the expression that
-      // matches everything.
+      // A template is only checked: missing values are taken as true, or as a regular expression
+      // that matches everything.
       return value.type === 'regex'
         ? { kind: 'regex', pattern: '', literal: '', span: NOWHERE }
         : { kind: 'boolean', value: true, span: NOWHERE };

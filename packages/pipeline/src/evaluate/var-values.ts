@@ -25,8 +25,7 @@ export function isVarType(name: string): name is VarType {
 }
 
 /**
- * The recorded text for the first var (by name) whose expression or regular expression cannot be
- * read.
+ * The recorded text for the first var (by name) with an invalid expression or regular expression.
  */
 export function checkVarTexts(vars: Vars): string | undefined {
   for (const name of [...vars.keys()].sort()) {
@@ -49,7 +48,7 @@ function textProblem(value: VarValue): string | undefined {
   return undefined;
 }
 
-/** The value that a script sees. The texts in it have been checked. */
+/** The value seen by the script. Its texts have been checked. */
 export function valueOfVar(name: string, value: VarValue): Value {
   switch (value.kind) {
     case 'regex': {
@@ -78,7 +77,7 @@ export function valueOfVar(name: string, value: VarValue): Value {
   }
 }
 
-/** A default as templates show it; `undefined` for what is no literal. */
+/** A default as templates show it; `undefined` for values that are not literals. */
 export function varValueOf(value: Value): VarValue | undefined {
   switch (value.kind) {
     case 'string':

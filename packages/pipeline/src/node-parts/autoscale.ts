@@ -1,4 +1,4 @@
-// What the autoscale nodes of all providers share: options and rules.
+// Options and rules common to the autoscale nodes of all providers.
 import type { NodeEffects, ScalerProvider } from '../definition/effects.ts';
 import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { durationOption, integerOption, lambdaOption, stringOption } from '../definition/option.ts';
@@ -30,7 +30,7 @@ const NO_REPLICAS: NodeDiagnostic = {
   hint: 'say how many: .replicas(lambda: "field")',
 };
 
-/** Rules of all three: exactly one way to name the resource, and a number of replicas. */
+/** Rules of all three: exactly one option names the resource, and a number of replicas is given. */
 export function validateScaling(
   options: AutoscaleOptions,
   resource: { readonly name: string; readonly tag: string; readonly what: string },
@@ -67,7 +67,7 @@ export function checkReplicas({ replicas }: AutoscaleOptions): readonly NodeDiag
   return checkLambdas([['invalid replicas expression: ', replicas]]);
 }
 
-/** What a node of a provider reaches. */
+/** The external resources of a provider's node. */
 export function scalerNeed(provider: ScalerProvider): (options: AutoscaleOptions) => NodeEffects {
   return ({ cluster }) => ({ needsScaler: { provider, cluster } });
 }

@@ -9,13 +9,13 @@ export type Dimensions = { readonly isAll: boolean; readonly tags: readonly stri
 
 export const noDimensions: Dimensions = { isAll: false, tags: [] };
 
-/** The tags that dimensions name, of which some may be left out of `*`. */
+/** The tags in dimensions; some may be excluded from `*`. */
 export function tagsOf({ isAll, tags }: Dimensions, exclude: readonly string[] = []): TagSelection {
   return { isAllBut: isAll, tags: isAll ? exclude : tags };
 }
 
 /**
- * Dimensions of a call such as `.groupBy('a', 'b')` or `.groupBy(*)`. What is wrong is said at
+ * Dimensions of a call such as `.groupBy('a', 'b')` or `.groupBy(*)`. Errors are reported at
  * validation.
  */
 export function dimensionsOf(values: Arguments): Dimensions {

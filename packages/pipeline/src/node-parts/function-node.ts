@@ -21,10 +21,7 @@ export type FunctionOptions = {
   readonly isUsingPointTimes: boolean;
 };
 
-/**
- * The row of a function; `label` is its name in results and in names of nodes, where that is
- * another.
- */
+/** The row of a function; `label` is its name in results and in names of nodes, if different. */
 export function defineFunction<const Table extends OptionTable>({
   type,
   label = type,

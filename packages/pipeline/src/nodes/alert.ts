@@ -16,7 +16,9 @@ import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 
 type AlertInhibit = { readonly category: string; readonly tags: readonly string[] };
 
-/** Publish only changes; with an interval also what stays for so long. 0: no repetition. */
+/**
+ * Publish only changes; with an interval also unchanged states after that time. 0: no repetition.
+ */
 type StateChanges = { readonly isOnly: boolean; readonly intervalNanos: bigint };
 
 /** Shares of changes among the last levels below and above which a state is steady or flapping. */
@@ -134,7 +136,7 @@ export const alertNode = defineNode({
 
 export type AlertOptions = OptionsOfNode<typeof alertNode>;
 
-/** The tags on which ids that a template gives depend at least. */
+/** The tags that ids from a template always contain. */
 function tagsOfId(template: string): TagSelection {
   if (/\{\{-?\s*\.Group\b/.test(template)) return { isAllBut: true, tags: [] };
   const tags = template.matchAll(/\{\{-?\s*index\s+\.Tags\s+(?:"([^"\\]*)"|`([^`]*)`)\s*-?\}\}/g);

@@ -1,4 +1,4 @@
-// barrier: tells the nodes below that no older data comes.
+// barrier: tells the nodes below that no older data will come.
 import { defineNode } from '../definition/node-definition.ts';
 import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { booleanOption, durationOption } from '../definition/option.ts';

@@ -1,4 +1,4 @@
-// deadman: alerts when a node emits too few points. Made of stats, derivative and alert.
+// deadman: alerts when a node emits too few points. Built from stats, derivative and alert.
 import { formatClockDuration } from '@tidemark/core';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { DraftNode } from '../evaluate/draft.ts';
@@ -12,7 +12,7 @@ import { alertNode } from './alert.ts';
 import { derivativeNode } from './derivative.ts';
 import { addStats } from './stats.ts';
 
-/** `node|deadman(threshold, interval, conditions…)`; answers the alert node. */
+/** `node|deadman(threshold, interval, conditions…)`; returns the alert node. */
 export const deadmanMacro: Macro = {
   name: 'deadman',
   summary: 'alerts when too few points come',
@@ -39,7 +39,7 @@ type Deadman = {
   readonly config: DeadmanConfig;
 };
 
-/** The deadman that the configuration gives to a source. */
+/** The deadman that the configuration adds to a source. */
 export function addGlobalDeadman(call: Omit<MacroCall, 'values'>): DraftNode {
   const { threshold, intervalNanos } = call.deadman;
   return addDeadman(call, { threshold, intervalNanos, conditions: [], config: call.deadman });

@@ -19,7 +19,7 @@ export const deleteNode = defineNode({
   },
 });
 
-/** `.name('a')`, for each call one more. */
+/** `.name('a')`; each call adds one. */
 function names(name: string, summary: string): Option<readonly string[]> {
   return callOption<readonly string[]>([], {
     name,

@@ -23,14 +23,14 @@ export const statsNode = defineNode({
     reason: 'counts all groups as one as long as there are none',
     hint: 'leave out |stats() and |deadman(), or do not split the task',
   },
-  // The method of this name makes it without a parent.
+  // Chain methods create it without a parent.
   follows: [],
   isCounting: true,
   options: {
     intervalNanos: argument(0n, INTERVAL, ({ values: [interval] }) =>
       interval?.kind === 'duration' ? interval.nanos : 0n,
     ),
-    /** The node whose first edge is counted, which is no parent; -1 until it is known. */
+    /** The node whose first edge is counted, which is not a parent; -1 while unknown. */
     sourceNodeId: derivedOption(-1, ({ values: [, source] }) =>
       source?.kind === 'node' ? source.node.id : -1,
     ),

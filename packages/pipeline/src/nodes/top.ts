@@ -1,4 +1,5 @@
-// top: the points with the largest values; of those that share the named tags the best one.
+// top: the points with the largest values; with tags the best point for each combination of their
+// values.
 import { integerArgument, stringsArgument } from '../definition/option.ts';
 import { defineFunction, FIELD } from '../node-parts/function-node.ts';
 

@@ -10,10 +10,7 @@ import { derivedOption } from '../definition/option.ts';
 import type { PropertyCall, SpecValue } from '../pipeline.ts';
 import type { UdfInfo, UdfValueType } from '../udf.ts';
 
-/**
- * What all user-defined functions have in common; scripts make nodes of the rows that `udfRow`
- * gives.
- */
+/** Common to all user-defined functions; scripts create nodes of the rows from `udfRow`. */
 export const udfNode = {
   ...define('udf', { wants: 'stream', provides: 'stream', options: {} }),
   forFunction: udfRow,
@@ -21,7 +18,7 @@ export const udfNode = {
 
 export type UdfOptions = OptionsOfNode<typeof udfNode>;
 
-/** The row of a configured function: its edges and options are what it declares. */
+/** The row of a configured function, with its declared edges and options. */
 export function udfRow(name: string, info: UdfInfo): NodeRow {
   return define(name, info);
 }
@@ -45,7 +42,7 @@ function define(name: string, info: UdfInfo) {
     follows: [],
     options: {
       functionName: derivedOption(name),
-      /** Calls as the script made them, checked against what the function declares. */
+      /** The calls in the script, checked against the function's declaration. */
       calls: { ...derivedOption<readonly PropertyCall[]>([]), properties },
     },
     effects: ({ functionName }) => ({ callsFunction: functionName }),

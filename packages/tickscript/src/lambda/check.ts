@@ -33,15 +33,15 @@ export type LambdaDiagnostic = {
 };
 
 export type LambdaCheck = {
-  /** `undefined` when only points decide it, or when a part of the expression is wrong. */
+  /** `undefined` if it depends on the point, or if a part of the expression is invalid. */
   readonly type: LambdaType | undefined;
-  /** In the order in which the expression is evaluated; the first is what existing tools see. */
+  /** In evaluation order; existing tools see the first. */
   readonly problems: readonly LambdaDiagnostic[];
 };
 
 const NO_PROBLEMS: readonly LambdaDiagnostic[] = [];
 
-/** Checks an expression without identifiers. Names what is wrong, several findings at once. */
+/** Checks an expression without identifiers. Returns all errors. */
 export function checkLambda(node: ExpressionNode): LambdaCheck {
   switch (node.kind) {
     case 'boolean':
@@ -87,7 +87,7 @@ function refused(problem: LambdaDiagnostic): LambdaCheck {
   return { type: undefined, problems: [problem] };
 }
 
-/** Findings of a part, in the words of the whole. */
+/** Findings of a part, in terms of the whole. */
 function within(
   prefix: string,
   problems: readonly LambdaDiagnostic[],
@@ -150,7 +150,7 @@ function isDynamic(node: Extract<ExpressionNode, { kind: 'binary' }>): boolean {
 /** Longer operands are not repeated in hints. */
 const HINT_OPERAND_LENGTH_MAX = 40;
 
-/** Functions that make a value of a type out of any other that can be converted. */
+/** Functions that convert any convertible value to a type. */
 const CONVERSIONS: readonly LambdaType[] = ['float', 'int', 'string', 'boolean'];
 
 function misfit(
@@ -171,8 +171,8 @@ function conversionHint(
     return expected.includes('regex') ? 'write the pattern between slashes: /pattern/' : undefined;
   }
   const name = target === 'boolean' ? 'bool' : target;
-  // Operators of one operand only differ in how they print: measuring comes before printing a long
-  // one.
+  // The source is measured first, to avoid printing a long operand; the printed text may differ in
+  // length.
   const { start, end } = operand.span;
   if (end - start > HINT_OPERAND_LENGTH_MAX) return `convert it with ${name}()`;
   const text = formatExpression(operand);

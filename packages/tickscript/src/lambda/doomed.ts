@@ -1,7 +1,7 @@
-// What of a lambda fails for every point, whatever it holds: functions that do not exist, operands
-// that no signature takes, a result of another type than the node needs. The recorded engine lets
-// such a task start and counts an error for each point, so these are warnings beside what
-// `checkLambda` refuses.
+// The parts of a lambda that fail for every point: functions that do not exist, operands that no
+// signature takes, a result of another type than the node needs. The recorded engine lets such a
+// task start and counts an error for each point, so these are warnings in addition to the errors of
+// `checkLambda`.
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '../ast.ts';
 import { MAX_DIAGNOSTICS } from '../limits.ts';
@@ -28,13 +28,15 @@ export type DoomedPart = {
   readonly hint?: string | undefined;
 };
 
-/** The type of the result where it is the same for all points, and what fails for all of them. */
+/**
+ * The type of the result if it is the same for all points, and the parts that fail for all of them.
+ */
 type Fate = { readonly type: LambdaType | undefined; readonly parts: readonly DoomedPart[] };
 
-/** Where an expression is evaluated. */
+/** The context in which an expression is evaluated. */
 export type LambdaWorld = {
   readonly functions: ReadonlyMap<string, LambdaFunction>;
-  /** Type of all references but `"time"`; `undefined` when each point decides it. */
+  /** Type of all references except `"time"`; `undefined` if it depends on the point. */
   readonly references: LambdaType | undefined;
 };
 
@@ -47,8 +49,8 @@ export const MATCH_WORLD: LambdaWorld = {
 };
 
 /**
- * What fails for every point of an expression without identifiers; `wanted` is the type that the
- * node needs.
+ * The parts of an expression without identifiers that fail for every point; `wanted` is the type
+ * that the node needs.
  */
 export function doomedParts(
   expression: ExpressionNode,
@@ -141,7 +143,10 @@ function fateOfCall(node: Extract<ExpressionNode, { kind: 'function' }>, world: 
   return doomed({ text, span: node.span, found: `${fn.name}(${given})`, expected });
 }
 
-/** The signatures that take operands of these types; what only points decide fits all of them. */
+/**
+ * The signatures that accept operands of these types; an operand whose type depends on the point
+ * fits all.
+ */
 function fitting(
   fn: LambdaFunction,
   types: readonly (LambdaType | undefined)[],

@@ -1,5 +1,5 @@
-// Signatures of the functions of lambda expressions, as data: type checks, completion and the
-// reference page are made of it. What the functions compute is the runtime's business.
+// Signatures of the functions of lambda expressions, as data for type checks, completion and the
+// reference page. The runtime implements the functions.
 import type { LambdaType } from './types.ts';
 
 export type LambdaSignature = {
@@ -188,7 +188,7 @@ export const LAMBDA_FUNCTIONS: ReadonlyMap<string, LambdaFunction> = byName([
   ...STATEFUL,
 ]);
 
-/** Functions that only match expressions of topic handlers have. */
+/** Functions available only in match expressions of topic handlers. */
 export const MATCH_FUNCTIONS: ReadonlyMap<string, LambdaFunction> = byName([
   row('match', 'changed >B', 'is the level another than that of the previous event'),
   row('match', 'level >I', 'level of the event: OK, INFO, WARNING or CRITICAL'),

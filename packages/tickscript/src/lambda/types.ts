@@ -70,7 +70,7 @@ function groupTable(): Map<BinaryOperator, OperatorRow[]> {
   return rows;
 }
 
-/** Type of `left operator right`; `undefined` when the types do not combine. */
+/** Type of `left operator right`; `undefined` for types that do not combine. */
 export function binaryResultType(
   operator: BinaryOperator,
   left: LambdaType,
@@ -80,7 +80,7 @@ export function binaryResultType(
   return rows.find((row) => row.left === left && row.right === right)?.result;
 }
 
-/** Type of `operator operand`; `undefined` when the operator does not take it. */
+/** Type of `operator operand`; `undefined` for an operand of another type. */
 export function unaryResultType(
   operator: UnaryOperator,
   operand: LambdaType,
@@ -88,21 +88,18 @@ export function unaryResultType(
   return acceptedOperands(operator).includes(operand) ? operand : undefined;
 }
 
-/** What may stand on the left of an operator. */
+/** Accepted types on the left of an operator. */
 export function acceptedLeft(operator: BinaryOperator): readonly LambdaType[] {
   return [...new Set((BINARY_OPERATIONS.get(operator) ?? []).map((row) => row.left))];
 }
 
-/**
- * What may stand on the right of an operator behind this type; nothing when it takes no such left
- * side.
- */
+/** Accepted types on the right of an operator with this left type; empty if it is not accepted. */
 export function acceptedRight(operator: BinaryOperator, left: LambdaType): readonly LambdaType[] {
   const rows = BINARY_OPERATIONS.get(operator) ?? [];
   return rows.filter((row) => row.left === left).map((row) => row.right);
 }
 
-/** What an operator of one operand takes. */
+/** Accepted types of a unary operator. */
 export function acceptedOperands(operator: UnaryOperator): readonly LambdaType[] {
   return operator === '!' ? ['boolean'] : ['int', 'float', 'duration'];
 }
