@@ -32,8 +32,8 @@ export class DocumentClient {
   }
 
   /**
-   * Stores a new version in place of `replaces`, 0 for a document that is new. Throws `Conflict`
-   * when somebody else was first.
+   * Stores a new version in place of `replaces`, 0 for a new document. Throws `Conflict` when
+   * another change came first.
    */
   put(
     kind: DocumentKind,
@@ -45,7 +45,7 @@ export class DocumentClient {
     return this.#http.json(this.#path, { method: 'PUT', search, json });
   }
 
-  /** Removes a document that is at a version. Throws as `put`. */
+  /** Removes a document in a given version. Throws like `put`. */
   async remove(kind: DocumentKind, id: string, version: number): Promise<void> {
     await this.#http.send(this.#path, { method: 'DELETE', search: { kind, id, version } });
   }

@@ -31,7 +31,7 @@ import type { ClientOptions, ResponseDiagnostic } from './http.ts';
 const BASE = '/engine/v1';
 const PREVIEW = '/engine/v1preview';
 const PAGE = 100;
-/** `limit` of lists that are wanted as a whole. */
+/** `limit` for complete lists. */
 const ALL = -1;
 
 const part = encodeURIComponent;
@@ -49,9 +49,7 @@ function taskOf({ diagnostics, warnings, ...task }: AnsweredTask): Task {
   };
 }
 
-/**
- * A script is answered with all that is wrong with it, whether it is refused or only could not run.
- */
+/** The response contains all errors of a script, whether it is refused or only cannot run. */
 const DEFINING = { search: { diagnostics: 'true' } };
 
 /** Every method throws an `AppError` with the engine's text when the engine refuses. */
@@ -85,7 +83,7 @@ export class EngineClient {
     return this.#list('tasks', options);
   }
 
-  /** A task, with what keeps it from starting. */
+  /** A task, with the reasons why it cannot start. */
   async task(
     id: string,
     options: {
@@ -119,7 +117,7 @@ export class EngineClient {
     await this.http.send(`${BASE}/tasks/${part(id)}`, { method: 'DELETE' });
   }
 
-  /** Definitions that a task has had, the present one first. */
+  /** The definitions of a task, current one first. */
   async taskVersions(id: string): Promise<readonly TaskVersion[]> {
     const { versions } = await this.http.json<{ versions: readonly TaskVersion[] }>(
       `${BASE}/task-versions/${part(id)}`,
@@ -265,7 +263,7 @@ export class EngineClient {
     return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}/state`);
   }
 
-  /** Lets a handler tell of an event at once, whether it is stored or not. */
+  /** Lets a handler deliver an event at once, whether it is stored or not. */
   async tryHandler(
     topic: string,
     handler: Handler,
@@ -278,7 +276,7 @@ export class EngineClient {
     return results;
   }
 
-  /** Changes of levels, the newest first, and how many there are in all. */
+  /** Level changes, newest first, and their total number. */
   alertHistory(
     options: {
       readonly topic?: string | undefined;
@@ -290,7 +288,7 @@ export class EngineClient {
     return this.http.json(`${PREVIEW}/alerts/history`, { search: { topic, limit }, signal });
   }
 
-  /** Events that were given up, the newest first. */
+  /** Undeliverable events, newest first. */
   async deadLetters(
     choice: Pick<DeadLetterChoice, 'topic' | 'handler'> = {},
   ): Promise<readonly DeadLetter[]> {
@@ -302,7 +300,7 @@ export class EngineClient {
     return answer['dead-letters'];
   }
 
-  /** Has dead letters delivered again, or drops them; how many, and how many are left in all. */
+  /** Retries or drops dead letters; returns how many, and how many are left. */
   changeDeadLetters(
     action: 'retry' | 'drop',
     choice: DeadLetterChoice,
@@ -326,7 +324,7 @@ export class EngineClient {
     return this.http.json(`${BASE}/service-tests/${part(name)}`, { method: 'POST', json: options });
   }
 
-  /** The instances of the cluster; none of an engine without one. */
+  /** The instances of the cluster; empty without a cluster. */
   async members(): Promise<readonly ClusterMember[]> {
     const answer = await this.http.json<{ members: readonly ClusterMember[] }>(
       `${BASE}/cluster/members`,
@@ -334,18 +332,18 @@ export class EngineClient {
     return answer.members;
   }
 
-  /** Running tasks of the cluster and which instance runs them; none of an engine without one. */
+  /** Running tasks of the cluster with their instances; empty without a cluster. */
   async clusterTasks(): Promise<readonly ClusterTask[]> {
     const answer = await this.http.json<{ tasks: readonly ClusterTask[] }>(`${BASE}/cluster/tasks`);
     return answer.tasks;
   }
 
-  /** Drops an instance, by its id or URL, that is gone for good. */
+  /** Drops an instance, given by id or URL, that is gone for good. */
   async forgetMember(instance: string): Promise<void> {
     await this.http.send(`${BASE}/cluster/members/${part(instance)}`, { method: 'DELETE' });
   }
 
-  /** Asks an instance, by its id or URL, not to lead the cluster any more. */
+  /** Asks an instance, given by id or URL, not to lead the cluster any more. */
   async drainMember(instance: string): Promise<void> {
     await this.http.send(`${BASE}/cluster/members/${part(instance)}/drain`, { method: 'POST' });
   }
@@ -356,7 +354,7 @@ export class EngineClient {
     return this.http.json(`${BASE}/config${path.join('')}`);
   }
 
-  /** All sections, with what their options mean and what of them clients have set. */
+  /** All sections, with descriptions of their options and which of them clients have set. */
   async describedConfig(): Promise<Readonly<Record<string, ConfigSection>>> {
     const answer = await this.http.json<{
       readonly sections: Readonly<Record<string, ConfigSection>>;
@@ -364,7 +362,7 @@ export class EngineClient {
     return answer.sections;
   }
 
-  /** Changes a section; an element of it where one is named, '' in a section that is no list. */
+  /** Changes a section, or one of its elements; '' in a section that is no list. */
   async changeConfig(
     { section, element }: { readonly section: string; readonly element?: string | undefined },
     change: ConfigChange,
@@ -400,7 +398,7 @@ export class EngineClient {
   }
 
   /**
-   * What leaves a node of a task, or of a replay of it, one JSON object per line; ends with the
+   * The output of a node of a task, or of a replay of it, one JSON object per line; ends with the
    * task or `signal`.
    */
   async tap(
@@ -426,8 +424,8 @@ export class EngineClient {
   }
 
   /**
-   * Runs a task that is not defined on data of the past: one JSON object per line, until it has
-   * ended or `signal` fires. Nothing of it is stored, sent or told.
+   * Runs an undefined task on past data: one JSON object per line, until it has ended or `signal`
+   * fires. Nothing is stored, sent or published.
    */
   async tryOut(tried: TryOut, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const response = await this.http.send(`${BASE}/try-outs`, {
@@ -440,7 +438,7 @@ export class EngineClient {
     return response.body as ReadableStream<Uint8Array>;
   }
 
-  /** The text of a task test of the same; it expects what came out. */
+  /** The same run as the text of a task test, which expects its output. */
   async tryOutTest(
     tried: TryOut & { readonly name: string; readonly expects: readonly string[] },
   ): Promise<string> {

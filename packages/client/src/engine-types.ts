@@ -24,19 +24,19 @@ export type Task = {
   readonly created: string;
   readonly modified: string;
   readonly 'last-enabled'?: string | undefined;
-  /** Parts that it asks to run in; absent when it says nothing. */
+  /** Requested number of parts; absent if not set. */
   readonly split?: number | undefined;
-  /** It runs as it was defined before; absent when it runs as shown. */
+  /** It runs with its previous definition; absent when it runs as shown. */
   readonly 'needs-restart'?: true | undefined;
-  /** Rows that wait for it and the time of what it was given last, where it was asked for. */
+  /** Waiting rows, and the time of the last one received, if the request asked for them. */
   readonly lag?: { readonly waiting?: number; readonly newest?: string } | undefined;
-  /** What keeps it from starting, where it was asked for. */
+  /** Why it cannot start, if the request asked for it. */
   readonly diagnostics?: readonly ScriptDiagnostic[] | undefined;
   /** Mistakes that let it start but fail for every point, if the request asked for them. */
   readonly warnings?: readonly ScriptDiagnostic[] | undefined;
 };
 
-/** What a definition or a change may set. */
+/** The properties that a definition or a change may set. */
 export type TaskChange = {
   readonly id?: string | undefined;
   readonly 'template-id'?: string | undefined;
@@ -45,17 +45,17 @@ export type TaskChange = {
   readonly script?: string | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
   readonly vars?: Readonly<Record<string, TaskVar>> | undefined;
-  /** Parts to run in; 0 leaves it to the configuration. */
+  /** Number of parts; 0 leaves it to the configuration. */
   readonly split?: number | undefined;
-  /** A task that is enabled runs with the change at once. */
+  /** Whether an enabled task restarts with the change at once. */
   readonly restart?: boolean | undefined;
 };
 
-/** A definition that a task has had. */
+/** A current or earlier definition of a task. */
 export type TaskVersion = {
   readonly number: number;
   readonly time: string;
-  /** '' where nobody had to say who they are. */
+  /** '' without authentication. */
   readonly user: string;
   readonly 'template-id'?: string | undefined;
   readonly type: string;
@@ -131,7 +131,7 @@ export type Handler = {
 /** Why a handler delivers nothing as the configuration is, with what to do. */
 export type HandlerWarning = { readonly message: string; readonly hint: string };
 
-/** An event that was given up. `handler` is the id within the topic. */
+/** An undeliverable event. `handler` is the id within the topic. */
 export type DeadLetter = {
   readonly id: string;
   readonly topic: string;
@@ -143,12 +143,12 @@ export type DeadLetter = {
   readonly time: string;
 };
 
-/** Which dead letters are meant. */
+/** Selects dead letters. */
 export type DeadLetterChoice = {
   readonly ids?: readonly string[] | undefined;
   readonly topic?: string | undefined;
   readonly handler?: string | undefined;
-  /** All of them; nothing else is said then. */
+  /** All of them; excludes the other members. */
   readonly all?: true | undefined;
 };
 
@@ -163,14 +163,14 @@ export type ListOptions = {
   readonly fields?: readonly string[] | undefined;
 };
 
-/** A task that is tried, with the data that it is given. */
+/** A task to try out, with its input. */
 export type TryOut = {
   readonly task: TaskChange;
   readonly source:
     | { readonly recording: string }
     | { readonly start: string; readonly stop: string }
     | { readonly points: string; readonly precision: string };
-  /** How far the clock goes on behind the last of the data, such as `10m`. */
+  /** How far the clock continues after the last input, such as `10m`. */
   readonly 'goes-on'?: string | undefined;
 };
 
@@ -183,33 +183,33 @@ export type ClusterMember = {
   readonly version: string;
   readonly state: 'alive' | 'draining' | 'gone';
   readonly leader: boolean;
-  /** Tasks that it runs; of those that are split, the parts. */
+  /** Tasks that it runs, counting parts of split tasks. */
   readonly tasks: number;
   /** How many of these are parts. */
   readonly parts: number;
-  /** Points that they are given, lately. */
+  /** Points that they recently received. */
   readonly 'points-per-second': number;
-  /** What they hold. */
+  /** Memory of their state. */
   readonly 'held-bytes': number;
-  /** What its process uses. */
+  /** Memory of its process. */
   readonly 'memory-bytes': number;
   /** Records of the shared log that its copy lacks. */
   readonly 'copy-lag': number;
-  /** Writes that the slowest of its tasks has not been given. */
+  /** Writes that the slowest of its tasks has not received. */
   readonly 'task-lag': number;
-  /** Why it cannot lead, such as that it is too old. */
+  /** Why it cannot lead, for example because it is too old. */
   readonly problem?: string | undefined;
 };
 
-/** A running task of a cluster of engines, or a part of one that is split. */
+/** A running task of a cluster of engines, or a part of a split one. */
 export type ClusterTask = {
   readonly id: string;
-  /** Of a part: which one of how many, from 1 on. */
+  /** Number of the part and of all parts, from 1. */
   readonly part?: number | undefined;
   readonly parts?: number | undefined;
   /** Id of the instance that runs it. */
   readonly instance: string;
-  /** Writes that it has not been given. */
+  /** Writes that it has not received. */
   readonly lag: number;
 };
 
@@ -223,7 +223,7 @@ export type LevelChange = {
   readonly duration: string;
 };
 
-/** What a handler of a topic has done, and what it did last. */
+/** Counters of a topic's handler, and its last delivery. */
 export type HandlerState = {
   readonly delivered: number;
   readonly repeated: number;
@@ -240,7 +240,7 @@ export type HandlerState = {
   }[];
 };
 
-/** An event that a handler is tried on. */
+/** An event for testing a handler. */
 export type TestEvent = {
   readonly id?: string | undefined;
   readonly level?: string | undefined;
@@ -249,7 +249,7 @@ export type TestEvent = {
   readonly tags?: Readonly<Record<string, string>> | undefined;
 };
 
-/** What came of one action of a handler. */
+/** The result of one action of a handler. */
 export type TriedAction = {
   readonly kind: string;
   readonly success: boolean;
@@ -268,10 +268,10 @@ export type ConfigOption = {
 export type ConfigElement = {
   /** '' in a section that is no list. */
   readonly element: string;
-  /** Of a secret only whether it is set. */
+  /** For secrets only whether they are set. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly redacted: readonly string[];
-  /** Clients have added it. */
+  /** Whether clients have added it. */
   readonly isAdded: boolean;
   /** Options that clients have set. */
   readonly overridden: readonly string[];

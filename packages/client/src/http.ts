@@ -24,7 +24,7 @@ export type ClientOptions = {
   readonly token?: string | undefined;
   /** Default 30 s; streams have none. */
   readonly timeoutMs?: number | undefined;
-  /** How requests are sent, for transports that the platform's own does not know. */
+  /** Replaces the platform's `fetch`, for other transports. */
   readonly fetch?: typeof fetch | undefined;
 };
 
@@ -59,7 +59,7 @@ export class HttpConnection {
     base.password = '';
     this.#base = base;
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    // Looked up at each call, so that a page or a test that replaces the platform's own is heard.
+    // Looked up at each call, so that replacing the platform's own takes effect.
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
     if (options.token !== undefined) this.#authorization = `Bearer ${options.token}`;
     else if (username !== '') this.#authorization = `Basic ${btoa(`${username}:${password}`)}`;
@@ -119,7 +119,7 @@ function parseUrl(text: string): URL {
   }
 }
 
-/** Why nothing came back, and what to do about it. */
+/** Why there was no answer, and what to do about it. */
 function noAnswer(base: URL, error: unknown): Unavailable {
   const url = base.href.replace(/\/$/, '');
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -150,10 +150,7 @@ function noAnswer(base: URL, error: unknown): Unavailable {
 
 const CERTIFICATE_CODES = /SELF_SIGNED|UNABLE_TO_|^CERT_|ALTNAME_INVALID/;
 
-/**
- * The error that a response of status 400 or more means, and the document it came with (empty when
- * it is no JSON).
- */
+/** The error for a response of status 400 or more, and its document (empty if it is not JSON). */
 export async function readFailure(
   response: Response,
 ): Promise<{ readonly error: Error; readonly document: FailureDocument }> {
@@ -168,8 +165,8 @@ export async function readFailure(
 }
 
 /**
- * Whether the other service was asked: both say who they are, and neither has the paths of the
- * other but `/ping`.
+ * Whether the request went to the other service: both identify themselves, and they share no path
+ * but `/ping`.
  */
 function strangerOf(
   { pathname, origin }: URL,
@@ -226,7 +223,7 @@ function errorOf(
   }
 }
 
-/** A finding about a script, as the engine answers it. Lines and columns are one-based. */
+/** A finding about a script, as in the engine's answers. Lines and columns are one-based. */
 export type ScriptDiagnostic = Diagnostic & {
   readonly line?: number | undefined;
   readonly column?: number | undefined;
@@ -234,7 +231,7 @@ export type ScriptDiagnostic = Diagnostic & {
   readonly expected?: readonly string[] | undefined;
 };
 
-/** A finding as the engine answers it, with its place as a span. */
+/** Converts a finding of the engine, with its position as a span. */
 export function diagnosticOf(json: ResponseDiagnostic): ScriptDiagnostic {
   const { position, length, ...rest } = json;
   return { ...rest, span: { start: position, end: position + length } };

@@ -1,4 +1,4 @@
-// Public face of @tidemark/client: typed HTTP clients of both services.
+// Public interface of @tidemark/client: typed HTTP clients of both services.
 export type { DocumentClient } from './document-client.ts';
 export { EngineClient } from './engine-client.ts';
 export type * from './engine-types.ts';

@@ -2,9 +2,7 @@
 
 const LONG_INTEGER = /(?<=[[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
 
-/**
- * A string with its quotes. Found from the left, so that what looks like one within a text is none.
- */
+/** A string with its quotes. Matched from the left, so that quotes within a text are skipped. */
 const LITERAL = /"(?:[^"\\]|\\.)*"/;
 const LITERALS = new RegExp(LITERAL, 'g');
 const LITERALS_AND_OTHERS = new RegExp(`${LITERAL.source}|[^"]+`, 'g');
@@ -16,7 +14,7 @@ export function parseLossless(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text) as unknown;
   const marked = text.replace(LITERALS_AND_OTHERS, (piece, offset: number) => {
     if (!piece.startsWith('"')) return piece.replace(LONG_INTEGER, `${MARK}$1"`);
-    // A text that begins like a mark gets one character more, which is taken away again.
+    // A text that begins like a mark gets one more character, which is removed again.
     return isMarked(piece, text, offset) ? `${MARK}${piece.slice(1)}` : piece;
   });
   return JSON.parse(marked, (_key, value: unknown) => {

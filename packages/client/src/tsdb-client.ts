@@ -23,7 +23,7 @@ export type Result = {
   readonly messages?: readonly { readonly level: string; readonly text: string }[] | undefined;
   readonly error?: string | undefined;
   readonly partial?: boolean | undefined;
-  /** Findings about the statement, such as names that nothing is known by. */
+  /** Findings about the statement, such as unknown names. */
   readonly diagnostics?: readonly ResponseDiagnostic[] | undefined;
 };
 
@@ -59,15 +59,15 @@ export type WriteOptions = {
   readonly retentionPolicy?: string | undefined;
   readonly precision?: string | undefined;
   readonly consistency?: string | undefined;
-  /** `false` keeps the points from subscriptions, and so from tasks: they are not news. */
+  /** `false` withholds the points from subscriptions, and so from tasks. */
   readonly notify?: boolean | undefined;
 };
 
-/** A write of which some lines were not taken. */
+/** A write with rejected lines. */
 export type PartialWrite = {
   readonly written: number;
   readonly rejected: readonly RejectedLine[];
-  /** Rejected lines that are not in the list, which is bounded. */
+  /** Rejected lines missing from the list, which is bounded. */
   readonly unlisted?: number | undefined;
 };
 
@@ -111,7 +111,7 @@ export class TsdbClient {
     return parseLossless(await response.text()) as QueryResponse;
   }
 
-  /** Runs one statement and gives its series; any error throws. */
+  /** Runs one statement and returns its series; any error throws. */
   async rows(text: string, options: QueryOptions = {}): Promise<readonly Series[]> {
     const response = await this.query(text, options);
     const error =
@@ -121,8 +121,8 @@ export class TsdbClient {
   }
 
   /**
-   * Writes line protocol; what the database finds odd about it although it took it, `undefined`
-   * mostly.
+   * Writes line protocol; returns a warning of the database about accepted lines, usually
+   * `undefined`.
    */
   async write(
     database: string,
@@ -136,9 +136,9 @@ export class TsdbClient {
   }
 
   /**
-   * Writes line protocol; what was written and rejected when some lines are not taken, `undefined`
-   * when all are. Throws when the request as such is refused, or when the service does not tell
-   * which lines it means.
+   * Writes line protocol; returns the numbers of written and rejected lines if some were rejected,
+   * else `undefined`. Throws when the request is refused, or when the service does not report which
+   * lines it rejected.
    */
   async writeReported(
     database: string,

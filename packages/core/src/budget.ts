@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';
 
 export type BudgetOptions = {
-  /** Key of the configuration that raises the limit. */
+  /** The configuration key that raises the limit. */
   readonly setting: string;
   /** 0 means no limit. */
   readonly limitBytes: number;
@@ -35,11 +35,11 @@ type Held = { readonly holder: Holder; sinceMs: number; progress: number };
 
 type Waiting = { readonly sizeBytes: number; readonly admit: () => void };
 
-/** How often the progress of holders is checked while others wait. */
+/** Interval for checking the progress of holders while others wait. */
 const LOOK_MS = 1000;
 /**
- * A holder that makes less progress than `IDLE_BYTES` within `IDLE_MS` loses its part: that is
- * slower than any client in good order.
+ * A holder with less progress than `IDLE_BYTES` within `IDLE_MS` loses its part: slower than any
+ * healthy client.
  */
 const IDLE_MS = 5000;
 const IDLE_BYTES = 64 << 10;

@@ -19,7 +19,7 @@ export function systemClock(): Clock {
   return SYSTEM_CLOCK;
 }
 
-/** One for all: V8 compiles a call of a clock for the functions of one. */
+/** A single object: V8 specialises calls of a clock to one set of functions. */
 const SYSTEM_CLOCK: Clock = {
   now: () => {
     const ms = performance.timeOrigin + performance.now();
@@ -36,7 +36,7 @@ const SYSTEM_CLOCK: Clock = {
   },
 };
 
-/** A timer of Node for longer than this ends at once. */
+/** Node's timers fire at once for longer delays. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 function waitFor(delayMs: number, signal: AbortSignal | undefined): Promise<void> {

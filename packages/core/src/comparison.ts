@@ -88,13 +88,13 @@ function wantsLess(operator: ComparisonOperator): boolean {
   return operator === '<' || operator === '<=';
 }
 
-/** With a constant that no value equals: what `<` and `>` mean is up to `unequal`. */
+/** For a constant that no value equals: `unequal` decides `<` and `>`. */
 function planUnequal(operator: ComparisonOperator, unequal: () => ComparisonPlan): ComparisonPlan {
   if (operator === '=') return NONE;
   return operator === '!=' ? ALL : unequal();
 }
 
-/** With a constant above, or below, everything that the type can hold. */
+/** For a constant above or below everything that the type can hold. */
 function planOutside(operator: ComparisonOperator, isAbove: boolean): ComparisonPlan {
   return planUnequal(operator, () => (wantsLess(operator) === isAbove ? ALL : NONE));
 }

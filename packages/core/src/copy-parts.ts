@@ -4,8 +4,8 @@
 export type ColumnValues = BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array;
 
 /**
- * Copies arrays one after another. Those that lie like this already, as parts of one message,
- * are copied as one.
+ * Copies arrays one after another. Arrays already adjacent, as parts of one message, are copied as
+ * one.
  */
 export function copyParts<T extends ColumnValues>(target: T, parts: readonly T[]): void {
   let at = 0;

@@ -84,14 +84,14 @@ export interface DocumentRecords {
 /** What lists show of a document, and whose it is. */
 export type ListedDocument = { readonly owner: string; readonly summary: DocumentSummary };
 
-/** Is given what is there at the moment of a change; what it throws leaves everything as it was. */
+/** Gets the current document at the moment of a change; if it throws, nothing changes. */
 export type DocumentCheck = (present: DocumentSummary | undefined) => void;
 
 /** Documents by a short key, which several services may change. */
 export interface DocumentStore {
   /** As far as this service knows. */
   list(): Iterable<ListedDocument>;
-  /** As it is now, whoever has changed it last. */
+  /** The current record, whoever changed it last. */
   get(key: string): Promise<DocumentRecord | undefined>;
   put(key: string, record: DocumentRecord, check: DocumentCheck): Promise<void>;
   remove(key: string, check: DocumentCheck): Promise<void>;

@@ -56,7 +56,7 @@ export class Forbidden extends AppError {
   readonly code = 'FORBIDDEN';
 }
 
-/** A named limit was reached. The message names the setting to raise. */
+/** The thing named in the request does not exist. */
 export class LimitExceeded extends AppError {
   override readonly name = 'LimitExceeded';
   readonly code = 'LIMIT_EXCEEDED';

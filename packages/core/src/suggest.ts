@@ -1,12 +1,12 @@
 // Suggestions for misspelled names.
 
-/** Longer names are not compared: the cost grows with the square of the length. */
+/** Longer names are not compared: the cost grows quadratically with the length. */
 const MAX_LENGTH = 64;
 
-/** The known name nearest to the written one, if it is near enough to be a misspelling. */
+/** The closest known name, if close enough for a misspelling. */
 export function suggest(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;
-  // At least one letter has to be right.
+  // At least one letter has to match.
   const furthest = Math.min(Math.ceil(written.length / 3), written.length - 1);
   let best: string | undefined;
   let bestDistance = furthest + 1;

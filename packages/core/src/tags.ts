@@ -7,13 +7,13 @@ export type TagSet = ReadonlyMap<string, string>;
 const SPECIAL_IN_MEASUREMENT = /[,\s]/;
 const SPECIAL_IN_TAG = /[,=\s]/;
 
-/** Escapes `,` and space, as line protocol wants it for measurements. */
+/** Escapes `,` and space, as line protocol requires for measurements. */
 export function escapeMeasurement(name: string): string {
   return SPECIAL_IN_MEASUREMENT.test(name) ? name.replace(/([, ])/g, '\\$1') : name;
 }
 
 /**
- * Escapes `,`, `=` and space, as line protocol wants it for tag keys, tag values and field keys.
+ * Escapes `,`, `=` and space, as line protocol requires for tag keys, tag values and field keys.
  */
 export function escapeTagPart(text: string): string {
   return SPECIAL_IN_TAG.test(text) ? text.replace(/([,= ])/g, '\\$1') : text;

@@ -2,28 +2,28 @@
 import { hashSeed, hashWholeText } from './text-hash.ts';
 
 /**
- * In a `Map`, the engine has the length of longer texts (from 16,384 characters) for their hash: of
- * 5,000 texts of one length, looking each up took twenty times as long as of shorter ones, and the
- * time grows with the square of their number.
+ * V8 hashes longer texts (from 16,384 characters) by their length: of 5,000 texts of one length,
+ * looking each up in a `Map` took twenty times as long as of shorter ones, and the time grows
+ * quadratically with their number.
  */
 const MAP_CHARS_MAX = 8192;
 
 const SEED = hashSeed();
 
 export class TextCodes {
-  /** By their codes: in the order in which they came. */
+  /** By code, in order of addition. */
   readonly texts: string[] = [];
   readonly #short = new Map<string, number>();
-  /** By the hash of long texts, the code of the last one that has it. */
+  /** The last code of each hash of long texts. */
   #long: Map<number, number> | undefined;
-  /** By the code of a long text, that of the one before with the same hash. */
+  /** The previous code with the same hash, by code of a long text. */
   #before: Map<number, number> | undefined;
 
   get size(): number {
     return this.texts.length;
   }
 
-  /** The code of a text, which is added when it is new. */
+  /** The code of a text; new texts are added. */
   code(text: string): number {
     if (text.length > MAP_CHARS_MAX) return this.#codeOfLong(text);
     const known = this.#short.get(text);

@@ -21,7 +21,7 @@ const SHORT_CHARS = 256;
 const ENCODER = new TextEncoder();
 let scratch = new Uint8Array(0);
 
-/** Another hash, of a whole text: of long ones it takes a quarter of the time. */
+/** Hashes a whole text: for long ones in a quarter of the time. */
 export function hashWholeText(seed: number, text: string): number {
   const { length } = text;
   if (length <= SHORT_CHARS) return hashText(seed, text);

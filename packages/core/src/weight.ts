@@ -4,7 +4,7 @@ import type { Column } from './column.ts';
 
 /** A text's header, and its entry in a list. */
 const TEXT_BYTES = 32;
-/** Measuring a shorter text exactly costs more than it tells. */
+/** Measuring a shorter text exactly costs more than it is worth. */
 const SHORT_TEXT_CHARS = 256;
 /** A column with its arrays. */
 const COLUMN_BYTES = 64;
@@ -51,7 +51,7 @@ export function rowsBytes(times: BigInt64Array, columns: readonly (Column | unde
 /** Memory of the tags of a series or of a group. */
 export function tagsBytes(tags: ReadonlyMap<string, string>): number {
   let bytes = ENTRY_BYTES;
-  // The keys are the same texts in all series.
+  // Series share the texts of keys.
   for (const value of tags.values()) bytes += ENTRY_BYTES + textBytes(value);
   return bytes;
 }

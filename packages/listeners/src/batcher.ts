@@ -3,12 +3,9 @@ import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ListenerPoint } from './listener-point.ts';
 
-/** Where points of listeners go. */
+/** Receives points of listeners. */
 export interface ListenerSink {
-  /**
-   * Writes points; resolves when they count as taken. Those that were refused are counted with a
-   * reason.
-   */
+  /** Writes points; resolves when they are accepted. Rejected ones are counted with a reason. */
   writePoints(
     target: { readonly database: string; readonly retentionPolicy: string },
     points: readonly ListenerPoint[],
@@ -33,11 +30,11 @@ export type BatcherOptions = {
   /** Full batches that may wait; beyond it points are dropped. */
   readonly maxPending: number;
   readonly timeoutMs: number;
-  /** Told about points that were read and could not be stored. */
+  /** Called for points that were read but not stored. */
   readonly onDropped: (count: number, reason: string) => void;
 };
 
-/** Counters that all listeners have. */
+/** Counters common to all listeners. */
 function listenerCounters() {
   return {
     bytesRx: 0,
@@ -105,7 +102,7 @@ export class Batcher {
       this.counters.pointsDropped += outcome.dropped.count;
       onDropped(outcome.dropped.count, outcome.dropped.reason);
     } catch (error) {
-      // A sender of datagrams cannot be told; the counter and the log are.
+      // The sender of a datagram gets no reply; the failure is counted and logged.
       this.counters.batchesTxFail++;
       onDropped(points.length, messageOf(error));
       log.warn({ err: error, points: points.length }, 'a batch of a listener could not be written');
@@ -114,7 +111,7 @@ export class Batcher {
     }
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining points. */
   async close(): Promise<void> {
     this.#send();
     await this.#tail;

@@ -1,5 +1,5 @@
-// collectd's binary network protocol: parts of type, length and content; values take the names that
-// stand before them. Signed (HMAC-SHA256) and encrypted (AES-256-OFB) packets are verified with the
+// collectd's binary network protocol: parts of type, length and content; values use the names
+// before them. Signed (HMAC-SHA256) and encrypted (AES-256-OFB) packets are verified with the
 // user's password.
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -48,9 +48,7 @@ type Context = {
 /** How far a packet is trusted. */
 type Trust = { isSigned: boolean; isEncrypted: boolean };
 
-/**
- * Points of a packet. Parts that cannot be read end it; `failed` says that something was wrong.
- */
+/** Points of a packet. Reading ends at an invalid part; `failed` reports that. */
 export function parseCollectd(
   packet: Uint8Array,
   options: CollectdOptions,
@@ -78,7 +76,7 @@ class PacketReader {
     };
   }
 
-  /** `false` when a part was wrong. */
+  /** `false` for an invalid part. */
   read(packet: Buffer, trust: Trust): boolean {
     let at = 0;
     while (at + 4 <= packet.length) {

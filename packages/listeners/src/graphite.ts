@@ -18,9 +18,7 @@ type Template = {
   readonly tags: ReadonlyMap<string, string>;
 };
 
-/**
- * Reads lines; built once per listener. Throws `InvalidRequest` for templates that make no sense.
- */
+/** Reads lines; built once per listener. Throws `InvalidRequest` for invalid templates. */
 export class GraphiteParser {
   readonly #templates: readonly Template[];
   readonly #separator: string;
@@ -35,7 +33,7 @@ export class GraphiteParser {
       .sort((a, b) => specificity(b) - specificity(a));
   }
 
-  /** `undefined` for a line that cannot be read or carries no number. */
+  /** `undefined` for an invalid line or one without a number. */
   parse(line: string, now: Timestamp): ListenerPoint | undefined {
     const [path, valueText, timeText, ...more] = line.trim().split(/\s+/);
     if (path === undefined || path === '' || valueText === undefined || more.length > 0) {

@@ -1,4 +1,5 @@
-// Public face of @tidemark/listeners: what the database and the task engine take besides HTTP.
+// Public interface of @tidemark/listeners: the protocols that the database and the task engine
+// accept besides HTTP.
 export type { ListenerCounters, ListenerLog, ListenerSink } from './batcher.ts';
 export { LISTENER_KINDS } from './listener-kinds.ts';
 export type { ListenerKind } from './listener-kinds.ts';

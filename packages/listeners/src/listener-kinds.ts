@@ -1,12 +1,11 @@
-// Every listener beside HTTP and what it demands of a sender. The protocols have no users: what
-// cannot be demanded is said here, in the documentation and, for addresses that others can reach,
-// in the log.
+// All listeners beside HTTP, and what they require of a sender. The protocols have no users:
+// missing checks are stated here, in the documentation and, for addresses that others can reach, in
+// the log.
 
 /**
- * `none`: the protocol knows no credentials; whoever reaches the port may write into the listener's
- * database.
- * `packet`: each packet is signed or encrypted with a password of the `auth-file` when
- * `security-level` says so.
+ * `none`: the protocol has no credentials; anybody who reaches the port may write into the
+ * listener's database. `packet`: each packet is signed or encrypted with a password of the
+ * `auth-file` if `security-level` requires it.
  */
 export type ListenerRight = 'none' | 'packet';
 
@@ -24,7 +23,7 @@ export const LISTENER_KINDS: readonly ListenerKind[] = [
   { section: 'opentsdb', right: 'none', summary: 'OpenTSDB, telnet and HTTP' },
 ];
 
-/** Whether a listener of a kind checks who sends, with the settings it has. */
+/** Whether a listener of a kind authenticates senders with the given settings. */
 export function checksSenders(
   section: ListenerKind['section'],
   settings: { readonly securityLevel?: string | undefined },

@@ -1,4 +1,4 @@
-// Points as listeners pass them on.
+// Points as passed on by listeners.
 import type { Timestamp } from '@tidemark/core';
 import type { LineFieldValue } from '@tidemark/line-protocol';
 

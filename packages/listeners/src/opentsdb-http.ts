@@ -14,25 +14,24 @@ import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { PUT_BYTES } from './limits.ts';
 
-// A server that never listens: connections are handed to it. The sink of a socket is found by the
-// socket.
+// A server that never listens: connections are handed to it. Sinks by socket.
 const sinks = new WeakMap<Socket, PutSink>();
 const server = createServer((request, response) => {
   const sink = sinks.get(request.socket);
   if (sink !== undefined) void answer(request, response, sink); // Never rejects.
 });
 
-/** Where points of a connection go. */
+/** Receives the points of a connection. */
 type PutSink = {
   readonly border: BorderGuard;
   readonly batcher: Batcher;
   /** Memory of all bodies of the process together. */
   readonly bodies: Budget;
-  /** Told how many points of a body were wrong. */
+  /** Called with the number of invalid points in a body. */
   readonly onRejected: (count: number) => void;
 };
 
-/** Gives a connection, whose first bytes were read, to the HTTP parser. */
+/** Passes a connection, whose first bytes were read, to the HTTP parser. */
 export function answerPut(socket: Socket, first: Buffer, sink: PutSink): void {
   sinks.set(socket, sink);
   server.emit('connection', socket);
@@ -67,7 +66,7 @@ async function answer(
     if (parsed.failed > 0) return end(400, `${parsed.failed} points could not be read\n`);
     end(204);
   } catch (error) {
-    // A body that is too large or broken is the client's to repair.
+    // A body that is too large or invalid is the client's error.
     end(statusOf(error), error instanceof Error ? `${error.message}\n` : '');
     discardBody(request);
   } finally {
@@ -82,10 +81,13 @@ function statusOf(error: unknown): number {
 
 const unpack = promisify(gunzip);
 
-/** What a body and its points take, in sizes of the body: the smallest points most (measured). */
+/**
+ * Memory of a body and its points, as a multiple of the body's size: largest for the smallest
+ * points (measured).
+ */
 const POINT_FACTOR = 10;
 
-/** The body, unpacked; what it and its points take of the budget is added to `parts`. */
+/** The decompressed body; its share of the budget, and that of its points, is added to `parts`. */
 async function readBody(
   request: IncomingMessage,
   { bodies, parts }: { readonly bodies: Budget; readonly parts: Part[] },

@@ -12,7 +12,7 @@ function opentsdbTime(text: string): Timestamp | undefined {
   return value > MAX_SECONDS ? value * NANOS_PER_MILLISECOND : value * NANOS_PER_SECOND;
 }
 
-/** Reads a telnet line; `undefined` when it is no put of a number. */
+/** Reads a telnet line; `undefined` if it is not a put with a number. */
 export function parsePut(line: string): ListenerPoint | undefined {
   const [command, measurement, timeText, valueText, ...tagTexts] = line.trim().split(/\s+/);
   if (command !== 'put' || measurement === undefined || measurement === '') return undefined;

@@ -27,16 +27,16 @@ export type ListenerOptions = {
   readonly log: ListenerLog;
   /** Memory of all bodies of the process together. */
   readonly bodies: Budget;
-  /** Before a listener opens: makes sure that its database can be written to. */
+  /** Called before a listener opens: makes sure that its database can be written to. */
   readonly prepare: (database: string) => Promise<void>;
-  /** Told what could not be read or stored. `time` is RFC 3339. */
+  /** Called for input that could not be read or stored. `time` is RFC 3339. */
   readonly onRejected: (
     place: { readonly time: string; readonly source: string; readonly database: string },
     rejected: readonly RejectedInput[],
   ) => void;
 };
 
-/** Something that was sent and is no point, or points that could not be stored. */
+/** Invalid input, or points that could not be stored. */
 export type RejectedInput = {
   readonly lineNumber?: number | undefined;
   readonly text: string;
@@ -48,7 +48,7 @@ export type RejectedInput = {
 /** Counters of one listener. */
 export type ListenerStatistics = {
   readonly kind: string;
-  /** Address with the port that was taken. */
+  /** Address with the actual port. */
   readonly bind: string;
   readonly counters: Readonly<ListenerCounters>;
 };
@@ -76,7 +76,7 @@ export class ProtocolListeners {
     this.#options = options;
   }
 
-  /** Ports by kind, in the order of the configuration; port 0 took a free one. */
+  /** Ports by kind, in the order of the configuration; port 0 means a free one. */
   get ports(): readonly (readonly [kind: string, port: number])[] {
     return this.#open.map(({ kind, socket }) => [kind, socket.port]);
   }
@@ -84,13 +84,13 @@ export class ProtocolListeners {
   statistics(): readonly ListenerStatistics[] {
     return this.#open.map(({ kind, bindAddress, batcher, socket }) => ({
       kind,
-      // The port that was taken, so that listeners on port 0 can be told apart.
+      // The actual port, so that listeners on port 0 can be told apart.
       bind: bindAddress.replace(/:\d+$/, `:${socket.port}`),
       counters: batcher.counters,
     }));
   }
 
-  /** Opens everything that is enabled. What was opened stays open when it throws: call `close`. */
+  /** Opens all enabled listeners. When it throws, the opened ones stay open: call `close`. */
   async open(): Promise<void> {
     const { config } = this.#options;
     for (const udp of config.udp) if (udp.enabled) await this.#openUdp(udp);
@@ -241,7 +241,7 @@ export class ProtocolListeners {
     const { bindAddress, allowedHosts, allowedOrigins } = section;
     const border = new BorderGuard({
       section: 'opentsdb',
-      // Points are all that it takes, and senders use all sorts of names.
+      // It only accepts points, and senders use all sorts of names.
       isOpen: false,
       boundHost: parseBind(bindAddress, 'opentsdb.bind-address').host,
       allowedHosts,
@@ -263,7 +263,7 @@ export class ProtocolListeners {
         if (section.logPointErrors) log.info({ listener: 'opentsdb' }, 'a put could not be read');
       };
       return openTcp({ bindAddress, setting: 'opentsdb.bind-address', tls }, (socket) => {
-        // The first bytes tell HTTP from telnet; both share a port.
+        // The first bytes distinguish HTTP from telnet; both share a port.
         socket.once('data', (chunk: Buffer) => {
           if (/^(POST|GET|PUT|HEAD) /.test(chunk.toString('latin1', 0, 8))) {
             const place = { source: `opentsdb:${addressOf(socket)}`, database: section.database };

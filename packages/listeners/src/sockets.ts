@@ -82,8 +82,9 @@ export async function openTcp(
 const HTTP_REQUEST = /^[A-Z]+ \S+ HTTP\/1\.[01]$/;
 
 /**
- * Cuts a connection's bytes into lines without `\n` and `\r`; the last one may lack its newline.
- * One that begins as HTTP is closed: browsers send lines of a page to every port.
+ * Splits a connection's bytes into lines without `
+ * ` and `\r`; the last one may lack its newline. A connection that begins as HTTP is closed:
+ * browsers send lines of a page to any port.
  */
 export function onLines(socket: Socket, onLine: (line: string) => void, first = ''): void {
   let rest = first;

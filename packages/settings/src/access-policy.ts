@@ -4,17 +4,18 @@ import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { compileGlob } from './glob.ts';
 
 /**
- * Which programs may be started, which files written and which secrets read by what clients define.
+ * Decides which programs may be started, which files written and which secrets read by definitions
+ * of clients.
  */
 export type AccessPolicy = {
   refuseProgram(program: string): string | undefined;
   refuseFile(path: string): string | undefined;
-  /** Why a reference to a secret, `env:NAME` or `file:/path`, may not be used. */
+  /** The reason why a reference to a secret, `env:NAME` or `file:/path`, is refused. */
   refuseSecret(reference: string): string | undefined;
 };
 
 /**
- * Refuses nothing: for services that nobody outside can define anything in, such as those of task
+ * Refuses nothing: for services in which nobody outside can define anything, such as those of task
  * tests.
  */
 export const ALLOW_EVERYTHING: AccessPolicy = {
@@ -24,14 +25,13 @@ export const ALLOW_EVERYTHING: AccessPolicy = {
 };
 
 /**
- * Decides what definitions of clients may reach (`[alert] allowed-programs`, `allowed-files`,
- * `allowed-secrets`): what the configuration lists, and nothing else, whoever asks and from
- * wherever.
+ * Decides what definitions of clients may access (`[alert] allowed-programs`, `allowed-files`,
+ * `allowed-secrets`): only what the configuration lists, whoever the client is.
  */
 export function accessPolicy(options: {
   readonly programs: readonly string[];
   readonly files: readonly string[];
-  /** Of references to secrets. */
+  /** Patterns of references to secrets. */
   readonly secrets: readonly string[];
 }): AccessPolicy {
   const check = (globs: readonly string[], key: string) => {
@@ -46,8 +46,7 @@ export function accessPolicy(options: {
   const refuseFile = check(options.files, 'allowed-files');
   const refuseSecret = check(options.secrets, 'allowed-secrets');
   return {
-    // Not resolved: what a system calls a program is often a link. But `..` must not lead out of a
-    // folder.
+    // Links are not resolved: programs are often links. But `..` must not lead out of a folder.
     refuseProgram: (program) => refuseProgram(normalize(program)),
     refuseFile: (path) => refuseFile(realPath(resolve(path))),
     refuseSecret: (reference) =>
@@ -68,15 +67,15 @@ function compilePathGlob(glob: string): (path: string) => boolean {
   return compileGlob(glob) ?? (() => false);
 }
 
-// A link must not lead out of the allowed folders; a file that does not exist yet has a folder that
-// does.
+// A link must not lead out of the allowed folders; for a file that does not exist yet its folder is
+// resolved.
 function realPath(path: string): string {
   try {
     return existsSync(path)
       ? realpathSync(path)
       : join(realpathSync(dirname(path)), basename(path));
   } catch {
-    // Not even the folder exists: the text itself is what is checked.
+    // Not even the folder exists: the text itself is checked.
     return path;
   }
 }

@@ -2,7 +2,7 @@
 
 export type Address = { readonly host: string; readonly port: number };
 
-/** Reads an address; without host the loopback address is meant. `undefined` when it is none. */
+/** Reads an address; without a host it means loopback. `undefined` for an invalid one. */
 export function parseAddress(text: string): Address | undefined {
   const parts = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(text);
   if (parts === null) return undefined;

@@ -84,7 +84,7 @@ function readClassChar(
   return { char, next: at + (isEscaped ? 2 : 1) };
 }
 
-// Remembers only the last star, which is enough for globs: an earlier star never has to give
+// Backtracks to the last star only, which suffices for globs: an earlier star never has to give
 // characters back.
 function matches(parts: readonly GlobPart[], text: readonly string[]): boolean {
   let p = 0;

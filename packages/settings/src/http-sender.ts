@@ -20,7 +20,7 @@ export type OutgoingRequest = {
   readonly body?: string | Uint8Array | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Bytes of the answer that are kept; the rest is read and dropped. */
+  /** Bytes of the response to keep; the rest is read and dropped. */
   readonly responseBytesMax?: number | undefined;
 };
 
@@ -32,8 +32,7 @@ export type IncomingResponse = {
 
 export interface HttpSender {
   /**
-   * Rejects with `Unavailable` when there was no answer, with `InvalidRequest` for a URL that is
-   * none.
+   * Rejects with `Unavailable` without a response, and with `InvalidRequest` for an invalid URL.
    */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<IncomingResponse>;
   close(): Promise<void>;
@@ -63,13 +62,13 @@ export function httpSender(): HttpSender {
   };
 }
 
-/** A URL of one of the two protocols; credentials in it become a header. */
+/** A URL with one of the two protocols; its credentials become a header. */
 function parseUrl(text: string): URL {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    // Neither the text is shown nor a cause that shows it: URLs of webhooks are secrets.
+    // Shows neither the text nor a cause containing it: URLs of webhooks are secrets.
     throw new InvalidRequest('invalid URL');
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
@@ -78,7 +77,7 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** So long a connection may be silent: within a request without a time-out, and while idle. */
+/** How long a connection may be silent: within a request without a time-out, and while idle. */
 const SILENT_MS = 60_000;
 
 function openPool(protocol: string, tls: TlsOptions | undefined): http.Agent {
@@ -134,11 +133,11 @@ function exchange(
         collect(response, request.responseBytesMax ?? RESPONSE_BYTES_MAX).then(resolve, fail);
       });
     } catch (cause) {
-      // A header with a line break, a method that is none.
+      // A header with a line break, or an invalid method.
       reject(new InvalidRequest(`${url.origin} cannot be asked: ${messageOf(cause)}`, { cause }));
       return;
     }
-    // A connection that was idle still has the time-out that its server named for that.
+    // An idle connection still has the time-out announced by its server.
     outgoing.on('socket', (socket) => socket.setTimeout(timeoutMs));
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     outgoing.on('error', fail);
@@ -168,7 +167,7 @@ export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
-/** The error for an answer that is not the expected one. */
+/** The error for an unexpected response. */
 export function refusal(status: number, message: string): InvalidRequest | Unavailable {
   return isRetryableStatus(status) ? new Unavailable(message) : new InvalidRequest(message);
 }

@@ -1,4 +1,4 @@
-// Public face of @tidemark/settings: tables of options, secrets, and requests made with them.
+// Public interface of @tidemark/settings: tables of options, secrets, and requests made with them.
 export { ALLOW_EVERYTHING, accessPolicy } from './access-policy.ts';
 export type { AccessPolicy } from './access-policy.ts';
 export { parseAddress } from './address.ts';

@@ -1,4 +1,4 @@
-// Rows of tables of options, and tables that many sections share.
+// Rows of tables of options, and tables shared by many sections.
 import { parseClockDuration } from '@tidemark/core';
 
 import type { TlsOptions } from './http-sender.ts';
@@ -89,22 +89,22 @@ export function secret(doc: string, value = ''): OptionSpec<'string'> {
   return { ...str(doc, value), isSecret: true };
 }
 
-/** A file whose content is sent; clients may name only those that they may reach. */
+/** A file whose content is sent; clients may name only allowed ones. */
 export function file(doc: string): OptionSpec<'string'> {
   return { ...str(doc), isFile: true };
 }
 
-/** A program that is run; clients may name only those that they may reach. */
+/** A program to run; clients may name only allowed ones. */
 export function program(doc: string): OptionSpec<'string'> {
   return { ...str(doc), reaches: 'program' };
 }
 
-/** A file that is written; clients may name only those that they may reach. */
+/** A file to write; clients may name only allowed ones. */
 export function ownFile(doc: string): OptionSpec<'string'> {
   return { ...str(doc), reaches: 'file' };
 }
 
-/** The URL that gets what is sent; it may be given by reference. */
+/** The URL that receives the data; may be given by reference. */
 export function receiver(doc: string, value = ''): OptionSpec<'string'> {
   return { ...str(doc, value), isReceiver: true };
 }
@@ -114,7 +114,7 @@ export function enabled(isEnabled = false): { readonly enabled: OptionSpec<'bool
   return { enabled: bool('Whether the service is used.', isEnabled) };
 }
 
-/** Who gets a handler without naming it. */
+/** Who uses a handler without naming it. */
 export const GLOBAL = {
   global: bool('Every alert node that does not name this handler gets it.'),
 };
@@ -133,7 +133,7 @@ export const TLS_FILES = {
   'ssl-key': str('File of the key of the client certificate.'),
 };
 
-/** TLS as the rows above describe it. */
+/** TLS settings from the rows above. */
 export function tlsOf(
   options: Partial<OptionsOf<typeof TLS_FILES>> & OptionsOf<typeof INSECURE_SKIP_VERIFY>,
 ): TlsOptions {
@@ -157,9 +157,9 @@ export function requireWhenEnabled<O extends { readonly enabled: boolean }>(
   )?.[1];
 }
 
-/** Checks an option that holds a URL, when it is set. */
+/** Checks an option that contains a URL, if it is set. */
 export function checkUrl(name: string, value: string): string | undefined {
   if (value === '') return undefined;
-  // Not shown: it may be a webhook, which is a secret.
+  // Does not show the URL: it may be a webhook, which is a secret.
   return URL.canParse(value) ? undefined : `invalid ${name}, expected a URL`;
 }

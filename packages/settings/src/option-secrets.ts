@@ -1,4 +1,4 @@
-// Secrets among options: their positions, how they are shown, and what they refer to.
+// Secrets among options: their positions, their printed form, and their references.
 import type {
   JsonValue,
   Options,
@@ -10,16 +10,13 @@ import type {
 import { optionsOf } from './options.ts';
 import { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 
-/** A text somewhere in options: the option, then keys and positions inside it. */
+/** The position of a text in options: the option, then keys and indices inside it. */
 export type Place = readonly (string | number)[];
 
 // Deeper options are refused when they are checked.
 const DEPTH_MAX = 64;
 
-/**
- * Options as they are used: references replaced by the secrets they refer to. Throws what `resolve`
- * throws.
- */
+/** Options with references replaced by their secrets. Throws like `resolve`. */
 export function resolveSecrets<Table extends OptionTable>(
   table: Table,
   options: Options,
@@ -40,7 +37,7 @@ export function resolveSecrets<Table extends OptionTable>(
   });
 }
 
-/** Where options hold the marker instead of a secret; `undefined` when nowhere. */
+/** Position of the marker in place of a secret; `undefined` if there is none. */
 export function findHidden(options: Options): string | undefined {
   let found: string | undefined;
   for (const [name, value] of Object.entries(options)) {
@@ -53,14 +50,12 @@ export function findHidden(options: Options): string | undefined {
   return found;
 }
 
-/** A value of an option as it is shown. */
+/** A printed value of an option, without secrets. */
 export function showOption(spec: OptionSpec, value: JsonValue): JsonValue {
   return mapTexts(value, [''], (text, place) => shownText(spec, place, text));
 }
 
-/**
- * A text of an option as it is shown; of an option that no table has, without what its URLs hold.
- */
+/** A printed text of an option; for an option in no table, without secrets in its URLs. */
 export function shownText(spec: OptionSpec | undefined, place: Place, text: string): string {
   if (spec === undefined) return hideUrlSecrets(text);
   const key = place[1];
@@ -104,7 +99,7 @@ function isList(value: object): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** A place as errors name it. */
+/** A position, as errors name it. */
 export function placeText(place: Place): string {
   return place.join('.');
 }

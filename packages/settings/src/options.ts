@@ -10,7 +10,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** What a value of each type is in memory: durations are `bigint` nanoseconds, the rest is JSON. */
+/** The value of each type in memory: durations are `bigint` nanoseconds, the rest is JSON. */
 type OptionValues = {
   string: string;
   boolean: boolean;
@@ -33,38 +33,38 @@ export type OptionSpec<Type extends OptionType = OptionType> = {
   readonly type: Type;
   readonly default: OptionValues[Type];
   readonly doc: string;
-  /** The texts that there are, where not every text means something. */
+  /** The allowed texts, if not every text is valid. */
   readonly allowed?: readonly string[];
-  /** Largest integer, where that is less than what a number can hold. */
+  /** Largest integer, if less than a number can hold. */
   readonly max?: number;
   /**
-   * Never shown. Of the configuration, answers say only whether it is set; of a handler they show a
-   * marker.
+   * Never shown. Answers say of the configuration only whether it is set, and show a marker for a
+   * handler.
    */
   readonly isSecret?: true;
-  /** A map of headers, of which those that commonly hold credentials are secrets. */
+  /** A map of headers; those that usually hold credentials are secrets. */
   readonly isHeaders?: true;
   /**
-   * Says who gets the secrets among the other options. May be a secret's reference itself,
-   * `env:NAME`.
+   * Determines who receives the secrets in the other options. May itself be a reference to a
+   * secret, `env:NAME`.
    */
   readonly isReceiver?: true;
   /**
-   * A file whose content leaves the machine: what clients set is checked as files of `log` handlers
-   * are.
+   * A file whose content leaves the machine: values from clients are checked like files of `log`
+   * handlers.
    */
   readonly isFile?: true;
   /**
-   * What the value names and the handler reaches: only what the configuration lists may be used.
+   * The external resource that the value names: only those listed in the configuration may be used.
    */
   readonly reaches?: 'program' | 'file' | 'host';
-  /** Not part of what older clients know: left out of answers while it has its default. */
+  /** Unknown to older clients: left out of answers while it has its default. */
   readonly isShownWhenSet?: true;
   /** A template over the event; its syntax is checked when the handler is defined. */
   readonly isTemplate?: true;
 };
 
-/** Options by name, as files, clients and the API write them. */
+/** Options by name, as in files, from clients and in the API. */
 export type OptionTable = Readonly<Record<string, OptionSpec>>;
 
 /** The values that a table describes: each has the type of its row, and every name is present. */
@@ -72,7 +72,7 @@ export type OptionsOf<Table extends OptionTable> = {
   readonly [Name in keyof Table]: OptionValues[Table[Name]['type']];
 };
 
-/** Values of a table that is not known here. */
+/** Values of an unknown table. */
 export type Options = Readonly<Record<string, OptionValue>>;
 
 export type Converted =
@@ -84,7 +84,7 @@ export function defaultOptions<Table extends OptionTable>(table: Table): Options
   return optionsOf(table, ({ default: value }) => value);
 }
 
-/** Makes the options of a table: the one place where values get the types of their rows. */
+/** Creates the options of a table: the only place where values get the types of their rows. */
 export function optionsOf<Table extends OptionTable>(
   table: Table,
   valueOf: (spec: OptionSpec, name: string) => OptionValue,
@@ -93,7 +93,7 @@ export function optionsOf<Table extends OptionTable>(
   return Object.fromEntries(entries) as OptionsOf<Table>;
 }
 
-/** What an option accepts, for a message. */
+/** The accepted values of an option, for a message. */
 export function expectation({ type, allowed, max }: OptionSpec): string {
   if (allowed !== undefined) return `one of ${allowed.map((v) => `"${v}"`).join(', ')}`;
   switch (type) {
@@ -119,8 +119,8 @@ export function expectation({ type, allowed, max }: OptionSpec): string {
 }
 
 /**
- * Whether an option may have a value of its type: the one rule for files, the environment, clients
- * and what is stored.
+ * Whether an option may have a value of its type: the only rule for files, the environment, clients
+ * and stored values.
  */
 export function isAllowed({ type, allowed, max }: OptionSpec, value: OptionValue): boolean {
   switch (type) {
@@ -140,8 +140,8 @@ export function isAllowed({ type, allowed, max }: OptionSpec, value: OptionValue
 }
 
 /**
- * Converts what a client sent into the option's type. Strings become numbers and durations where
- * they can be read as such; a bare integer is a duration in nanoseconds.
+ * Converts a value from a client to the option's type. Strings become numbers and durations if they
+ * can be parsed as such; a bare integer is a duration in nanoseconds.
  */
 export function convertOption(spec: OptionSpec, value: unknown): Converted {
   const converted = valueOf(spec, value);
@@ -150,7 +150,7 @@ export function convertOption(spec: OptionSpec, value: unknown): Converted {
   return { ok: false, reason: `expected ${expectation(spec)}${given}` };
 }
 
-/** The value in the option's type; `undefined` when it has none. */
+/** The value in the option's type; `undefined` if it cannot be converted. */
 function valueOf({ type }: OptionSpec, value: unknown): OptionValue | undefined {
   switch (type) {
     case 'string':
@@ -173,7 +173,7 @@ function valueOf({ type }: OptionSpec, value: unknown): OptionValue | undefined 
   }
 }
 
-/** What a message repeats of a value: of what has many parts only what it is. */
+/** A value as quoted in a message; for composite values only their type. */
 function shownValue(value: unknown): string {
   const name = typeName(value);
   if (typeof value === 'object' && value !== null) return name;
@@ -183,7 +183,7 @@ function shownValue(value: unknown): string {
 
 const SHOWN_CHARS = 100;
 
-/** How messages call the type of a JSON value. */
+/** The name of a JSON value's type in messages. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'boolean';
@@ -232,7 +232,7 @@ export function readSize(value: unknown): number | undefined {
   return Number(match[1]) * 1024 ** power;
 }
 
-// Deep enough for any document that a service takes, shallow enough for the stack.
+// Deep enough for any document that a service accepts, shallow enough for the stack.
 const JSON_DEPTH_MAX = 64;
 
 function isJson(value: unknown, depth: number): value is JsonValue {

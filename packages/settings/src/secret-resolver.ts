@@ -4,7 +4,7 @@ import { InvalidRequest } from '@tidemark/core';
 
 /**
  * Reads secrets that the configuration gives by reference: `env:NAME`, `file:/path`. Other values
- * are themselves.
+ * are returned unchanged.
  */
 export function secretResolver(
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,8 +1,8 @@
 // Finds the secrets in a text or an option and replaces them by a marker, so that the rest of a URL
 // or of a set of headers can be read. A reference to a secret (`env:NAME`, `file:/path`) is not a
-// secret and is shown as it is.
+// secret and is shown unchanged.
 
-/** Stands where a secret is not shown. Sent back in a definition it means "as it is now". */
+/** Shown in place of a secret. Sent back in a definition it means "unchanged". */
 export const HIDDEN = '[REDACTED]';
 
 const REFERENCE = /^(?:env|file):/;
@@ -16,25 +16,22 @@ const QUERY_SECRET =
 
 const SECRET_HEADER = /auth|token|key|secret|cookie/i;
 
-/** Whether a value says where its secret is instead of holding it. */
+/** Whether a value refers to a secret instead of containing it. */
 export function isReference(text: string): boolean {
   return REFERENCE.test(text);
 }
 
-/** Whether a header commonly holds credentials. */
+/** Whether a header usually holds credentials. */
 export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(name);
 }
 
-/**
- * A text as it is shown: URLs in it without their passwords, nor what their queries have of that
- * kind.
- */
+/** A printed text: URLs without their passwords, and without credentials in their queries. */
 export function hideUrlSecrets(text: string): string {
   return text.replace(URL_PASSWORD, `$1${HIDDEN}@`).replace(QUERY_SECRET, `$1${HIDDEN}`);
 }
 
-/** A secret as it is shown. */
+/** A printed secret. */
 export function hideSecret(text: string): string {
   return text === '' || isReference(text) ? text : HIDDEN;
 }

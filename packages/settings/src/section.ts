@@ -7,28 +7,27 @@ import type { OptionsOf, OptionTable } from './options.ts';
  */
 export type SectionSpec<Table extends OptionTable = OptionTable> = {
   readonly name: string;
-  /** Older names under which the section may be written and addressed. */
+  /** Older names of the section. */
   readonly aliases?: readonly string[];
   readonly doc: string;
   /**
-   * Name of the option that tells the elements of a list section apart; absent for a single
-   * section.
+   * Name of the option that identifies the elements of a list section; absent for a single section.
    */
   readonly elementKey?: string | undefined;
-  /** Elements of a list section that exist without being written down. */
+  /** Elements of a list section that exist by default. */
   readonly defaultElements?: readonly OptionsOf<Table>[];
   readonly options: Table;
-  /** Why these options cannot be used; `undefined` when they can. */
+  /** Why these options are invalid; `undefined` if they are valid. */
   validate?(options: OptionsOf<Table>): string | undefined;
   /** The same over all elements of a list section. */
   validateAll?(elements: readonly OptionsOf<Table>[]): string | undefined;
 };
 
-/** The options of sections as they are in effect, secrets resolved. */
+/** The effective options of sections, secrets resolved. */
 export interface Sections {
   /**
-   * Options of a section's element; `undefined` when there is no such element. Without element: the
-   * single section, or a list section's only or default element.
+   * Options of a section's element; `undefined` if there is no such element. Without an element:
+   * the single section, or a list section's only or default element.
    */
   section<Table extends OptionTable>(
     section: SectionSpec<Table>,
@@ -38,7 +37,7 @@ export interface Sections {
   elements<Table extends OptionTable>(section: SectionSpec<Table>): readonly OptionsOf<Table>[];
 }
 
-/** A section with the options that its own table describes. */
+/** A section with the options of its own table. */
 export function defineSection<const Table extends OptionTable>(
   section: SectionSpec<Table> & { readonly elementKey?: keyof Table },
 ): SectionSpec<Table> {

@@ -1,5 +1,4 @@
-// Resolves the sources of a configuration (file, environment, flags) to the options of its
-// sections.
+// The problem with one key of a configuration.
 import { configOf } from './schema.ts';
 import type { ConfigOf, ConfigSchema, ConfigSection } from './schema.ts';
 import { readValue } from './values.ts';
@@ -16,8 +15,8 @@ export type ConfigProblem = {
 };
 
 /**
- * Values of one source. `isText` says that every value is text (environment, flags), to be read by
- * the type of its option.
+ * Values of one source. `isText` says that all values are texts (environment, flags), to be parsed
+ * by the type of their option.
  */
 export type ConfigLayer = {
   readonly source: string;
@@ -25,7 +24,7 @@ export type ConfigLayer = {
   readonly isText?: boolean | undefined;
 };
 
-/** Elements of sections, by name of the section; one that is not repeated has one element. */
+/** Elements of sections, by section name; a section that is not repeated has one element. */
 export type SectionOptions = ReadonlyMap<string, readonly Options[]>;
 
 type Element = Record<string, OptionValue>;
@@ -113,8 +112,7 @@ function applySection(
   for (const [i, table] of tables.entries()) {
     if (table === undefined) continue;
     if (!isTable(table)) return wrong(`expected tables, written as [[${name}]]`);
-    // A file replaces nothing here: element i of a later source changes element i of an earlier
-    // one.
+    // Nothing is replaced: element i of a later source changes element i of an earlier one.
     const target = elements[i] ?? { ...defaultOptions(section.options) };
     elements[i] = target;
     applyOptions({ ...input, name: tables.length > 1 ? `${name}.${i}` : name }, table, {

@@ -41,8 +41,8 @@ type SectionValues<T extends OptionTable> = {
 };
 
 /**
- * The configuration that a schema describes: camelCase names; durations are milliseconds and end in
- * `Ms`, sizes end in `Bytes`; what is not set is an empty list or table.
+ * The configuration of a schema: camelCase names; durations are milliseconds and end in `Ms`, sizes
+ * end in `Bytes`; unset values are an empty list or table.
  */
 export type ConfigOf<S extends ConfigSchema> = {
   readonly [N in keyof S & string as Camel<N>]: S[N]['isRepeated'] extends true
@@ -58,7 +58,7 @@ export function configSection<const T extends OptionTable>(
   return { doc, options, isRepeated: false };
 }
 
-/** A `[[section]]`, of which there may be none. */
+/** A `[[section]]`, repeated any number of times. */
 export function configSections<const T extends OptionTable>(
   doc: string,
   options: T,
@@ -66,7 +66,7 @@ export function configSections<const T extends OptionTable>(
   return { doc, options, isRepeated: true };
 }
 
-/** The configuration whose sections have these options: one element, or all of a repeated one. */
+/** The configuration for these options of sections: one element, or all of a repeated one. */
 export function configOf<S extends ConfigSchema>(
   schema: S,
   sections: ReadonlyMap<string, readonly Options[]>,

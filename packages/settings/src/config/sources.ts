@@ -37,7 +37,7 @@ export function environmentLayer(
   return { source: 'environment', values, isText: true };
 }
 
-// More elements than anybody has; bounds what a stray variable such as X_UDP_99999999_A can
+// More elements than anybody uses; limits what a stray variable such as X_UDP_99999999_A can
 // allocate.
 const MAX_REPEATED_SECTIONS = 64;
 
@@ -77,7 +77,9 @@ function setValue(
   values[place.section] = list;
 }
 
-/** A command line flag for a key: `--http-auth-enabled`; the top level has no section in front. */
+/**
+ * A command line flag for a key: `--http-auth-enabled`; keys at top level have no section prefix.
+ */
 export type ConfigFlag = {
   /** Without dashes: `http-auth-enabled`. */
   readonly name: string;
@@ -104,9 +106,7 @@ export function configFlags(schema: ConfigSchema): readonly ConfigFlag[] {
   );
 }
 
-/**
- * The keys that flags set; `given` maps flag names to texts. Unknown names are left to the caller.
- */
+/** The keys set by flags; `given` maps flag names to texts. The caller handles unknown names. */
 export function flagLayer(
   schema: ConfigSchema,
   given: Readonly<Record<string, string | undefined>>,
@@ -158,7 +158,7 @@ function wrapComment(text: string): string[] {
 }
 
 function printDefault({ type, default: value }: OptionSpec): string {
-  // What is empty means the default when it is read.
+  // When read, an empty value means the default.
   if (type === 'string-map' || type === 'json') return '{}';
   return printConfigValue(value ?? []);
 }

@@ -7,7 +7,7 @@ import type { OptionSpec, OptionValue } from '../options.ts';
 
 const NANOS_PER_MS = Number(NANOS_PER_MILLISECOND);
 
-/** The value of an option as a source has it; `undefined` when it is not allowed. */
+/** The value of an option from a source; `undefined` if it is not allowed. */
 export function readValue(
   spec: OptionSpec,
   raw: unknown,
@@ -33,7 +33,7 @@ function valueIn(spec: OptionSpec, raw: unknown, isText: boolean): OptionValue |
       return typeof value === 'number' ? value : undefined;
     }
     case 'duration':
-      // Nothing is nothing in every unit.
+      // Zero is valid without a unit.
       if (raw === 0) return 0n;
       return typeof raw === 'string' ? parseClockDuration(raw) : undefined;
     case 'size':
@@ -55,7 +55,9 @@ function numberFromText(raw: unknown): number | undefined {
   return typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : undefined;
 }
 
-/** Milliseconds of `1h30m`, `0.5s`, `0`; `undefined` for anything else and for what is negative. */
+/**
+ * Milliseconds of `1h30m`, `0.5s`, `0`; `undefined` for anything else, and for negative durations.
+ */
 export function parseConfigDuration(text: string): number | undefined {
   const nanos = parseClockDuration(text);
   return nanos === undefined || nanos < 0n ? undefined : Number(nanos) / NANOS_PER_MS;
@@ -71,7 +73,7 @@ export function printConfigDuration(durationMs: number): string {
   return `${Math.round(durationMs * NANOS_PER_MS)}ns`;
 }
 
-/** A value as a file says it. */
+/** A value as written in a file. */
 export function printConfigValue(value: OptionValue): string {
   if (typeof value === 'bigint') {
     return JSON.stringify(printConfigDuration(Number(value) / NANOS_PER_MS));
