@@ -38,7 +38,7 @@ const TASK = JSON.stringify({
 
 const LAUNCH = { executablePath: programPath('chromium') ?? '', args: ATTACK_ARGUMENTS };
 
-/** What the attacker's page can do. */
+/** The possible actions of the attacker's page. */
 const SCRIPT = `
   window.isForeign = true;
   function submitForm({ action, method, type, fields }) {
@@ -86,7 +86,7 @@ class ForeignSite {
   }
 }
 
-/** What came over the network, also where the page does not learn it. */
+/** Records everything that crosses the network, including what the page cannot see. */
 class Wire {
   readonly #urls = new Map<string, string>();
   readonly #statuses = new Map<string, number>();
@@ -118,7 +118,7 @@ class Wire {
   }
 }
 
-/** What a script of a page may say of a request. */
+/** The request properties that a page's script can set. */
 type PageRequest = {
   readonly method?: string;
   readonly mode?: 'no-cors';
@@ -126,7 +126,7 @@ type PageRequest = {
   readonly body?: string;
 };
 
-/** What a script of a page learns of an answer; `unreadable` is all that it learns of most. */
+/** The part of a response visible to a page's script; `unreadable` for most. */
 async function fetchIn(page: Page, url: string, init: PageRequest = {}): Promise<string> {
   return page.evaluate(
     async ([target, options]) => {
@@ -292,7 +292,7 @@ describe.skipIf(!hasPrograms('chromium'))('a foreign page', () => {
     const url = `${server.ui}/`;
     await page.evaluate(`load('iframe', ${JSON.stringify(url)})`);
     expect(await wire.status(url)).toBe(403);
-    // Where no header tells a foreign page, the application's own policy does.
+    // If no header identifies a foreign page, the application's own policy decides.
     const policy = (await send(url)).headers.get('content-security-policy');
     expect(policy).toContain("frame-ancestors 'none'");
   });
@@ -302,7 +302,7 @@ describe.skipIf(!hasPrograms('chromium'))('a foreign page', () => {
       const rebound = server[name].replace('127.0.0.1', 'rebound.example');
       const answer = await page.goto(`${rebound}/query?q=SHOW+DATABASES`);
       expect([name, answer?.status()]).toEqual([name, 421]);
-      // Of that origin, as after the name has been led elsewhere: everything is its own.
+      // From that origin, as after DNS rebinding: everything is same-origin.
       for (const path of ['/query', '/api/tsdb/query', '/engine/v1/tasks']) {
         const told = await fetchIn(page, rebound + path, {
           method: 'POST',

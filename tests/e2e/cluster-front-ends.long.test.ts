@@ -57,7 +57,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
         ...more,
       ],
     });
-  /** What a server of the cluster answers itself, line by line. */
+  /** The response of a single server of the cluster, line by line. */
   const sql = async (url: string, text: string): Promise<readonly string[]> => {
     const answer = await send(url, { method: 'POST', body: text });
     if (answer.status !== 200) throw new Error(answer.text);
@@ -212,7 +212,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
         const found = await query(one.tsdb, 'SELECT f FROM long.m WHERE f = 8', 'moved');
         return found.length === 1 ? true : undefined;
       });
-      // What differs is copied again: this was not passed on.
+      // Differing series are copied again: this write was not forwarded.
       await write(one.tsdb, 'moved', `m,h=h3 f=1000 ${3n * (day / 90n)}`);
       const last = await migrate(old, one, '--last');
       expect(last).toMatchObject({ status: 0, stderr: '' });
@@ -477,7 +477,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
           message: 'no replica of shard 1 of the cluster answers',
         });
       }
-      // What is new is agreed on with the nodes that are left.
+      // New documents are agreed on by the remaining nodes.
       const { documents } = new TsdbClient({ url: late.tsdb });
       expect(await documents.get('dashboards', 'board')).toMatchObject({ content: 'kept' });
       expect(await ask(late, 'CREATE DATABASE meanwhile')).not.toContain('error');

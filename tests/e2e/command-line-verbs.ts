@@ -15,7 +15,7 @@ export type VerbRow = {
    * test's directory.
    */
   readonly ok: string;
-  /** What it prints then; nothing when left out. */
+  /** Its expected output; nothing when left out. */
   readonly prints?: RegExp;
   /** Arguments for `--json`, when the verb cannot be run twice with the same. */
   readonly okForJson?: string;
@@ -28,7 +28,7 @@ export type VerbRow = {
   readonly glob?: { readonly args: string; readonly ids: readonly string[] };
   /** A glob that matches nothing; exit status 1. Lists have an empty table instead. */
   readonly emptyGlob?: string;
-  /** What the engine, or the verb itself, refuses; exit status 1. */
+  /** The expected refusal by the engine, or by the verb itself; exit status 1. */
   readonly refused?: string;
   /** Wrong usages; exit status 2. Unknown options are tried anyway. */
   readonly wrong: readonly string[];

@@ -313,13 +313,13 @@ describe('task', () => {
     const enabled = await tidemark('task', 'enable', 'unfit');
     expect(enabled.status).toBe(1);
     expect(enabled.stderr).toMatch(finding);
-    // What is refused changes nothing: the task has no error of its own, and stays disabled.
+    // A refused command changes nothing: the task has no error of its own, and stays disabled.
     expect(await output('task', 'show', 'unfit')).toMatch(
       /^Error: \n  line 3, column 27: Failed to compile.*\n(?:.*\n)*Status: disabled$/m,
     );
     await output('task', 'delete', 'unfit');
 
-    // What may be enabled but fails on every point is told, too.
+    // A task that can be enabled but fails on every point causes a warning.
     await writeFile(file('doomed.tick'), 'stream|from()\n    |where(lambda: nofn("a"))\n');
     const doomed = ['--script', file('doomed.tick'), '--dbrp', 'metrics.autogen'];
     expect((await tidemark('task', 'define', 'doomed', ...doomed)).stderr).toBe(

@@ -56,7 +56,7 @@ async function traceWrites(environment: Readonly<Record<string, string>>): Promi
   return (await readFile(trace, 'utf8')).split('\n');
 }
 
-/** What happened between the arrival of each write and its answer. */
+/** System calls between the arrival of each write and its answer. */
 function betweenRequestAndAnswer(lines: readonly string[]): string[][] {
   const found: string[][] = [];
   let current: string[] | undefined;

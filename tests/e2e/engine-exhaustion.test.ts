@@ -104,8 +104,8 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     }
     await write(engine.engine, 'd', 'm v=1 1', { rp: 'r' });
     const output = await get('/engine/v1/tasks/watch/out');
-    // What cannot be kept is told nevertheless, and known as long as the process lives. But it is
-    // not acknowledged.
+    // A write that cannot be stored is visible as long as the process lives, but is not
+    // acknowledged.
     const unkept = await writePoint('m v=9 2');
     const unkeptAgain = await writePoint('m v=9 2');
     const told = async (count: number): Promise<true | undefined> =>

@@ -69,7 +69,7 @@ test.runIf(hasPrograms('nats-server'))(
       receiver.answer = () => ({});
       const before = sent('/alert');
       await receiver.until(() => sent('/alert') > before);
-      // What comes from now on is of the one that was suspended.
+      // Later events come from the instance that was suspended.
       await call(other, 'PATCH', '/tasks/ticks', JSON.stringify({ status: 'disabled' }));
       const known = receiver.requests.length;
       leader.process.kill('SIGCONT');

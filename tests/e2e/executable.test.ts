@@ -184,7 +184,7 @@ describe('starting', () => {
     expect(started.stderr).toContain(`Turn it on (${missing} = true)`);
   });
 
-  // Where there is no /proc the flags cannot be read.
+  // Without /proc the flags cannot be read.
   test.runIf(process.platform === 'linux').each([
     ['the command line', { args: ['--profile', 'small'] }, '20'],
     ['the environment', { environment: { TIDEMARK_PROFILE: 'small' } }, '20'],
@@ -240,8 +240,8 @@ type HeapSnapshot = {
 };
 
 /**
- * What would keep the memory panel of a browser from reading a snapshot: tables whose sizes or
- * numbers do not agree.
+ * Faults that would keep a browser's memory panel from reading a snapshot: tables whose sizes or
+ * counts do not match.
  */
 function heapFaults({ snapshot, nodes, edges, strings }: HeapSnapshot): readonly string[] {
   const { meta, node_count: nodeCount, edge_count: edgeCount } = snapshot;

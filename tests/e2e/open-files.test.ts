@@ -97,7 +97,7 @@ async function heldFiles(): Promise<{ readonly segments: number; readonly others
   const folder = `/proc/${server.process.pid}/fd`;
   const names = await readdir(folder);
   const paths = await Promise.all(
-    // What is closed meanwhile is no file of the process.
+    // A descriptor closed meanwhile is skipped.
     names.map((name) => readlink(join(folder, name)).catch(() => undefined)),
   );
   const held = paths.filter((path) => path !== undefined);

@@ -86,7 +86,7 @@ test('the npm tarball runs where only its own dependencies are', async () => {
     dependencies: Record<string, string>;
   };
 
-  // What npm would install: exactly the versions that are tested here.
+  // npm must install exactly the versions tested here.
   expect(Object.values(dependencies).filter((range) => !/^\d+\.\d+\.\d+$/.test(range))).toEqual([]);
   const copy = `import { copyDependencies } from ${JSON.stringify(CONTENTS)}; copyDependencies(${JSON.stringify(tree)});`;
   execFileSync(process.execPath, ['--input-type=module', '-e', copy]);
@@ -166,7 +166,7 @@ test('the context of the image has the tarball and its Dockerfile', () => {
   expect(readdirSync(context).toSorted()).toEqual(['Dockerfile', 'tidemark.tgz']);
   const tarball = readFileSync(fileOf(/^tidemark-.*\.tgz$/));
   expect(readFileSync(join(context, 'tidemark.tgz')).equals(tarball)).toBe(true);
-  // What follows the installation is the same in both.
+  // Both continue in the same way after the installation.
   const after = (file: string): string | undefined =>
     /^RUN mkdir \/data[\s\S]*?(?=^ENTRYPOINT)/m.exec(readFileSync(file, 'utf8'))?.[0];
   expect(after(join(context, 'Dockerfile'))).toBe(after(join(ROOT, 'Dockerfile')));

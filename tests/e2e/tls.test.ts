@@ -16,7 +16,7 @@ test('the database delivers to the engine over TLS', async () => {
     `--${service}-http-https-enabled=true`,
     `--${service}-http-https-certificate=${CERTIFICATE}`,
   ]);
-  // What it writes about itself is delivered, too.
+  // Its own statistics are delivered, too.
   const args = [...https, '--database-monitor-store-interval=1s'];
   const server = await startTidemark({ args, environment: TRUSTING });
   const shell = async (...args: string[]): Promise<string> => {

@@ -46,7 +46,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
       .poll(async () => (await cell('Lines').boundingBox())?.width)
       .toBeGreaterThan(before);
     await page.getByText('There are changes that are not saved').waitFor();
-    // What is not saved survives a reload.
+    // Unsaved changes survive a reload.
     await page.reload();
     await expect
       .poll(async () => (await cell('Lines').boundingBox())?.width)

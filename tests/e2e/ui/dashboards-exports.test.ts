@@ -37,7 +37,7 @@ function panelsOf(document: Fields): readonly Fields[] {
   ];
 }
 
-/** What was chosen of the variables of the exports, as the statements of a server need it. */
+/** Selected values of the exports' variables, as a server needs them in statements. */
 const CHOSEN: Readonly<Record<string, string>> = {
   field: 'usage_user',
   policy: 'autogen',
@@ -64,7 +64,7 @@ function statementsOf(cell: Stored, isChronograf: boolean): readonly string[] {
 
 describe.skipIf(!hasPrograms('chromium'))('exports of other systems', () => {
   let visit: Visit;
-  /** Of all exports together. */
+  /** Totals of all exports. */
   const counted = { panels: 0, kept: 0, influxql: 0, whole: 0 };
 
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe.skipIf(!hasPrograms('chromium'))('exports of other systems', () => {
     return { series, lines, rows };
   };
 
-  /** What options of the cell leave away. */
+  /** Whether options of the cell hide something. */
   const isPartial = ({ options }: Stored): boolean =>
     JSON.stringify(options['overrides'] ?? '').includes('"isHidden":true') ||
     ((options['transformations'] ?? []) as Fields[]).some(({ kind }) =>
@@ -196,7 +196,7 @@ describe.skipIf(!hasPrograms('chromium'))('exports of other systems', () => {
   });
 });
 
-/** What a cell has to show: rows, lanes, or lines. */
+/** The expected number of rows, lanes or lines of a cell. */
 function wantedOf(
   { kind, options }: Stored,
   answer: { readonly series: number; readonly lines: number; readonly rows: number },
@@ -209,7 +209,7 @@ function wantedOf(
 
 type Region = ReturnType<Visit['page']['locator']>;
 
-/** What a cell shows, counted as its kind shows it. */
+/** The number of things that a cell shows, counted by its kind. */
 async function drawnBy(cell: Stored, region: Region): Promise<number> {
   const bars = region.locator('table.bars tbody tr');
   switch (cell.kind) {

@@ -8,7 +8,7 @@ import { Visit } from './visit.ts';
 
 const fileOf = (name: string): URL => new URL(`foreign/${name}.json`, import.meta.url);
 
-/** What Telegraf and a database write about themselves, some minutes of it. */
+/** Some minutes of the self-monitoring of Telegraf and a database. */
 function lines(nowMs: number): string {
   const all: string[] = [];
   for (let i = 0; i < 30; i++) {

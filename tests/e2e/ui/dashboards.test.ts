@@ -82,7 +82,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     const cells = HOUSE.cells.slice(0, 2).map((each, i) => ({ ...each, ...place(0, i * 5, 12) }));
     const content = { ...HOUSE, annotations, cells, refresh: '45s' };
     expect((await put('marked', 0, content, 'Marked')).status).toBe(201);
-    // What is written into a canvas is nowhere else.
+    // Text drawn on a canvas is not in the document.
     await page.addInitScript(`window.written = new Set();
       const { fillText } = CanvasRenderingContext2D.prototype;
       CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {

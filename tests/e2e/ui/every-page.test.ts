@@ -40,7 +40,7 @@ const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']
   design: undefined,
 };
 
-/** What these show is to be filled in, or needs no service: the notice above them is enough. */
+/** These show a form, or need no service: the notice above them suffices. */
 const WITHOUT_SERVICE = [
   'alerts?tab=rules',
   'tasks?new=1',

@@ -205,7 +205,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     const { searchParams } = new URL(page.url());
     const at = (name: string): number => Date.parse(searchParams.get(name) ?? '');
     expect((at('to') - at('from')) / 60_000).toBeCloseTo(30, 1);
-    // Of a chart alone: what it has is moved, nothing is asked.
+    // A chart alone: its data is moved, nothing is requested.
     const chart = page.getByRole('region', { name: 'Statement 1' }).getByRole('img');
     const last = page.getByRole('region', { name: 'Statement 1' }).getByRole('cell').nth(4);
     await chart.focus();
@@ -319,7 +319,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await type('SELECT v FROM victim; DROP MEASUREMENT victim');
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByText('only SELECT statements without INTO can be explained').waitFor();
-    // What failed is tried again, not what would run.
+    // The failed request is repeated, not the current statement.
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('only SELECT statements without INTO can be explained').waitFor();
 

@@ -17,7 +17,7 @@ const SCRIPT = `stream
         .topic('hot')
 `;
 
-/** What is loaded before anything can be used. */
+/** Bytes loaded before the page can be used. */
 const FIRST_VIEW_BYTES_MAX = 150_000;
 
 describe.skipIf(!hasPrograms('chromium'))('the start page', () => {

@@ -40,7 +40,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of recordings', () => {
     await recordings.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('group', { name: 'Replays' }).getByText('finished').waitFor();
     await visit.inspect('recordings');
-    // What is short is over in a moment: an answer in the middle is made from the last one.
+    // Short replays end at once: an intermediate response is derived from the last one.
     await page.route('**/engine/v1/replays**', async (route) => {
       const response = await route.fetch();
       const { replays } = (await response.json()) as { readonly replays: readonly object[] };

@@ -77,7 +77,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
 
   test('a session that has expired is renewed over what was typed', async () => {
     const { page } = visit;
-    // What still loads would ask who it is before the statement does.
+    // Pending loads would ask for credentials before the statement does.
     await page.getByRole('cell', { name: 'hidden' }).waitFor();
     await page.waitForLoadState('networkidle');
     const editor = page.getByRole('textbox', { name: 'Statement' });
@@ -215,11 +215,11 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     'start',
   ];
 
-  /** What begins with one of these changes something that only admins may change. */
+  /** Labels that begin with one of these change something that only admins may change. */
   const CHANGES =
     /^(?:add|back up|create|delete|disable|discard|drop|edit|enable|format|import|load|make|new|put|record|remove|replace|replay|restore|retry|save|start|take|test|try)\b/i;
 
-  /** What the services refused while pages were looked at, and what they offer. */
+  /** Refusals of the services while viewing pages, and the actions offered. */
   const walk = async (paths: readonly string[]) => {
     const { page } = visit;
     const refused: string[] = [];

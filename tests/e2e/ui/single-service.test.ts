@@ -54,7 +54,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
       await visit.page.getByRole('heading', { level: 1, name: 'Untitled' }).waitFor();
       await visit.show('dashboards');
       await visit.page.getByRole('link', { name: 'Untitled' }).waitFor();
-      // What there is to administrate is about this service.
+      // Administration concerns this service.
       await visit.show('admin');
       const tabs = visit.page.getByRole('tab');
       await expect.poll(() => tabs.allTextContents()).toEqual(ADMINISTRATED[command]);

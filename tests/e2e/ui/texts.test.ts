@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const SOURCES = new URL('../../../packages/ui/src/', import.meta.url);
 
-/** What is read or heard. */
+/** Attributes that are read or spoken. */
 const SPOKEN = ['label', 'title', 'placeholder', 'aria-label', 'hint', 'problem', 'alt', 'action'];
 
 /**

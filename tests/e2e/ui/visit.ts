@@ -1,4 +1,4 @@
-// What tests of the web application share: a browser with real services, and checks for every page.
+// Shared by tests of the web application: a browser with real services, and checks for every page.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -44,10 +44,7 @@ export class Visit {
   server: Tidemark;
   readonly context: BrowserContext;
   readonly page: Page;
-  /**
-   * What a user would not have noticed: exceptions, refusals by the policy, requests that went
-   * elsewhere.
-   */
+  /** Faults invisible to a user: exceptions, policy violations, requests to elsewhere. */
   readonly faults: string[] = [];
 
   private constructor(server: Tidemark, context: BrowserContext, page: Page) {
@@ -88,7 +85,7 @@ export class Visit {
 
   async close(): Promise<void> {
     await this.context.close();
-    // What it leaves is removed with it; tests of the services stop them in order.
+    // Its files are removed with it; tests of the services stop them in order.
     await this.server.kill();
     await removeDirectory(this.server.directory);
   }
@@ -117,7 +114,7 @@ export class Visit {
     await page.emulateMedia({ colorScheme: theme });
   }
 
-  /** What axe finds on what is shown; of a theme that was changed, only in its colours. */
+  /** Findings of axe for the current view; after a change of theme, only about colours. */
   async accessibilityFaults(
     what: 'all' | 'colours' = 'all',
     page = this.page,

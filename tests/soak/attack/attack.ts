@@ -30,7 +30,7 @@ export type AttackOptions = {
 
 export type AttackResult = {
   readonly rounds: number;
-  /** What went wrong, with the last things that happened; `undefined` when nothing did. */
+  /** The error with the last events; `undefined` without one. */
   readonly finding: string | undefined;
   /** How often what happened. */
   readonly counts: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
-// What clients know: for each cell the changes that were sent, when, and their responses. A read
-// value must come from a change that may be the last one: no acknowledged change begins after its
-// end and ends before the read begins.
+// The clients' knowledge: for each cell the changes that were sent, when, and their responses. A
+// read value must come from a change that may be the last one: no acknowledged change begins after
+// its end and ends before the read begins.
 import { CELLS, nameOf } from './cells.ts';
 import type { Cell } from './cells.ts';
 
@@ -102,7 +102,7 @@ export class Ledger {
     this.#reads.delete(from);
   }
 
-  /** What is wrong with what was read of a cell since `from`; `undefined` when nothing is. */
+  /** The error in a value read from a cell since `from`; `undefined` without one. */
   problem(cell: Cell, value: number, from: number): string | undefined {
     const name = nameOf(cell);
     const changes = this.#of(name);
@@ -125,7 +125,7 @@ export class Ledger {
     );
   }
 
-  /** What was read when nothing else went on is what there is, but for what still lingers. */
+  /** A value read while nothing else ran is the current one, except for changes that linger. */
   settle(cell: Cell, value: number): void {
     const name = nameOf(cell);
     const now = this.#now++;

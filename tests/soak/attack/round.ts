@@ -4,12 +4,12 @@ import type { Answer } from '@tidemark/testkit';
 
 import type { Ledger } from './ledger.ts';
 
-/** What must not be. */
+/** A violated invariant. */
 export class Finding extends Error {
   override readonly name = 'Finding';
 }
 
-/** What outlives a round. */
+/** The state kept between rounds. */
 export type Attack = {
   readonly ledger: Ledger;
   /** A number in [0, 1). */
@@ -81,7 +81,7 @@ export class Round {
     return answer;
   }
 
-  /** What a statement came to: its series, or why it has none. */
+  /** The result of a statement: its series, or its error. */
   async query(q: string, parameters: Readonly<Record<string, string>> = {}): Promise<Result> {
     const body = new URLSearchParams({ q, epoch: 'ns', ...parameters });
     return resultOf(await this.ask('/query', { method: 'POST', body }));
@@ -117,7 +117,7 @@ function resultOf(answer: Answer | undefined): Result {
     const series = results.flatMap((result) => result.series ?? []);
     return { kind: 'series', series: series.map((one) => ({ ...one, values: one.values ?? [] })) };
   }
-  // What had begun may have been done in part.
+  // A statement that had begun may be partly done.
   const isDone = /log can not be written|no space|EIO|storage (is|thread)|closing|stops/i.test(
     reason,
   );

@@ -12,7 +12,7 @@ const SERIES = 10;
 const TIMES = 100;
 const POINTS_PER_WRITE = 20;
 
-/** What other services see of a delete, they see within a second; a busy machine has more. */
+/** Other services see a delete within a second; a busy machine gets more time. */
 const VISIBLE_MS = 15_000;
 
 /** The client reads everything after so many changes. */
@@ -138,7 +138,7 @@ export class Changes {
     for (;;) {
       const text = await this.#client.read(`SELECT v FROM ${this.#measurement} GROUP BY s`);
       if (text === undefined || text.includes('"partial":true')) {
-        // Who does not answer says nothing about what is there.
+        // A service that does not answer says nothing about the data.
         if (performance.now() > until) return;
         continue;
       }

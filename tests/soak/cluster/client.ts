@@ -8,7 +8,7 @@ export const DATABASE = 'soak';
 /** A client gives up what is not answered by then, and asks again. */
 const ATTEMPT_MS = 15_000;
 
-/** What a request came to that was not answered as wanted. */
+/** A request with an unwanted response. */
 export type Trouble = {
   readonly what: 'write' | 'read' | 'change';
   /** 0: the connection broke. */
@@ -25,7 +25,7 @@ export class Client {
     this.#url = url;
   }
 
-  /** What must never be. */
+  /** Violated invariants. */
   get problems(): readonly string[] {
     return this.#problems;
   }

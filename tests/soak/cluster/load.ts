@@ -7,7 +7,7 @@ const READERS = 2;
 /** Points that are written together. */
 export const BATCH = 20;
 
-/** Of each writer, so that every batch has rows for both shards. */
+/** Series of each writer, so that every batch has rows for both shards. */
 const SERIES = 10;
 
 export class Load {

@@ -38,7 +38,7 @@ export async function expire(
   return { database, count: WRITES * SERIES };
 }
 
-/** What is there that has expired, or not there that has not. */
+/** Expired rows that still exist, and others that are missing. */
 export async function expiryDifferences(
   tsdb: string,
   { database, count }: Expired,

@@ -237,7 +237,7 @@ async function paused(pid: number, pausedMs: number): Promise<void> {
   }
 }
 
-/** Of these a service does not answer, or without the cluster. */
+/** After these a service does not answer, or only without the cluster. */
 const ENDS_SERVICES: ReadonlySet<Action> = new Set([
   'front end',
   'front end paused',
@@ -245,7 +245,7 @@ const ENDS_SERVICES: ReadonlySet<Action> = new Set([
 ]);
 const CUTS_READS: ReadonlySet<Action> = new Set(['shard', 'front end cut']);
 
-/** What may be refused while something is unreachable. */
+/** Errors that are not allowed even while something is unreachable. */
 function notAllowed(action: Action, { what, status, text }: Trouble): string | undefined {
   const said = `${what} is answered with ${status}: ${text.slice(0, 300)}`;
   if (status === 0) return ENDS_SERVICES.has(action) ? undefined : said;

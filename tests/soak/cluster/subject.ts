@@ -21,7 +21,7 @@ import type { Tidemark } from '@tidemark/testkit';
 const SHAPE = { shards: 2, replicas: 2 };
 const CLOCK_OFFSETS = ['+0s', '+1h'];
 
-/** Whose ways to the cluster can be cut. */
+/** Index of the service whose connections to the cluster can be cut. */
 const CUTTABLE = 1;
 
 /** A process of the cluster is killed when it has not ended by then. */
@@ -49,7 +49,7 @@ export class Subject {
     return subject;
   }
 
-  /** Where clients write and ask. */
+  /** The address for clients. */
   get url(): string {
     return this.#balancer?.url ?? '';
   }
@@ -94,7 +94,7 @@ export class Subject {
     await frontEnd?.[how]();
   }
 
-  /** What the service sends to the cluster is neither taken nor refused. */
+  /** Data from the service to the cluster is neither accepted nor refused. */
   cut(): void {
     for (const link of this.#links) link.cut();
   }

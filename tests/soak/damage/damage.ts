@@ -16,7 +16,7 @@ export type SoakOptions = {
   readonly rounds: number;
   /** In [0, 1), seeded. */
   readonly random: () => number;
-  /** Of so many damages one is tried. */
+  /** One in this many damages is tried. */
   readonly oneOf?: number;
   readonly say: (line: string) => void;
 };

@@ -1,7 +1,7 @@
 // Kinds of damage to a file, and their positions.
 import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 
-/** Where in a file: what stands at its ends is of another kind than what is between. */
+/** Positions in a file: its ends have other content than its middle. */
 const POSITIONS = {
   first: () => 0,
   header: (size: number, random: () => number) => Math.floor(random() * Math.min(16, size)),

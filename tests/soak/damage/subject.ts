@@ -84,7 +84,7 @@ export function filesOf(directory: string): string[] {
     .sort();
 }
 
-/** What came of one question. */
+/** The outcome of one question. */
 export type Answer =
   | { readonly kind: 'answer'; readonly rows: readonly string[]; readonly isPartial: boolean }
   | { readonly kind: 'refused'; readonly error: Error };

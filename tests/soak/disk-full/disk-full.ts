@@ -34,7 +34,7 @@ type Rows = { kept: number; sent: number };
 
 type Freeing = (tsdb: string, database: string) => Promise<void>;
 
-/** What frees space; each of them leaves nothing of the database but maybe its name. */
+/** Actions that free space; each leaves at most the database's name. */
 const FREEING: readonly Freeing[] = [
   async (tsdb, database) => void (await query(tsdb, `DROP DATABASE ${database}`)),
   async (tsdb, database) => {

@@ -108,7 +108,7 @@ export class AlertsModel {
     const old = this.#action(handler.mark);
     handler.mark = mark;
     const actions = step.patch === 'add' ? [this.#action(mark), old] : [this.#action(mark)];
-    // What is added is taken away again, so that every handler of the model has one action.
+    // The added action is removed again, so that every handler of the model has one action.
     const answer = { ...call, status: 200, json: { id, actions } };
     if (step.patch === 'replace') return answer;
     return { ...answer, onAnswer: undefined };

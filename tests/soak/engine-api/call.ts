@@ -27,7 +27,7 @@ export type Call = {
   readonly status: number;
   /** `@` at the beginning of a text stands for the base path that the request came by. */
   readonly json?: Expected | undefined;
-  /** What is asked for follows from something that goes on: it is asked again until it agrees. */
+  /** The response depends on ongoing work: asked again until it agrees. */
   readonly isSettling?: boolean | undefined;
   /** Learns what only the engine can know. */
   readonly onAnswer?: ((json: unknown) => void) | undefined;
@@ -38,10 +38,10 @@ export const isTime = (actual: unknown): boolean =>
   typeof actual === 'string' && !Number.isNaN(Date.parse(actual));
 export const isAnything = (): boolean => true;
 
-/** What the body of every failure looks like. */
+/** The shape of every error body. */
 export const FAILURE: Expected = { error: isText };
 
-/** Where an answer differs from what was predicted; empty when it does not. */
+/** Differences between a response and its prediction; empty without any. */
 export function differences(
   expected: Expected,
   actual: unknown,

@@ -150,7 +150,7 @@ class Client {
     if (link === undefined) return [];
     const response = await fetch(this.#subject.url + link);
     const target: unknown = await response.json();
-    // What runs answers 202.
+    // Running jobs answer 202.
     if (![200, 202].includes(response.status)) return [`${link} answers ${response.status}`];
     return linksOf(target)[0] === link ? [] : [`${link} leads to ${JSON.stringify(target)}`];
   }

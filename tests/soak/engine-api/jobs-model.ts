@@ -11,14 +11,14 @@ import type { ModelPoint } from './running-model.ts';
 import { isIdAllowed } from './tasks-model.ts';
 import type { TasksModel } from './tasks-model.ts';
 
-/** What was recorded: points of a stream, or how many answers to queries. */
+/** The content of a recording: points of a stream, or the number of query results. */
 type Content = { readonly points: readonly ModelPoint[] } | { readonly results: number };
 
 type Recording = {
   readonly type: 'stream' | 'batch';
   status: 'running' | 'failed' | 'finished';
   content: Content;
-  /** What a recording that goes on listens to. */
+  /** The source of a recording in progress. */
   tap?: {
     readonly dbrps: readonly DbrpSpec[];
     readonly measurement: string;
@@ -43,7 +43,7 @@ type Replay = {
 export const DATA_BEGIN = Math.floor(Date.now() / 1000) - 5 * 86_400;
 /** Begin of the time that batch tasks ask for. */
 const BATCH_BEGIN = 1_577_836_800;
-/** What the database answers to every query: these values at one time. */
+/** The database's answer to every query: these values at one time. */
 export const QUERY_VALUES: readonly number[] = [2, 7];
 const TICK_SECONDS = 360_000;
 const GOOD_QUERY = 'SELECT v FROM "d0"."r"."m0"';
@@ -290,7 +290,7 @@ export class JobsModel {
     return calls;
   }
 
-  /** What runs when the engine ends has failed afterwards, and tasks of replays are forgotten. */
+  /** Running jobs have failed after the engine ends, and tasks of replays are gone. */
   restart(): void {
     for (const job of [...this.recordings.values(), ...this.replays.values()]) {
       if (job.status === 'running') job.status = 'failed';

@@ -34,7 +34,7 @@ export function listCall(step: ListStep, ids: readonly string[]): Call {
   const call = { method: 'GET', path: `${what}?${search}`, isSettling: true } as const;
   if (PATTERNS[pattern] === undefined) return { ...call, status: 400, json: FAILURE };
   const isUnknown = fields.some((field) => !FIELDS[what].includes(field));
-  // Of recordings and replays fields are only looked at when there is something to show.
+  // For recordings and replays, fields only matter if there is something to show.
   const isLookedAt = what === 'tasks' || what === 'templates' || page.length > 0;
   if (isUnknown && isLookedAt) return { ...call, status: 400, json: FAILURE };
   return { ...call, status: 200, json: { [what]: pageOf(step, { page, found }) } };

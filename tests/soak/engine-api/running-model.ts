@@ -30,7 +30,7 @@ type AlertNode = {
   readonly isUnchecked: boolean;
 };
 
-/** What a stop in order saves of a task. */
+/** The state of a task saved by a clean stop. */
 export type SavedState = {
   readonly definition: string;
   readonly row: ModelPoint | undefined;
@@ -88,7 +88,7 @@ export class RunningModel {
     const last = point.time;
     const first = before.level === 'OK' ? last : before.first;
     this.#alert = { level, first, last, isUnchecked: false };
-    // What two clocks tell cannot be subtracted.
+    // Times of two clocks cannot be subtracted.
     const duration = first.shift === last.shift ? last.seconds - first.seconds : undefined;
     alerts.collect(topic, { id: this.#taskId, level, time: last, duration });
   }
@@ -108,7 +108,7 @@ export class RunningModel {
     return { level, first, last: time, isUnchecked: false };
   }
 
-  /** What its `httpOut` answers. */
+  /** The response of its `httpOut`. */
   output(): Expected {
     const row = this.#row;
     if (row === undefined) return { series: null };

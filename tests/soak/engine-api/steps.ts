@@ -7,7 +7,7 @@ export type ScriptSpec = {
   readonly measurement: string;
   /** Default of the variable `threshold`; `undefined` when tasks have to give it. */
   readonly threshold: number | undefined;
-  /** Where events go; '' for a script without an alert. */
+  /** Topic of the events; '' for a script without an alert. */
   readonly topic: string;
   /** Cluster of a batch script; `nope` is not configured, which its queries find. */
   readonly cluster: 'fake' | 'nope';
@@ -23,7 +23,7 @@ export type TaskChange = {
   readonly vars?: VarsSpec | undefined;
   readonly dbrps?: readonly DbrpSpec[] | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
-  /** What the client takes the script for, rightly or not. */
+  /** The type that the client states, correct or not. */
   readonly type?: 'stream' | 'batch' | undefined;
 };
 

@@ -40,7 +40,7 @@ export class TasksModel {
   readonly templates = new Map<string, Template>();
   readonly #alerts: AlertsModel;
   #enablings = 0;
-  /** What the last stop in order has saved. */
+  /** The state saved by the last clean stop. */
   #saved: ReadonlyMap<string, SavedState> = new Map();
 
   constructor(alerts: AlertsModel) {
@@ -109,7 +109,7 @@ export class TasksModel {
   #patch(id: string, change: TaskChange): Call {
     const path = `tasks/${encodeURIComponent(id)}`;
     const call = { method: 'PATCH', path, body: bodyOf(change) } as const;
-    // What cannot be read is refused before anything is looked for.
+    // Invalid vars are refused before anything is looked up.
     if (!areVarsReadable(change.vars)) return { ...call, status: 400, json: FAILURE };
     const before = this.tasks.get(id);
     if (before === undefined) return { ...call, status: 404, json: FAILURE };

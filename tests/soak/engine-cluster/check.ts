@@ -6,7 +6,7 @@ import { statesOf } from './tasks.ts';
 import type { ToldEvent, ToldEvents } from './told-events.ts';
 
 export type Sides = {
-  /** Of the cluster, and of the single engine. */
+  /** Events of the cluster, and of the single engine. */
   readonly told: ToldEvents;
   readonly expected: ToldEvents;
   readonly url: string;

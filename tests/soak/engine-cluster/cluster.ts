@@ -67,7 +67,7 @@ export class EngineCluster {
     return found;
   }
 
-  /** Of those that do not lead, the one with most tasks; and how many each instance has. */
+  /** The follower with most tasks, and the number of tasks of each instance. */
   async busiest(
     leader: Instance,
   ): Promise<{ readonly other: Instance; readonly tasks: readonly number[] }> {

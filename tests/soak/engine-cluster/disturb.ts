@@ -11,7 +11,7 @@ export const ACTIONS = ['kill', 'stop', 'cut', 'end', 'coordinator', 'roll'] as 
 
 export type Action = (typeof ACTIONS)[number];
 
-/** When the leader was disturbed, by the monotonic clock. */
+/** Begin and end of a disturbance of the leader, by the monotonic clock. */
 export type Disturbance = { readonly fromMs: number; readonly untilMs: number };
 
 export type DisturbOptions = {

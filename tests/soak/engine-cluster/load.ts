@@ -26,7 +26,7 @@ export type LoadOptions = {
   readonly patienceMs: number;
 };
 
-/** What was not written yet of a database. */
+/** Unwritten lines of a database. */
 type Waiting = { readonly lines: string[]; readonly sinceMs: number };
 
 export const sleep = (ms: number): Promise<void> =>
@@ -44,7 +44,7 @@ export class Load {
   readonly #next: number[];
   /** How often each write was sent that was acknowledged, by its first line. */
   readonly sent = new Map<string, number>();
-  /** Of each database, a write of a while ago. */
+  /** An earlier write of each database. */
   readonly #old = new Map<string, readonly string[]>();
   acknowledged = 0;
   repeated = 0;
@@ -85,7 +85,7 @@ export class Load {
     let at = 0;
     while (!this.#isStopped) {
       const began = performance.now();
-      // Who cannot keep up is not given ever more.
+      // A slow service is not given more and more.
       if (this.#waitingLines < LINES_MAX * DATABASE_COUNT)
         for (let i = 0; i < this.#perTick; i++) this.#addPoint(at++ % this.#options.tasks, waiting);
       for (const [database, own] of waiting)

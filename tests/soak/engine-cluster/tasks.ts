@@ -76,7 +76,7 @@ type Events = {
   readonly events: readonly { readonly id: string; readonly state: Record<string, unknown> }[];
 };
 
-/** What an engine says of each task, the split one last: the same text for the same state. */
+/** An engine's state of each task, the split one last: the same text for the same state. */
 export async function statesOf(url: string, count: number): Promise<readonly string[]> {
   const get = async (path: string): Promise<string> => {
     const { status, text } = await send(url + path);

@@ -6,7 +6,7 @@ import { taskOf } from './tasks.ts';
 export type ToldEvent = {
   /** The same text for the same event. */
   readonly text: string;
-  /** When it was received, by the monotonic clock. */
+  /** Time of receipt by the monotonic clock. */
   readonly atMs: number;
 };
 

@@ -68,7 +68,7 @@ export async function recordAndReplay(server: Tidemark, points: number): Promise
   };
 }
 
-/** What is wrong with a result. */
+/** The errors in a result. */
 export function problemsOf(result: RecordingResult, residentMax: number): readonly string[] {
   const problems: string[] = [];
   if (result.replayed !== result.points) {

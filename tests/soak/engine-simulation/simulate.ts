@@ -60,7 +60,7 @@ export type Run = {
 };
 
 export type Result = {
-  /** What did not hold; `undefined` when everything did. */
+  /** The violated invariant; `undefined` if all hold. */
   readonly failure: string | undefined;
   readonly trace: readonly string[];
   readonly marks: ReadonlyMap<string, number>;
@@ -106,7 +106,7 @@ class Simulation implements Run {
   readonly #trace: string[] = [];
   readonly #closing: Promise<void>[] = [];
   readonly #stopping = new Map<number, Instance>();
-  /** Whose processes have ended by themselves. */
+  /** Instances whose processes have ended by themselves. */
   readonly #ended: number[] = [];
   readonly #clients: Clients;
   /** Tasks that were ended by the failures of hosts. */
@@ -115,7 +115,7 @@ class Simulation implements Run {
   #checked = '';
   #expected: { readonly count: number; readonly of: Expected } | undefined;
   #hasLost = false;
-  /** What the cluster begins with was lost before the log had it. */
+  /** Whether the cluster's first entry was lost before the log had it. */
   #hasLostBegin = false;
   #isHanging = false;
   /** How many hosts have ended. */
@@ -265,7 +265,7 @@ class Simulation implements Run {
     }
   }
 
-  /** What does not hold at this moment; `undefined` when everything does. */
+  /** The condition that does not hold at this moment; `undefined` when all do. */
   async #missing(): Promise<string | undefined> {
     const totals = await this.#totals();
     if (totals === undefined) return 'serving: nobody serves';
@@ -382,7 +382,7 @@ class Simulation implements Run {
     }
   }
 
-  /** Which instance an operation is for; -1 when it is for a leader, and none leads. */
+  /** The instance that an operation affects; -1 when it is for a leader, and there is none. */
   #hit({ kind, instance }: { readonly kind: string; readonly instance: number }): number {
     if (instance !== LEADER) return instance;
     const hit = this.#leadersHit.get(kind)?.shift();
@@ -416,7 +416,7 @@ class Simulation implements Run {
     }
   }
 
-  /** What lies on the disk of the first instance is nowhere else until the log has all of it. */
+  /** The first instance's disk has the only copy until the log has all of it. */
   #loseDisk(index: number): void {
     this.#directories[index] = this.#disk.directory();
     const { records } = this.#memory.stored.logs.changes;
@@ -518,7 +518,7 @@ function withoutStacks(): () => void {
   return () => void (Error.stackTraceLimit = stackTraceLimit);
 }
 
-/** Which operation ends another one. */
+/** The operation that ends another one. */
 const ENDS: ReadonlyMap<string, string> = new Map([
   ['pause', 'go on'],
   ['cut', 'heal'],
@@ -533,7 +533,7 @@ const CUTS = { cut: 'coordinator', isolate: 'all', heal: 'nothing' } as const sa
   Cut
 >;
 
-/** What the log of an instance says on rare ways. */
+/** Log messages of an instance on rare paths. */
 const MARKED: readonly (readonly [string, string])[] = [
   ['leads no more', 'leads no more'],
   ['info this instance leads ', 'leads'],

@@ -61,9 +61,7 @@ export type TextsSoakResult = {
   readonly peakMiB: number;
   readonly answered: number;
   readonly refused: number;
-  /**
-   * What was above the ceiling, or went wrong in another way than a limit; empty when all is well.
-   */
+  /** Values above their ceiling, and errors other than limits; empty if there are none. */
   readonly problems: readonly string[];
 };
 

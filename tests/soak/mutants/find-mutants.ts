@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 
 export type Finding = {
   readonly mutant: Mutant;
-  /** What found it; `undefined` for one that survived, or was found by another checker. */
+  /** The checker's finding; `undefined` for one that survived, or was found by another checker. */
   readonly found: string | undefined;
   readonly said: string;
 };

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export type Edit = { readonly file: string; readonly from: string; readonly to: string };
 
 export type Mutant = {
-  /** What the guard is for: what happens without it. */
+  /** The purpose of the guard: what happens without it. */
   readonly what: string;
   readonly edits: readonly Edit[];
   /** The checker that notices it, as its failures begin. */
@@ -18,9 +18,9 @@ export type Mutant = {
 };
 
 export type Outcome = {
-  /** What the run has said last. */
+  /** Last line of the run's output. */
   readonly said: string;
-  /** Of its process; 1 where something was found. */
+  /** Exit status of its process; 1 for a finding. */
   readonly status: number | undefined;
 };
 

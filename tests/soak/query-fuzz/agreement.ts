@@ -18,7 +18,7 @@ export type Latitude = {
    * with the cells that any of them has. `columns`: each column has the same values.
    */
   readonly rows?: 'any-order' | 'once-each' | 'merged' | 'columns' | undefined;
-  /** Who may have rows and series that the other lacks. */
+  /** The side that may have rows and series that the other lacks. */
   readonly more?: 'reference' | 'candidate' | 'both' | undefined;
 };
 

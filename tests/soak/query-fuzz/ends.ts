@@ -93,7 +93,7 @@ function randomColumns(random: Random, hasWindow: boolean): readonly SelectField
   const expressions = [end()];
   switch (random.below(4)) {
     case 0:
-      // Of equal points of a window, which one is picked depends on the processors of the server.
+      // Which of several equal points of a window is picked depends on the server's processors.
       if (hasWindow) break;
       expressions.push(...random.list(1, 2, () => reference(random.pick([...FIELDS, ...TAGS]))));
       break;

@@ -38,7 +38,7 @@ const NOT_A_NUMBER = /\(SELECT .*(\b(stddev|sqrt|ln|log\w*|asin|acos|pow)\(| % )
 
 const TYPE_ERROR = /^(type error: |unsupported \w+( \w+)* iterator type)/;
 
-/** What stands behind the subquery that a statement reads. */
+/** The clauses after the subquery of a statement. */
 function outerClauses(text: string): string {
   let end = text.indexOf('(SELECT');
   for (let depth = 1; depth > 0 && end < text.length;) {
@@ -110,7 +110,7 @@ const EXCUSES: readonly Excuse[] = [
   {
     reason: 'top, bottom and sample do not descend there',
     concerns: (text) => /\b(top|bottom|sample)\(/.test(text) && /ORDER BY time DESC/.test(text),
-    // Of equal values the last ones are chosen then.
+    // Of equal values, the last ones are chosen then.
     explains: differOnlyIn({ rows: 'any-order', cells: (_column, index) => index !== 1 }),
   },
   {
@@ -236,7 +236,7 @@ const EXCUSES: readonly Excuse[] = [
     reason:
       'the reference server reads what is no number (the root of a negative integer) as the smallest integer',
     concerns: (text) => /\w\(.*\(SELECT .*\b(sqrt|ln|log\w*|asin|acos|pow)\(/.test(text),
-    // Where nothing else was read, there is no row here, or one that fill() gives.
+    // Without other columns there is no row here, or one from fill().
     explains: ({ text, reference, candidate }) =>
       agree(reference, candidate, {
         cells: (_column, index) => index > 0,

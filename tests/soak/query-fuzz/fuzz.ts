@@ -17,7 +17,7 @@ import { PLAIN, randomWay } from './ways.ts';
 import { isRequestLost } from './write-errors.ts';
 import type { Way } from './ways.ts';
 
-/** What the loop needs of a server. */
+/** The part of a server that the loop uses. */
 export interface FuzzServer {
   load(lines: readonly string[]): Promise<void>;
   query(text: string, way?: Way): Promise<Answer>;
@@ -64,7 +64,7 @@ export type FuzzReport = {
   readonly excused: number;
 };
 
-/** What takes the candidate longer than this, and so many times as long, is a finding. */
+/** The candidate is slow above this time and this multiple of the reference's. */
 const SLOW_MS = 1000;
 const SLOW_TIMES = 5;
 const SLOW_TURNS = 3;
@@ -143,7 +143,7 @@ class FuzzRun {
     }
     const start = { lines: this.#lines, statement };
     const found = (await this.#smallest(start)) ?? (await this.#repeated(before, outcome.text));
-    // Which of two errors the reference server reports varies from one time to the next.
+    // Which of two errors the reference server reports varies between runs.
     if (found === undefined) this.counts.excused++;
     else this.#report({ ...found, drawn: outcome.text });
     await this.#load(this.#lines);

@@ -83,7 +83,7 @@ describe('random statements', () => {
 
 type Kind = readonly [name: string, pattern: RegExp, holds?: (found: RegExpExecArray) => boolean];
 
-/** What a user found before the fuzzer could: its grammar draws each kind now. */
+/** Bugs that users found before the fuzzer did: its grammar now draws each kind. */
 const KINDS: readonly Kind[] = [
   ['one of two times', /time = \S+( \S+)? OR time = /],
   ['one time', /WHERE time = /],

@@ -263,7 +263,7 @@ function randomWildcard(random: Random): Expression {
   return { kind: 'wildcard', only, span: SPAN };
 }
 
-/** Of as many points as it takes to be the same everywhere. */
+/** Over as many points as it takes to be the same everywhere. */
 function randomPrediction(random: Random): Expression {
   const name = random.pick(['holt_winters', 'holt_winters_with_fit']);
   const season = integer(random.pick([0, 0, 2, 4]));
@@ -296,7 +296,7 @@ function randomRaw(random: Random): Expression {
         random.chance(0.05) ? duration(3600) : randomNumber(random),
       );
     case 3:
-      // Of integers, the reference server takes the result for an integer outside of a subquery.
+      // For integers, the reference server treats the result as an integer outside of a subquery.
       return call(random.pick(MATH), [reference(random.pick(['f', 'g']))]);
     case 4:
       return {
@@ -353,7 +353,8 @@ function aggregateOf(random: Random, name: string, argument: Expression): Expres
     case 'percentile':
       return call(name, [argument, integer(random.pick([50, 67, 90, 100]))]);
     case 'integral':
-      // Of integers, the reference server goes on with a wrong value behind the border of a window.
+      // For integers, the reference server continues with a wrong value beyond the border of a
+      // window.
       return call(name, [reference('f'), duration(60)]);
     case 'count':
       return call(name, [random.chance(0.2) ? call('distinct', [argument]) : argument]);

@@ -5,7 +5,7 @@ import type { Expression, SelectStatement, Statement } from '@tidemark/influxql'
 import type { Random } from './random.ts';
 import { integer } from './trees.ts';
 
-/** Of another statement of this form; the statement itself where it compares nothing. */
+/** A variant of a statement of this form; the statement itself if it compares nothing. */
 export function variantOf<S extends Statement>(random: Random, statement: S): S {
   if (statement.kind === 'select') return { ...statement, ...variantOfSelect(random, statement) };
   if (!('condition' in statement) || statement.condition === undefined) return statement;
@@ -53,7 +53,7 @@ function variantOfLiteral(random: Random, literal: Expression): Expression {
     case 'string':
       return { ...literal, value: random.pick(TEXTS) };
     case 'integer':
-      // Of another type now and then: plans know types.
+      // Occasionally with another type: plans depend on types.
       return random.chance(0.2)
         ? { kind: 'number', value: random.below(40) / 8, span: literal.span }
         : integer(random.below(40) - 15);

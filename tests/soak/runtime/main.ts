@@ -12,7 +12,7 @@ const seed = Number(process.argv[4] ?? 1);
 /** Days until windows of a day, alert histories and caches of code are as full as they will be. */
 const WARM_DAYS = 5;
 const GROWTH_MAX = 1.1;
-/** What the heap may grow beside that: it is never collected to the last byte. */
+/** Allowed growth of the heap besides that: it is never collected to the last byte. */
 const GROWTH_MIB = 8;
 const REPLAY_CPU_SECONDS_MAX = 30;
 const STEP_SECONDS = 1800;

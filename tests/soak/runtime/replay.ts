@@ -17,7 +17,7 @@ export type ReplayResult = {
   readonly replayedCount: number;
   readonly recordSeconds: number;
   readonly replaySeconds: number;
-  /** Of all threads; what others do on the machine counts less here. */
+  /** Processor time of all threads, which other load on the machine affects less. */
   readonly replayCpuSeconds: number;
 };
 
@@ -62,7 +62,7 @@ async function recordAndReplay(url: string): Promise<ReplayResult> {
     pointCount += lines.length;
     await post(`${url}/write?db=d&rp=r&precision=s`, lines.join('\n'));
   }
-  // What lies behind the stop ends the recording.
+  // A point after the stop time ends the recording.
   await post(
     `${url}/write?db=d&rp=r&precision=s`,
     `cpu usage=1 ${START_SECONDS + DAY_SECONDS + 1}`,

@@ -4,7 +4,7 @@
 export type Mutant = {
   /** Part of the engine, or number of a fault that once was there. */
   readonly area: string;
-  /** What the guard does. */
+  /** The purpose of the guard. */
   readonly guard: string;
   /** Below `packages/storage/src`. */
   readonly file: string;

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 
 export type LoadOptions = {
   readonly url: string;
-  /** Of the service, whose memory is watched. */
+  /** Process of the service, whose memory is watched. */
   readonly processId: number;
   readonly durationMs: number;
   readonly idleConnections: number;
@@ -228,7 +228,7 @@ class Load {
         if (!socket.write(chunk)) await Promise.race([closed, drainOf(socket), this.#over]);
         else await new Promise((resolve) => setImmediate(resolve));
       }
-      // What is still under way at the end was neither answered nor cut off; it says nothing.
+      // Requests still in flight at the end were neither answered nor cut off, and do not count.
       if (text !== undefined || socket.destroyed) this.endless.push(statusOf(text));
       socket.destroy();
       await closed;
@@ -320,7 +320,7 @@ export function putUnderLoad(options: LoadOptions): Promise<LoadResult> {
   return new Load(options).run();
 }
 
-/** What is wrong with a result, in sentences; nothing when all is well. */
+/** The errors in a result, as sentences; empty if there are none. */
 export function problemsOf(result: LoadResult, memoryBudgetBytes: number): readonly string[] {
   const problems: string[] = [];
   if (result.acknowledgedPoints === 0) problems.push('nothing was acknowledged');

@@ -45,7 +45,7 @@ function shown(copy: Metadata, id: string): readonly [string | undefined, string
   return [record?.script, versions?.versions.at(-1)?.script];
 }
 
-/** What a script says, in a line. */
+/** A one-line description of a script. */
 function value(script: string | undefined): string {
   return script === undefined ? 'absent' : (/'([^']{1,20})/.exec(script)?.[1] ?? script);
 }

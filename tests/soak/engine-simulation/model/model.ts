@@ -1,4 +1,4 @@
-// What the clients of a run know: their requests, and the responses.
+// The clients' knowledge in a run: their requests, and the responses.
 import type { Told } from '../world/receiver.ts';
 
 export type Outcome = 'under way' | 'acknowledged' | 'refused' | 'unknown';
@@ -39,7 +39,7 @@ export class Model {
     return this.definitions.get(id)?.at(-1)?.outcome === 'under way';
   }
 
-  /** What a definition may be now. */
+  /** The possible current definitions. */
   allowed(id: string): readonly (string | undefined)[] {
     const changes = this.definitions.get(id) ?? [];
     const last = changes.findLastIndex(({ outcome }) => outcome === 'acknowledged');

@@ -59,7 +59,7 @@ export type Plan = {
   readonly seed: number;
   /** The first instance has definitions, and the others start later. */
   readonly hasOwn: boolean;
-  /** What may be written from the beginning: all instances have known it for long. */
+  /** The format level that may be written from the beginning: all instances have long known it. */
   readonly level: number;
   readonly tasks: readonly TaskName[];
   /** In how many parts tasks with groups run. */
@@ -71,7 +71,7 @@ export type Plan = {
   readonly steps: readonly Step[];
 };
 
-/** What a seed decides; each run has a part of all operations and faults only. */
+/** The part of a run decided by its seed; each run has only some of the operations and faults. */
 export function planOf(seed: number): Plan {
   const random = seededRandom(seed);
   const below = (count: number): number => Math.floor(random() * count);

@@ -34,7 +34,7 @@ export const SCRIPTS: Readonly<Record<TaskName, string>> = {
     |alert().crit(lambda: "v" > ${LIMIT})`,
 };
 
-/** Of which database a task takes points. */
+/** The database from which a task takes points. */
 export const SOURCES: Readonly<Record<TaskName, typeof DATABASE | typeof LOOPED>> = {
   windows: DATABASE,
   totals: LOOPED,
@@ -42,7 +42,7 @@ export const SOURCES: Readonly<Record<TaskName, typeof DATABASE | typeof LOOPED>
   posting: DATABASE,
 };
 
-/** What a client sends to define one; those with groups may run in parts. */
+/** A client's definition of a task; those with groups may run in parts. */
 export function taskInput(name: TaskName, parts: number): TaskInput {
   const { database: db, retentionPolicy: rp } = SOURCES[name];
   return {

@@ -9,10 +9,13 @@ const immediately = globalThis.setImmediate;
 
 let outstanding = 0;
 
-/** What runs now and what follows without a turn in between is its; `undefined` is the process. */
+/**
+ * Owner of the code that runs now, and of its continuations in the same turn; `undefined` is the
+ * process.
+ */
 let owner: Owner | undefined;
 
-/** What a failure ends. */
+/** Ended by a failure of its code. */
 export type Owner = { readonly failed: (error: unknown) => void };
 
 /** The rest of this turn is the owner's. */

@@ -38,9 +38,9 @@ export const SIMULATED_KEY = {
 export type InstanceWorld = {
   readonly timeline: Timeline;
   readonly server: MemoryServer;
-  /** Of a message between processes. */
+  /** Delay of a message between processes. */
   readonly delayMs: () => number;
-  /** Of a message between threads. */
+  /** Delay of a message between threads. */
   readonly threadDelayMs: () => number;
   readonly isAnswerLost: () => boolean;
   /** Whether a request to a receiver finds a connection. */
@@ -59,11 +59,11 @@ export type InstanceWorld = {
   readonly hostFailed: (reason: string) => void;
   /** The process ends by itself; somebody starts it again. */
   readonly ended: () => void;
-  /** Who listens at a URL. */
+  /** The listener at a URL. */
   readonly at: (url: string) => WireEnd | undefined;
 };
 
-/** What an instance is cut off from. */
+/** The parts of the system from which an instance is cut off. */
 export type Cut = 'nothing' | 'coordinator' | 'all';
 
 export class Instance implements WireEnd {
@@ -78,7 +78,7 @@ export class Instance implements WireEnd {
   #crashesAt: 'start' | 'state' | undefined;
   cut: Cut = 'nothing';
   #role: InstanceRole | undefined;
-  /** Of a process that has ended. */
+  /** The role of an ended process. */
   #forgotten: InstanceRole | undefined;
   #membership: Membership | undefined;
   #hosts: HostServer | undefined;
@@ -254,13 +254,13 @@ export class Instance implements WireEnd {
     return this.#membership?.isLeading === true && this.#term?.signal.aborted !== true;
   }
 
-  /** What serves requests; `undefined` where another instance would. */
+  /** The engine that serves requests; `undefined` if another instance would. */
   get serving(): LeaderEngine | undefined {
     if (!this.clock.isRunning || !this.mayAct) return undefined;
     return this.#engine;
   }
 
-  /** What may be written: all instances know it. */
+  /** The format level that may be written: all instances know it. */
   get level(): number {
     return this.#membership?.level ?? 0;
   }

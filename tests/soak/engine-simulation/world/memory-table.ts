@@ -18,7 +18,7 @@ type JsonTable = {
 
 export class MemoryTable {
   readonly #entries = new Map<string, Entry>();
-  /** Of all entries; made when it is asked for. */
+  /** Sorted copy of all entries; created on demand. */
   #sorted: readonly Entry[] | undefined;
 
   get(key: StoreKey): Buffer | undefined {

@@ -9,7 +9,7 @@ export const SLOW_URL = 'http://slow/';
 /** An event that was told, as its receiver knows it. */
 export type Told = {
   readonly id: string;
-  /** What its point says. */
+  /** The message in its point. */
   readonly message: string;
   readonly level: string;
   /** The lease of its sender ended while the request was under way. */
@@ -45,8 +45,8 @@ export function senderTo({
   return {
     send: async ({ url, body }, signal) => {
       const isLate = sending();
-      // What was sent arrives, whatever becomes of the process meanwhile; what was not goes when
-      // the process goes on, though another one may have told later events since.
+      // A sent request arrives, whatever happens to the process meanwhile; an unsent one is sent
+      // when the process continues, though another one may have published later events since.
       const atMs = timeline.nowMs + delayMs();
       if (isConnected()) await new Promise<void>((resolve) => void timeline.at(atMs, resolve));
       else await clock.sleep(atMs - timeline.nowMs, signal);

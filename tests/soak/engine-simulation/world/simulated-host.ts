@@ -24,7 +24,7 @@ import type { ProcessClock } from './timeline.ts';
 /** Why a host ends that is let fail. */
 export const CRASH = 'out of memory';
 
-/** Where a host runs. */
+/** The process of a host. */
 export type HostProcess = {
   readonly clock: ProcessClock;
   /** How long a message between two threads takes, in ms. */

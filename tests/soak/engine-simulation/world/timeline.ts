@@ -54,7 +54,7 @@ export class Timeline {
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
   #state: 'running' | 'stopped' | 'ended' = 'running';
-  /** What was due while it was stopped. */
+  /** Callbacks that were due while it was stopped. */
   #due: (() => void)[] = [];
 
   constructor(timeline: Timeline) {

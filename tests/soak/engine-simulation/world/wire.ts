@@ -23,11 +23,11 @@ export type WireEnd = {
 export type Wires = {
   readonly timeline: Timeline;
   readonly delayMs: () => number;
-  /** Who listens at a URL. */
+  /** The listener at a URL. */
   readonly at: (url: string) => WireEnd | undefined;
 };
 
-/** What could not be sent is tried again after so long. */
+/** Delay before a failed request is retried. */
 const AGAIN_MS = 100;
 
 /** How an instance connects to others. */

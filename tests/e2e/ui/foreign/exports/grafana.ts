@@ -703,7 +703,7 @@ const TARGETS = dashboard('Targets', [
   ]),
 ]);
 
-/** What no cell can draw. */
+/** Panel types that no cell can draw. */
 const UNKNOWN = [
   'logs',
   'news',
