@@ -1,6 +1,7 @@
-// How long the storage thread is held while most of very many series lose their rows: the longest
-// turn, the longest of the small writes beside it, and what the statement itself takes. Arguments:
-// series, rows of each. `packages/cli/bin/node --conditions=source tests/bench/storage/deletes.ts`
+// How long the storage thread is held while most of very many series lose their rows, those of one
+// measurement and of very many: the longest turn, the longest of the small writes beside it, and
+// what the statement itself takes. Arguments: series, rows of each. `packages/cli/bin/node
+// --conditions=source tests/bench/storage/deletes.ts`
 import type { StorageEngine } from '@tidemark/storage';
 
 import { POLICY } from './policy.ts';
@@ -8,18 +9,23 @@ import { Bench } from './steps.ts';
 
 const [seriesCount = 200_000, rowsEach = 5] = process.argv.slice(2).map(Number);
 const ROWS_PER_BODY = 10_000;
+const MANY = 20_000;
 
 const { database } = POLICY;
 
 /** Seven of ten series are of group `a`. Rows are in segments, in memory, or both. */
-async function load(engine: StorageEngine, measurement: string, where: Where): Promise<void> {
+async function load(
+  engine: StorageEngine,
+  nameOf: (series: number) => string,
+  where: Where,
+): Promise<void> {
   for (let time = 0; time < rowsEach; time++) {
     for (let first = 0; first < seriesCount; first += ROWS_PER_BODY) {
       const count = Math.min(ROWS_PER_BODY, seriesCount - first);
       const lines = Array.from({ length: count }, (_, i) => {
         const series = first + i;
         const group = series % 10 < 7 ? 'a' : 'b';
-        return `${measurement},grp=${group},id=${series} v=${time} ${time}`;
+        return `${nameOf(series)},grp=${group},id=${series} v=${time} ${time}`;
       });
       const body = new TextEncoder().encode(lines.join('\n'));
       await engine.writeLines({ policy: POLICY, body, precision: 's', now: 0n });
@@ -70,7 +76,7 @@ async function report(
   await writing;
   const ms = (value: number): string => value.toFixed(1).padStart(8);
   console.log(
-    `${what.padEnd(34)} ms: statement ${ms(tookMs)}, longest turn ${ms(turn.longestMs)} (CPU ${ms(turn.longestCpuMs)}), longest of ${writes.length} writes ${ms(Math.max(...writes))}`,
+    `${what.padEnd(42)} ms: statement ${ms(tookMs)}, longest turn ${ms(turn.longestMs)} (CPU ${ms(turn.longestCpuMs)}), longest of ${writes.length} writes ${ms(Math.max(...writes))}`,
   );
 }
 
@@ -85,7 +91,7 @@ const engine = await bench.open();
 const grpA = { kind: 'tag', key: 'grp', operator: '=', value: 'a' } as const;
 for (const where of ['segments', 'memory', 'both'] as const) {
   const of = { database, measurements: [where] };
-  await load(engine, where, where);
+  await load(engine, () => where, where);
   const range = { start: 0n, end: 1_000_000_000n };
   await report(`${where}: DELETE of some rows`, engine, () =>
     engine.delete({ ...of, where: grpA, timeRange: range }),
@@ -94,5 +100,12 @@ for (const where of ['segments', 'memory', 'both'] as const) {
     engine.delete({ ...of, where: grpA }),
   );
   await report(`${where}: DROP MEASUREMENT`, engine, () => engine.dropMeasurement(database, where));
+}
+for (const where of ['segments', 'memory'] as const) {
+  await load(engine, (series) => `m${series % MANY}`, where);
+  await report(`${where}, ${MANY} measurements: DROP SERIES`, engine, () =>
+    engine.delete({ database, where: grpA }),
+  );
+  await report(`${where}, ${MANY} measurements: all`, engine, () => engine.delete({ database }));
 }
 await bench.close();

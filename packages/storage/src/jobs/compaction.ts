@@ -74,6 +74,7 @@ export class Compaction {
     const { state, segmentFiles, shardKeys, turns, fault } = this.#options;
     const { id, database } = shard.descriptor;
     const { tombstones } = shard;
+    const merged = new Set(tombstones);
     const output = await this.#merge(shard, inputs);
     const index = state.databases.get(database)?.index;
     if (shard.seriesFileBytes === undefined && state.has(shard) && index !== undefined) {
@@ -87,7 +88,7 @@ export class Compaction {
       // can hold rows that it covers.
       const isDone = (tombstone: Tombstone): boolean =>
         at === 0 &&
-        tombstones.includes(tombstone) &&
+        merged.has(tombstone) &&
         !covers(tombstone, segments.slice(1)) &&
         !concernsFrozen(shard, tombstone);
       return { segments, tombstones: shard.tombstones.filter((one) => !isDone(one)) };

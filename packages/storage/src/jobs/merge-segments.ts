@@ -13,6 +13,7 @@ import type { SeriesRange } from '../segment/series-ranges.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { sharedBlocks } from '../shard/shared-blocks.ts';
+import { tombstonesOf } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SegmentTarget } from '../state/segment-files.ts';
 import type { Pacer } from '../schedule/pacer.ts';
@@ -113,8 +114,8 @@ function mergeFields(work: MeasurementWork): {
 } {
   const freedAt = Math.max(
     0,
-    ...work.tombstones
-      .filter((t) => t.freesTypes && t.measurementId === work.id)
+    ...tombstonesOf(work.tombstones, work.id)
+      .filter((t) => t.freesTypes)
       .map((t) => t.sequence),
   );
   const fields: SegmentField[] = [];

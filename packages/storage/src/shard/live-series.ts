@@ -2,12 +2,13 @@
 // memtable.
 import { AssertionFailed } from '@tidemark/core';
 
+import type { SeriesId } from '../columns/series-id.ts';
 import type { Segment } from '../segment/segment.ts';
 import { padIndex } from '../series/index-additions.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 import type { Shard } from './shard.ts';
-import { coverage, deletedRanges, withoutRanges } from './tombstone.ts';
+import { coverage, deletedRanges, tombstonesOf, withoutRanges } from './tombstone.ts';
 
 type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
 
@@ -20,7 +21,7 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
     const { measurementId } = measurement;
     const largest = measurement.series.at(-1) ?? -1;
     padIndex(index, { measurements: measurementId + 1, series: largest + 1 });
-    const tombstones = shard.tombstones.filter((t) => t.measurementId === measurementId);
+    const tombstones = tombstonesOf(shard.tombstones, measurementId);
     const isFreed = tombstones.some((t) => t.freesTypes && t.sequence > segment.info.sequence);
     if (!isFreed) {
       for (const field of measurement.fields) {
@@ -57,28 +58,41 @@ export function* dropEmptySeries(
   rows: readonly DeletedRows[],
   { index, isInMemory }: EmptySeriesOptions,
 ): Generator<undefined> {
+  let empty: SeriesId[] = [];
+  let left = STEP_SERIES;
   for (const { measurementId, series } of rows) {
     const ids = series ?? index()?.measurements[measurementId]?.seriesIds() ?? [];
-    for (let at = 0; at < ids.length; at += STEP_SERIES) {
-      const present = index();
-      if (present === undefined) return;
-      const empty = ids
-        .slice(at, at + STEP_SERIES)
-        .filter(
-          (id) =>
-            shard.series.has(id) &&
-            !isInMemory(measurementId, id) &&
-            !hasRowsInSegments(shard, measurementId, id),
-        );
-      if (empty.length > 0) {
-        const kept = shard.series.clone();
-        for (const id of empty) kept.delete(id);
-        shard.series = kept;
-        present.removedFromShard(empty);
+    let at = 0;
+    while (at < ids.length) {
+      if (index() === undefined) return;
+      const end = Math.min(ids.length, at + left);
+      left -= end - at;
+      for (; at < end; at++) {
+        const id = ids[at]!;
+        if (!shard.series.has(id) || isInMemory(measurementId, id)) continue;
+        if (!hasRowsInSegments(shard, measurementId, id)) empty.push(id);
       }
+      if (left > 0) break;
+      removeEmpty(shard, index(), empty);
+      empty = [];
+      left = STEP_SERIES;
       yield undefined;
     }
   }
+  removeEmpty(shard, index(), empty);
+  yield undefined;
+}
+
+function removeEmpty(
+  shard: Shard,
+  index: SeriesIndex | undefined,
+  empty: readonly SeriesId[],
+): void {
+  if (index === undefined || empty.length === 0) return;
+  const kept = shard.series.clone();
+  for (const id of empty) kept.delete(id);
+  shard.series = kept;
+  index.removedFromShard(empty);
 }
 
 /** Whether a segment of the shard holds rows of the series that no tombstone covers. */

@@ -5,6 +5,7 @@ import { filterRun, lowerBound } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { firstBeyond, firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
+import { finish, STEP_ELEMENTS } from '../schedule/steps.ts';
 
 export type Tombstone = {
   /** The tombstone covers rows in segments with a smaller sequence number. */
@@ -24,10 +25,39 @@ type DeletedSet = {
   readonly ranges: readonly TimeRange[];
 };
 
+/** Tombstones by measurement. Lists are replaced, never changed, so each is grouped once. */
+const groupsOf = new WeakMap<readonly Tombstone[], ReadonlyMap<number, readonly Tombstone[]>>();
+
+/** Prepares `tombstonesOf` for a list, in steps. */
+export function* groupInSteps(tombstones: readonly Tombstone[]): Generator<undefined> {
+  if (groupsOf.has(tombstones)) return;
+  const groups = new Map<number, Tombstone[]>();
+  for (let i = 0; i < tombstones.length; i++) {
+    if (i % STEP_ELEMENTS === STEP_ELEMENTS - 1) yield undefined;
+    const tombstone = tombstones[i]!;
+    const group = groups.get(tombstone.measurementId);
+    if (group === undefined) groups.set(tombstone.measurementId, [tombstone]);
+    else group.push(tombstone);
+  }
+  groupsOf.set(tombstones, groups);
+}
+
 /**
- * Sets by measurement and sequence. Lists of tombstones are replaced, never changed, so a set is
- * made once for each list.
+ * The tombstones of a measurement, in the order of the list. A delete may add one for each of very
+ * many measurements.
  */
+export function tombstonesOf(
+  tombstones: readonly Tombstone[],
+  measurementId: number,
+): readonly Tombstone[] {
+  if (tombstones.length === 0) return tombstones;
+  finish(groupInSteps(tombstones));
+  return groupsOf.get(tombstones)?.get(measurementId) ?? NO_TOMBSTONES;
+}
+
+const NO_TOMBSTONES: readonly Tombstone[] = [];
+
+/** Sets by measurement and sequence, made once for each list. */
 const setsOf = new WeakMap<readonly Tombstone[], Map<string, readonly DeletedSet[]>>();
 
 /** The deleted rows of a measurement in a segment with the given sequence number. */
@@ -41,8 +71,8 @@ function deletedSets(
   let sets = known.get(key);
   if (sets === undefined) {
     const bySeries = new Map<Uint32Array | undefined, TimeRange[]>();
-    for (const tombstone of tombstones) {
-      if (tombstone.measurementId !== measurementId || tombstone.sequence <= sequence) continue;
+    for (const tombstone of tombstonesOf(tombstones, measurementId)) {
+      if (tombstone.sequence <= sequence) continue;
       const ranges = bySeries.get(tombstone.series);
       if (ranges === undefined) bySeries.set(tombstone.series, [tombstone.timeRange]);
       else ranges.push(tombstone.timeRange);
@@ -92,15 +122,15 @@ function hasId(ids: Uint32Array, id: number): boolean {
 }
 
 /**
- * The same series as an array that a tombstone has already: deletes with the same condition share
- * one, which saves memory and makes them one set.
+ * The same series as an array that a tombstone of the measurement has already: deletes with the
+ * same condition share one, which saves memory and makes them one set.
  */
 export function sharedSeries(
-  tombstones: readonly Tombstone[],
+  ofMeasurement: readonly Tombstone[],
   series: Uint32Array | undefined,
 ): Uint32Array | undefined {
   if (series === undefined) return undefined;
-  const same = tombstones.findLast((tombstone) => isSame(tombstone.series, series));
+  const same = ofMeasurement.findLast((tombstone) => isSame(tombstone.series, series));
   return same?.series ?? series;
 }
 
@@ -114,14 +144,15 @@ function isSame(known: Uint32Array | undefined, series: Uint32Array): boolean {
  * Tombstones of a manifest that share arrays of series, as tombstones do that are added one by one.
  */
 export function withSharedSeries(tombstones: readonly Tombstone[]): readonly Tombstone[] {
-  const shared: Tombstone[] = [];
-  const distinct: Tombstone[] = [];
-  for (const tombstone of tombstones) {
-    const series = sharedSeries(distinct, tombstone.series);
-    if (series === tombstone.series) distinct.push(tombstone);
-    shared.push({ ...tombstone, series });
-  }
-  return shared;
+  const distinct = new Map<number, Tombstone[]>();
+  return tombstones.map((tombstone) => {
+    const { measurementId } = tombstone;
+    let known = distinct.get(measurementId);
+    if (known === undefined) distinct.set(measurementId, (known = []));
+    const series = sharedSeries(known, tombstone.series);
+    if (series === tombstone.series) known.push(tombstone);
+    return { ...tombstone, series };
+  });
 }
 
 /**

@@ -77,7 +77,7 @@ test.each([
 
   await expect(failing).rejects.toThrow(Unavailable);
   await expect(behind).rejects.toThrow(Unavailable);
-  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 50_000 });
   expect(await rows()).toEqual(WRITTEN);
   expect(fatal).toBeUndefined();
   const [entry] = logged.filter(({ message }) => message === 'storage thread failed');
@@ -95,7 +95,7 @@ test('a drop that had no answer is made before anything is read again', async ()
 
   await expect(failing).rejects.toThrow(Unavailable);
   await expect(drop).rejects.toThrow(Unavailable);
-  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 50_000 });
   expect(await rows()).toEqual([]);
   expect(await engine.shards()).toEqual([]);
 });
@@ -105,7 +105,7 @@ test('an assertion of background work ends the thread too', async () => {
 
   await write(engine, 'm,t=a v=1 1');
 
-  await vi.waitFor(() => expect(availability).toContain(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(availability).toContain(true), { timeout: 50_000 });
   expect(await rows()).toEqual(WRITTEN);
 });
 
@@ -115,11 +115,11 @@ test('twice within a minute ends it for good, with the reason', async () => {
   const remove = (): Promise<void> => engine.delete({ database: 'db', measurements: ['m'] });
 
   await expect(remove()).rejects.toThrow(Unavailable);
-  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 50_000 });
   await expect(remove()).rejects.toThrow(Unavailable);
 
   await vi.waitFor(() => expect(fatal?.message).toMatch('no fault at delete:selected'), {
-    timeout: 20_000,
+    timeout: 50_000,
   });
   expect(availability).toEqual([false, true, false]);
   await expect(rows()).rejects.toThrow(Unavailable);

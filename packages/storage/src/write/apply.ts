@@ -5,7 +5,7 @@ import type { SeriesIndex } from '../series/series-index.ts';
 import type { Deletion } from '../memtable/deletion.ts';
 import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
 import type { Shard } from '../shard/shard.ts';
-import { sharedSeries } from '../shard/tombstone.ts';
+import { groupInSteps, sharedSeries, tombstonesOf } from '../shard/tombstone.ts';
 import type { Contents } from '../state/contents.ts';
 import type { Database } from '../state/database.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
@@ -53,6 +53,7 @@ export function* releaseDeleted(contents: Contents, record: DeleteRecord): Gener
   for (const id of record.shardIds) {
     const shard = shards.get(id);
     if (shard === undefined) continue;
+    yield* groupInSteps(shard.tombstones);
     yield* dropEmptySeries(shard, record.rows, {
       index: () => (shards.get(id) === shard ? database.index : undefined),
       isInMemory: (measurementId, series) => memtables.hasSeries(id, measurementId, series),
@@ -73,16 +74,18 @@ function databaseOf(
 
 /** The deleted series of each measurement as one ascending list. */
 function joinedParts(parts: readonly DeletedRows[]): readonly DeletedRows[] {
-  const byMeasurement = new Map<number, DeletedRows[]>();
+  const byMeasurement = new Map<number, DeletedRows | DeletedRows[]>();
   for (const part of parts) {
     const known = byMeasurement.get(part.measurementId);
-    if (known === undefined) byMeasurement.set(part.measurementId, [part]);
-    else known.push(part);
+    // Most have one part: no list for each of very many measurements.
+    if (known === undefined) byMeasurement.set(part.measurementId, part);
+    else if (Array.isArray(known)) known.push(part);
+    else byMeasurement.set(part.measurementId, [known, part]);
   }
-  return Array.from(byMeasurement, ([measurementId, same]) => ({
-    measurementId,
-    series: joinedSeries(same),
-  }));
+  return Array.from(byMeasurement, ([measurementId, same]) => {
+    if (!Array.isArray(same) && isAscending(same.series)) return same;
+    return { measurementId, series: joinedSeries([same].flat()) };
+  });
 }
 
 function joinedSeries(parts: readonly DeletedRows[]): Uint32Array | undefined {
@@ -97,8 +100,13 @@ function joinedSeries(parts: readonly DeletedRows[]): Uint32Array | undefined {
     joined.set(series ?? [], at);
     at += series?.length ?? 0;
   }
-  for (let i = 1; i < length; i++) if (joined[i]! < joined[i - 1]!) return joined.sort();
-  return joined;
+  return isAscending(joined) ? joined : joined.sort();
+}
+
+function isAscending(ids: Uint32Array | undefined): boolean {
+  if (ids === undefined) return true;
+  for (let i = 1; i < ids.length; i++) if (ids[i]! < ids[i - 1]!) return false;
+  return true;
 }
 
 /** Adds tombstones for rows in segments, and for frozen rows that a flush is writing. */
@@ -110,7 +118,7 @@ function addTombstones({ ids, memtables }: Contents, shard: Shard, record: Delet
   const added = record.rows.map(({ measurementId, series }) => ({
     sequence,
     measurementId,
-    series: sharedSeries(shard.tombstones, series),
+    series: sharedSeries(tombstonesOf(shard.tombstones, measurementId), series),
     timeRange,
     freesTypes,
   }));

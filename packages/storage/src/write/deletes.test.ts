@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import type { Damage } from '../damage.ts';
 import { Deletion } from '../memtable/deletion.ts';
 import { Memtables } from '../memtable/memtables.ts';
 import { runStarts } from '../memtable/row-runs.ts';
@@ -15,15 +16,18 @@ import { FieldRegistry, FieldRemovals } from '../shard/field-registry.ts';
 import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import { Shard } from '../shard/shard.ts';
-import { finish } from '../schedule/steps.ts';
+import { groupInSteps } from '../shard/tombstone.ts';
+import { finish, STEP_ELEMENTS } from '../schedule/steps.ts';
+import type { Contents } from '../state/contents.ts';
 import { Database } from '../state/database.ts';
 import { Databases } from '../state/databases.ts';
 import { Ids } from '../state/ids.ts';
 import { StoppedDatabases } from '../state/stopped-databases.ts';
+import type { SegmentInfo } from '../segment/segment.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
 import { scanRows, schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
-import { applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
+import { applyDelete, applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
 import { DeleteSelection } from './delete-selection.ts';
 
 const ALL = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
@@ -152,6 +156,18 @@ const database = (): Database =>
     { postings: new PostingsCache(1 << 20), schemaVersions: new SchemaVersions() },
   );
 
+function contentsOf(): Contents {
+  const schemaVersions = new SchemaVersions();
+  const ids = new Ids();
+  return {
+    ids,
+    shards: new ShardStore(schemaVersions),
+    databases: new Databases(ids, { postings: new PostingsCache(1 << 20), schemaVersions }),
+    stopped: new StoppedDatabases(),
+    memtables: new Memtables(1 << 20),
+  };
+}
+
 const DESCRIPTOR = {
   id: 1,
   policyId: 1,
@@ -205,6 +221,76 @@ test('few series are looked at between two pauses, and few are forgotten', () =>
   expect(before.size).toBe(10 * STEP_SERIES + 1);
 });
 
+test('series of very many measurements are looked at a few at once, too', () => {
+  const one = database();
+  const changes = new SchemaChanges('db', new SchemaVersions());
+  const shard = new Shard(DESCRIPTOR, new FieldRegistry(changes, new FieldRemovals()));
+  const rows = Array.from({ length: 4 * STEP_SERIES }, (_, i) => {
+    const measurement = one.index.addMeasurement(`m${i}`);
+    const id = one.index.addSeries(measurement, []);
+    shard.series.add(id);
+    one.index.addedToShard(id);
+    return { measurementId: measurement.id, series: undefined };
+  });
+  const sets = new Set([shard.series]);
+  let looked = 0;
+  const steps = dropEmptySeries(shard, rows, {
+    index: () => one.index,
+    isInMemory: () => {
+      looked++;
+      return false;
+    },
+  });
+  const lookedAt: number[] = [];
+  while (steps.next().done !== true) {
+    lookedAt.push(looked - sum(lookedAt));
+    sets.add(shard.series);
+  }
+
+  expect(lookedAt.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => STEP_SERIES));
+  // A copy for each step, not for each measurement.
+  expect(sets.size).toBe(1 + 4);
+  expect([shard.series.size, one.index.liveSeries]).toEqual([0, 0]);
+});
+
+test('a delete looks only at tombstones of its measurements, at few before each pause', () => {
+  const count = 10_000;
+  const contents = contentsOf();
+  const one = contents.databases.add({ name: 'db', instance: 1 });
+  const shard = contents.shards.add({ ...DESCRIPTOR, id: 2, policyId: 2 });
+  let looked = 0;
+  shard.unreadable = [{ info: {} as SegmentInfo, damage: {} as Damage }];
+  shard.tombstones = Array.from({ length: count }, (_, measurementId) => ({
+    sequence: 1,
+    measurementId,
+    get series() {
+      looked++;
+      return Uint32Array.of(measurementId);
+    },
+    timeRange: ALL,
+    freesTypes: false,
+  }));
+  const rows = Array.from({ length: count }, (_, i) => ({
+    measurementId: i,
+    series: Uint32Array.of(i),
+  }));
+  const record = {
+    kind: 'delete',
+    database: one.ref,
+    shardIds: [2],
+    timeRange: ALL,
+    rows,
+    freesTypes: false,
+  } as const;
+
+  const pauses = [...groupInSteps(shard.tombstones)].length;
+  applyDelete(contents, record, new Deletion(ALL, rows));
+
+  expect(shard.tombstones).toHaveLength(2 * count);
+  expect(looked).toBeLessThanOrEqual(3 * count);
+  expect(pauses).toBe(Math.floor(count / STEP_ELEMENTS));
+});
+
 test('series of a shard that goes during a pause are left to its drop', () => {
   const one = database();
   const shard = shardOf(one, 3 * STEP_SERIES);
@@ -222,18 +308,7 @@ test('series of a shard that goes during a pause are left to its drop', () => {
 });
 
 test('series of a shard that is dropped while a delete looks at them stay where others hold them', () => {
-  const versions = new SchemaVersions();
-  const ids = new Ids();
-  const contents = {
-    ids,
-    shards: new ShardStore(versions),
-    databases: new Databases(ids, {
-      postings: new PostingsCache(1 << 20),
-      schemaVersions: versions,
-    }),
-    stopped: new StoppedDatabases(),
-    memtables: new Memtables(1 << 20),
-  };
+  const contents = contentsOf();
   const one = contents.databases.add({ name: 'db', instance: 1 });
   const held = shardOf(one, 3 * STEP_SERIES).series;
   for (const id of [2, 3]) {

@@ -13,6 +13,7 @@ import type { DiskReserve } from '../disk/reserve.ts';
 import type { StorageLog } from '../options.ts';
 import type { IndexFiles } from '../series/index-files.ts';
 import type { Shard } from '../shard/shard.ts';
+import { groupInSteps } from '../shard/tombstone.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
@@ -132,7 +133,10 @@ export class Deletes {
     const record = await logged;
     if (record === undefined) return;
     await this.#options.fault('delete:logged');
-    await new Pacer(turns, { work: 'write' }).run(releaseDeleted(state, record));
+    const pacer = new Pacer(turns, { work: 'write' });
+    // The turn that has applied the delete may be used up.
+    await pacer.pause();
+    await pacer.run(releaseDeleted(state, record));
   }
 
   /** Logs a delete and applies it. Returns nothing when there is nothing to delete. */
@@ -183,7 +187,8 @@ export class Deletes {
     extend: (() => void) | undefined,
   ): Generator<undefined> {
     const { memtables } = this.#options.state;
-    for (const { descriptor } of shards) {
+    for (const { descriptor, tombstones } of shards) {
+      yield* groupInSteps(tombstones);
       const steps = memtables.prepareDelete(descriptor.id, deletion);
       for (;;) {
         // Rows added during a pause may be of new series.
