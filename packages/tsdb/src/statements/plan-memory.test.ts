@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import type { TestService } from '../testing.ts';
 
-const MEASUREMENTS = 400;
-const TEXTS = 20;
+const MEASUREMENTS = 2000;
+const TEXTS = 10;
 
 let service: TestService;
 
