@@ -1,13 +1,13 @@
 // The columns of a SELECT: the inputs to read, the calls over them, and the result columns.
 
 import type { FieldType } from '@tidemark/core';
-import { walk } from '@tidemark/influxql';
+import { children, some } from '@tidemark/influxql';
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { Interval } from './dimensions.ts';
 import type { ExpandedField, PreparedSource, ResolvedName } from './prepared.ts';
 import { readType, resolveName } from './prepared.ts';
-import { print } from './print.ts';
+import { print } from '../print.ts';
 import { invalid } from '../compat-messages.ts';
 import { isMathFunction } from '../functions/registry.ts';
 import { binaryType, isNumeric, mathType } from './expression-types.ts';
@@ -52,7 +52,7 @@ class ColumnsBuilder {
     this.#selectsNothing = request.fields.every(({ expression }) =>
       readsNothing(expression, request.sources),
     );
-    this.#isRaw = !request.fields.some((field) => containsCall(field.expression));
+    this.#isRaw = !request.fields.some((field) => some(field.expression, isPointCall));
   }
 
   build(): BuiltColumns {
@@ -92,24 +92,8 @@ class ColumnsBuilder {
   }
 
   #collectCalls(expression: Expression): void {
-    switch (expression.kind) {
-      case 'call':
-        if (isMathFunction(expression.name)) {
-          for (const argument of expression.arguments) this.#collectCalls(argument);
-        } else {
-          this.#callIndex(expression);
-        }
-        break;
-      case 'binary':
-        this.#collectCalls(expression.left);
-        this.#collectCalls(expression.right);
-        break;
-      case 'paren':
-        this.#collectCalls(expression.expression);
-        break;
-      default:
-        break;
-    }
+    if (isPointCall(expression)) this.#callIndex(expression);
+    else for (const child of children(expression)) this.#collectCalls(child);
   }
 
   /** The number of a call; those that print alike, numbers with three decimals, are one. */
@@ -261,29 +245,18 @@ class ColumnsBuilder {
   }
 }
 
-function containsCall(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'call':
-      return !isMathFunction(expression.name) || expression.arguments.some(containsCall);
-    case 'binary':
-      return containsCall(expression.left) || containsCall(expression.right);
-    case 'paren':
-      return containsCall(expression.expression);
-    default:
-      return false;
-  }
+/** Whether a node is a call that reads points, which mathematics does not. */
+function isPointCall(node: Expression): node is Call {
+  return node.kind === 'call' && !isMathFunction(node.name);
 }
 
 /** Whether an expression has no names with values: only unknown names, and tags read as fields. */
 function readsNothing(expression: Expression, sources: readonly PreparedSource[]): boolean {
-  let isNothing = true;
-  walk(expression, (node) => {
-    if (node.kind !== 'reference') return;
+  return !some(expression, (node) => {
+    if (node.kind !== 'reference') return false;
     const { kind } = resolveReference(node, sources);
-    const isField = node.cast === 'field';
-    if (isField ? kind === 'field' : kind !== 'unknown') isNothing = false;
+    return node.cast === 'field' ? kind === 'field' : kind !== 'unknown';
   });
-  return isNothing;
 }
 
 /** Whether a reference casts a tag of subqueries to a tag: calls read it then (recorded). */

@@ -1,12 +1,12 @@
 // Static checks of a SELECT: all errors that do not depend on the data.
+import { suggest } from '@tidemark/core';
 import type { InvalidRequest, Span } from '@tidemark/core';
 import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { FUNCTIONS, isRanking } from '../functions/registry.ts';
-import type { CallContext } from './check-call.ts';
-import { checkArity, checkCall } from './check-call.ts';
+import type { CallContext } from '../functions/check-arguments.ts';
 import type { Interval } from './dimensions.ts';
 import { foldExpression } from './fold.ts';
 import { isLiteral } from './expressions.ts';
@@ -74,14 +74,14 @@ export function checkSelect(
       calls.push(call);
       return;
     }
-    checkArity(spec, call);
+    spec.check(call, context, check);
     const variable = call.arguments.filter((argument) => !isLiteral(argument));
     for (const argument of variable) check(argument);
   };
   for (const field of statement.fields) {
     if (isTime(field.expression)) continue;
     const folded = foldExpression(field.expression);
-    checkHasVariable(folded);
+    checkHasVariable(folded, context);
     check(folded);
     count++;
   }
@@ -96,7 +96,22 @@ export function checkSelect(
   return { calls, hasPlainFields };
 }
 
-function checkHasVariable(expression: Expression): void {
+/** Throws `InvalidRequest` unless the call is well formed. Not for math functions. */
+function checkCall(call: Call, context: CallContext): void {
+  const spec = FUNCTIONS.get(call.name);
+  if (spec === undefined || spec.kind === 'math') {
+    const meant = suggest(call.name, FUNCTIONS.keys());
+    const hint = meant === undefined || spec !== undefined ? undefined : `did you mean ${meant}()?`;
+    throw invalid(`undefined function ${call.name}()`, {
+      code: 'IQL_UNKNOWN_FUNCTION',
+      span: { start: call.span.start, end: call.span.start + call.name.length },
+      hint,
+    });
+  }
+  spec.check(call, context, (inner) => checkCall(inner, context));
+}
+
+function checkHasVariable(expression: Expression, context: CallContext): void {
   const hasVariable = some(expression, (node) => {
     if (node.kind === 'call') return FUNCTIONS.get(node.name)?.kind !== 'math';
     return ['reference', 'wildcard', 'regex', 'distinct'].includes(node.kind);
@@ -105,15 +120,10 @@ function checkHasVariable(expression: Expression): void {
     if (expression.kind === 'binary') {
       throw twoLiterals(expression.span);
     }
-    checkMathArity(expression);
+    if (expression.kind === 'call')
+      FUNCTIONS.get(expression.name)?.check(expression, context, () => undefined);
     throw noVariable(expression);
   }
-}
-
-function checkMathArity(expression: Expression): void {
-  if (expression.kind !== 'call') return;
-  const spec = FUNCTIONS.get(expression.name);
-  if (spec !== undefined) checkArity(spec, expression);
 }
 
 /** `DISTINCT f` as the call that it stands for. */

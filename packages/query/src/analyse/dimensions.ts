@@ -4,7 +4,7 @@ import type { InvalidRequest } from '@tidemark/core';
 import type { Call, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
-import { print } from './print.ts';
+import { print } from '../print.ts';
 import { foldExpression } from './fold.ts';
 
 /** GROUP BY time(every, offset); the offset is reduced to `[0, every)`. */

@@ -1,14 +1,14 @@
 // SELECT lists without wildcards: every field a single expression with its final name.
 import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
-import { isTime, rewrite, some } from '@tidemark/influxql';
+import { isTime, rewrite, some, walk } from '@tidemark/influxql';
 import type { Call, Expression, Reference, SelectField, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { columnLimitExceeded } from '../limits.ts';
 import type { QueryLimits } from '../limits.ts';
 import type { Acceptance } from '../functions/registry.ts';
-import { FUNCTIONS } from '../functions/registry.ts';
+import { FUNCTIONS, isRanking } from '../functions/registry.ts';
 import { textMatcher } from '../regex.ts';
 import { distinctCall } from './check-select.ts';
 import { columnName, uniqueColumnNames } from './column-names.ts';
@@ -158,8 +158,8 @@ function hasPattern(call: Call): boolean {
 }
 
 function refusePatterns(expression: Expression): void {
-  some(expression, (node) => {
-    if (node.kind !== 'call') return false;
+  walk(expression, (node) => {
+    if (node.kind !== 'call') return;
     for (const argument of node.arguments) {
       if (argument.kind === 'wildcard') {
         throw patternRefused(`unsupported expression with wildcard: ${node.name}()`, argument);
@@ -168,7 +168,6 @@ function refusePatterns(expression: Expression): void {
         throw patternRefused(`unsupported expression with regex field: ${node.name}()`, argument);
       }
     }
-    return false;
   });
 }
 
@@ -246,7 +245,7 @@ function innermostPattern(call: Call): {
 
 /** `top(f, tag, n)` returns its tags as columns after the value. */
 function rankingTags(call: Call): readonly Candidate[] {
-  if (call.name !== 'top' && call.name !== 'bottom') return [];
+  if (!isRanking(call.name)) return [];
   return call.arguments
     .slice(1, -1)
     .map((expression) => ({ expression, alias: undefined, isIntoTag: true }));

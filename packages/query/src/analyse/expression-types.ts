@@ -3,17 +3,16 @@
 import type { FieldType } from '@tidemark/core';
 import type { Binary, Expression } from '@tidemark/influxql';
 
-import { print } from './print.ts';
+import { print } from '../print.ts';
+import { UNARY_FUNCTIONS } from '../functions/math/functions.ts';
 import { invalid } from '../compat-messages.ts';
 import type { ValueExpression } from './columns.ts';
-
-const KEEPS_TYPE: ReadonlySet<string> = new Set(['abs', 'floor', 'ceil', 'round']);
 
 /** Type of a math function's result; `undefined` where all results are null. */
 export function mathType(name: string, given: readonly ValueExpression[]): FieldType | undefined {
   const numeric = given.every(({ type }) => type !== undefined && isNumeric(type));
   if (!numeric) return undefined;
-  return KEEPS_TYPE.has(name) ? given[0]?.type : 'float';
+  return UNARY_FUNCTIONS.get(name)?.keepsType === true ? given[0]?.type : 'float';
 }
 
 export function isNumeric(type: FieldType): boolean {

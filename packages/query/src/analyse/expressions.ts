@@ -24,24 +24,3 @@ export function isLiteral(expression: Expression): boolean {
       return false;
   }
 }
-
-const GO_TYPE_NAMES: Readonly<Record<Expression['kind'], string>> = {
-  reference: 'VarRef',
-  call: 'Call',
-  binary: 'BinaryExpr',
-  paren: 'ParenExpr',
-  distinct: 'Distinct',
-  wildcard: 'Wildcard',
-  regex: 'RegexLiteral',
-  number: 'NumberLiteral',
-  integer: 'IntegerLiteral',
-  unsigned: 'UnsignedLiteral',
-  string: 'StringLiteral',
-  boolean: 'BooleanLiteral',
-  duration: 'DurationLiteral',
-};
-
-/** Name of the kind of expression in recorded error texts: `*influxql.StringLiteral`. */
-export function recordedTypeName(expression: Expression): string {
-  return `*influxql.${GO_TYPE_NAMES[expression.kind]}`;
-}

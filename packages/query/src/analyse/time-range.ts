@@ -10,13 +10,13 @@ import {
   NANOS_PER_SECOND,
   parseRfc3339,
 } from '@tidemark/core';
-import { isTime, some } from '@tidemark/influxql';
+import { isTime, walk } from '@tidemark/influxql';
 import type { Binary, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { foldExpression } from './fold.ts';
-import { print } from './print.ts';
-import { ARITHMETIC, recordedTypeName, unwrap } from './expressions.ts';
+import { print, recordedTypeName } from '../print.ts';
+import { ARITHMETIC, unwrap } from './expressions.ts';
 import { isMathFunction } from '../functions/registry.ts';
 import type { Zone } from './zone.ts';
 import { localToInstant } from './zone.ts';
@@ -150,7 +150,7 @@ function hasBounds({ start, end }: TimeRange): boolean {
 }
 
 function checkOperand(expression: Expression): void {
-  some(expression, (node) => {
+  walk(expression, (node) => {
     if (node.kind === 'call' && !isMathFunction(node.name)) {
       throw wrong(
         `invalid function call in condition: ${print(node)}`,
@@ -158,7 +158,6 @@ function checkOperand(expression: Expression): void {
         'WHERE looks at single rows; put the function into a subquery and its condition around it',
       );
     }
-    return false;
   });
 }
 

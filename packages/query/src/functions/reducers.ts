@@ -4,6 +4,7 @@ import type { Column, FieldType } from '@tidemark/core';
 import type { Call } from '@tidemark/influxql';
 
 import type { PointWriter } from '../batch/point-writer.ts';
+import type { AggregateFunction } from '../series-source.ts';
 import { integerOf, numberOf } from './arguments.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { MergedFirstLast } from './first-last.ts';
@@ -88,40 +89,50 @@ type ReducerRow<K extends Kind> = {
    * Value of windows without points in `fill`: 0 for counts; none if a window may have many points.
    */
   readonly fill?: 'zero' | 'never';
+  /** Its values keep the times of their points: without windows if the call is alone, or always. */
+  readonly pointTime?: 'alone' | 'always';
+  /** The source can calculate it. */
+  readonly isPushed?: K extends AggregateFunction ? true : never;
+  /** Combines the results of sources, so that reading each of them may end separately. */
+  readonly endsBySource?: true;
   /** Reads the arguments of a checked call; absent if the field is the only one. */
   readonly read?: (call: Call, tagInput: (name: string) => number) => Omit<SpecOf<K>, 'kind'>;
 };
 
+const SOURCE = { isPushed: true, endsBySource: true } as const;
+
 /** A reducer consists of its accumulator and its row. */
 const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
-  count: { type: 'integer', fill: 'zero', create: () => new CountAccumulator() },
+  count: { ...SOURCE, type: 'integer', fill: 'zero', create: () => new CountAccumulator() },
   'count-distinct': {
     type: 'integer',
     fill: 'zero',
     create: (_, context) => new CountDistinctAccumulator(context),
   },
-  sum: { create: (_, { inputType }) => new SumAccumulator(inputType) },
-  mean: { type: 'float', create: (_, { inputType }) => new MeanAccumulator(inputType) },
-  spread: { create: (_, { inputType }) => new SpreadAccumulator(inputType) },
-  min: { create: ({ kind }) => new ExtremeAccumulator(kind) },
-  max: { create: ({ kind }) => new ExtremeAccumulator(kind) },
-  first: { create: endAccumulator },
-  last: { create: endAccumulator },
+  sum: { ...SOURCE, create: (_, { inputType }) => new SumAccumulator(inputType) },
+  mean: { ...SOURCE, type: 'float', create: (_, { inputType }) => new MeanAccumulator(inputType) },
+  spread: { isPushed: true, create: (_, { inputType }) => new SpreadAccumulator(inputType) },
+  min: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
+  max: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
+  first: { ...SOURCE, pointTime: 'alone', create: endAccumulator },
+  last: { ...SOURCE, pointTime: 'alone', create: endAccumulator },
   median: { type: 'float', create: (_, context) => new MedianAccumulator(context) },
   mode: { create: (_, context) => new ModeAccumulator(context) },
   stddev: { type: 'float', create: (_, context) => new StddevAccumulator(context) },
   distinct: { fill: 'never', create: (_, context) => new DistinctAccumulator(context) },
   percentile: {
+    pointTime: 'alone',
     create: ({ percent }, context) => new PercentileAccumulator(percent, context),
     read: (call) => ({ percent: numberOf(call.arguments.at(-1)) }),
   },
   sample: {
+    pointTime: 'always',
     fill: 'never',
     create: ({ size }, context) => new SampleAccumulator(size, context),
     read: (call) => ({ size: integerOf(call.arguments.at(-1)) }),
   },
-  top: { fill: 'never', create: ranking, read: readRanking },
-  bottom: { fill: 'never', create: ranking, read: readRanking },
+  top: { fill: 'never', pointTime: 'always', create: ranking, read: readRanking },
+  bottom: { fill: 'never', pointTime: 'always', create: ranking, read: readRanking },
 };
 
 function endAccumulator(
@@ -175,6 +186,21 @@ export function hasOwnType(spec: ReducerSpec): boolean {
 /** Value of windows without points in `fill`. */
 export function fillOf(spec: ReducerSpec): ReducerRow<Kind>['fill'] {
   return REDUCERS[spec.kind].fill;
+}
+
+/** When the values of a reducer keep the times of their points. */
+export function pointTimeOf(spec: ReducerSpec): ReducerRow<Kind>['pointTime'] {
+  return REDUCERS[spec.kind].pointTime;
+}
+
+/** Whether reading may end separately in each source. */
+export function endsBySource(spec: ReducerSpec): boolean {
+  return REDUCERS[spec.kind].endsBySource === true;
+}
+
+/** The source's function for a reducer, if there is one. */
+export function pushedFunction({ kind }: ReducerSpec): AggregateFunction | undefined {
+  return REDUCERS[kind].isPushed === true ? (kind as AggregateFunction) : undefined;
 }
 
 /** A new accumulator for a group. */

@@ -6,7 +6,7 @@ import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/in
 
 import { readType } from '../analyse/prepared.ts';
 import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
-import { print } from '../analyse/print.ts';
+import { print } from '../print.ts';
 import { invalid } from '../compat-messages.ts';
 import type { Predicate } from '../series-source.ts';
 import { resolveReference } from '../analyse/build-columns.ts';

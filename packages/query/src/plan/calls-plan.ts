@@ -4,17 +4,15 @@ import { MIN_TIME } from '@tidemark/core';
 
 import type { AggregateCall } from '../analyse/columns.ts';
 import type { SeriesMerge } from '../functions/first-last.ts';
+import { pointTimeOf } from '../functions/reducers.ts';
 import { comparedInputs } from './compared-inputs.ts';
 import { mostPrefetched, rangeBefore, widenedRange } from './prefetch.ts';
 import type { SelectPlan } from './select-plan.ts';
 import { Windows } from './windows.ts';
 
-const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample']);
-const SELECTORS: ReadonlySet<string> = new Set(['min', 'max', 'first', 'last', 'percentile']);
-
 /** Whether the points of a call keep their own times in windows too. */
 export function hasPointTimes(call: AggregateCall): boolean {
-  return call.reducer !== undefined && POINT_TIME_ALWAYS.has(call.reducer.kind);
+  return call.reducer !== undefined && pointTimeOf(call.reducer) === 'always';
 }
 
 function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
@@ -54,7 +52,7 @@ export class CallsPlan {
       plan.interval === undefined &&
       plan.calls.length === 1 &&
       only?.reducer !== undefined &&
-      SELECTORS.has(only.reducer.kind);
+      pointTimeOf(only.reducer) === 'alone';
     this.auxiliary = plan.auxiliaryInputs.map((input) => {
       const wanted = plan.inputs[input]!;
       return { input, type: wanted.kind === 'field' ? wanted.type : ('string' as const) };

@@ -1,7 +1,7 @@
 // A physical plan as a tree, for EXPLAIN.
 import { formatDuration } from '@tidemark/core';
 
-import { print } from '../analyse/print.ts';
+import { print } from '../print.ts';
 import type { Predicate } from '../series-source.ts';
 import type { OpenPlan, PhysicalPlan, RowsPlan, SourcesPlan } from './physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from './select-plan.ts';

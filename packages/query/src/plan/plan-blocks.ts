@@ -1,7 +1,7 @@
 // The output of EXPLAIN for each call of a SELECT, in the recorded words.
 import { compareBytes } from '@tidemark/core';
 
-import { print } from '../analyse/print.ts';
+import { print } from '../print.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /** The reads of one call, or of the raw columns, of a plan: the lines of one block of EXPLAIN. */

@@ -1,26 +1,8 @@
 // Decides which SELECTs the source can reduce itself, to windowed partial aggregates instead of
 // rows.
-import type { ReducerSpec } from '../functions/reducers.ts';
-import type { AggregateFunction, Predicate, SourceCapabilities } from '../series-source.ts';
+import { pushedFunction } from '../functions/reducers.ts';
+import type { Predicate, SourceCapabilities } from '../series-source.ts';
 import type { SelectPlan } from './select-plan.ts';
-
-const PUSHED: ReadonlySet<string> = new Set<AggregateFunction>([
-  'count',
-  'sum',
-  'mean',
-  'min',
-  'max',
-  'first',
-  'last',
-  'spread',
-]);
-
-/** The source's function for a reducer, if there is one. */
-export function pushedFunction(reducer: ReducerSpec | undefined): AggregateFunction | undefined {
-  return reducer !== undefined && PUSHED.has(reducer.kind)
-    ? (reducer.kind as AggregateFunction)
-    : undefined;
-}
 
 /** Whether the source can answer all calls of the plan by itself. */
 export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabilities): boolean {
@@ -36,7 +18,7 @@ export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabili
   }
   const [first] = plan.calls;
   return plan.calls.every((call) => {
-    const wanted = pushedFunction(call.reducer);
+    const wanted = call.reducer && pushedFunction(call.reducer);
     return (
       wanted !== undefined &&
       capabilities.aggregateFunctions.has(wanted) &&

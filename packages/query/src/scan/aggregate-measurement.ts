@@ -4,7 +4,7 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import type { GroupKey } from '../batch/row-batch.ts';
 import { nullColumn } from '../batch/column-ops.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
-import { pushedFunction } from '../plan/push-aggregates.ts';
+import { pushedFunction } from '../functions/reducers.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
   AggregateColumn,
@@ -100,7 +100,7 @@ export function aggregateRequest(
   const known = new Map<string, number>();
   const places = plan.calls.map((call): Place | undefined => {
     const input = callField(call, plan);
-    const wanted = pushedFunction(call.reducer);
+    const wanted = call.reducer && pushedFunction(call.reducer);
     if (input === undefined || wanted === undefined) return undefined;
     const key = `${input.type} ${input.name}`;
     let at = known.get(key);

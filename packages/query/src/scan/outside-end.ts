@@ -6,17 +6,8 @@ import type { Column } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 
 import type { RowBatch } from '../batch/row-batch.ts';
+import { endsBySource } from '../functions/reducers.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-
-const OF_EACH_SOURCE: ReadonlySet<string | undefined> = new Set([
-  'count',
-  'sum',
-  'mean',
-  'min',
-  'max',
-  'first',
-  'last',
-]);
 
 /** The inputs of a plan that end separately in each source, and those that end once. */
 export type EndingInputs = {
@@ -30,7 +21,7 @@ export function endingInputs({ calls }: SelectPlan): EndingInputs {
   for (const { input, reducer } of calls) {
     if (input === undefined) continue;
     read.add(input);
-    if (!OF_EACH_SOURCE.has(reducer?.kind)) ofAll.add(input);
+    if (reducer === undefined || !endsBySource(reducer)) ofAll.add(input);
   }
   return { ofSources: [...read].filter((input) => !ofAll.has(input)), ofAll: [...ofAll] };
 }

@@ -49,3 +49,24 @@ function quote(text: string, mark: string): string {
     .replaceAll(mark, `\\${mark}`);
   return `${mark}${escaped}${mark}`;
 }
+
+const GO_TYPE_NAMES: Readonly<Record<Expression['kind'], string>> = {
+  reference: 'VarRef',
+  call: 'Call',
+  binary: 'BinaryExpr',
+  paren: 'ParenExpr',
+  distinct: 'Distinct',
+  wildcard: 'Wildcard',
+  regex: 'RegexLiteral',
+  number: 'NumberLiteral',
+  integer: 'IntegerLiteral',
+  unsigned: 'UnsignedLiteral',
+  string: 'StringLiteral',
+  boolean: 'BooleanLiteral',
+  duration: 'DurationLiteral',
+};
+
+/** Name of the kind of expression in recorded error texts: `*influxql.StringLiteral`. */
+export function recordedTypeName(expression: Expression): string {
+  return `*influxql.${GO_TYPE_NAMES[expression.kind]}`;
+}

@@ -1,0 +1,279 @@
+// Checks of the arguments of a call in a SELECT list, which the rows of `registry.ts` name.
+import { formatDuration } from '@tidemark/core';
+import type { InvalidRequest, Span } from '@tidemark/core';
+import type { Call, Expression } from '@tidemark/influxql';
+
+import { invalid } from '../compat-messages.ts';
+import { print, recordedTypeName } from '../print.ts';
+
+/** The statement that a call stands in. */
+export type CallContext = {
+  /** GROUP BY time of the statement itself. */
+  readonly hasOwnInterval: boolean;
+  /** GROUP BY time of the statement or of a statement around it. */
+  readonly hasInterval: boolean;
+  readonly limit: bigint;
+};
+
+/** Throws `InvalidRequest` unless the arguments are well formed; `inner` checks a nested call. */
+export type ArgumentCheck = (call: Call, context: CallContext, inner: (call: Call) => void) => void;
+
+/** Throws unless the number of arguments is right. */
+export function checkCount(
+  { arguments: given, name, span }: Call,
+  [least, most]: readonly [number, number],
+): void {
+  if (given.length >= least && given.length <= most) return;
+  const expected =
+    least === most
+      ? `expected ${least}`
+      : most === Infinity
+        ? `expected at least ${least}`
+        : `expected at least ${least} but no more than ${most}`;
+  throw wrong(`invalid number of arguments for ${name}, ${expected}, got ${given.length}`, span);
+}
+
+/** Anything: the arguments of mathematics are expressions. */
+export const ofNumbers: ArgumentCheck = () => undefined;
+
+/** A field first. */
+export const ofField: ArgumentCheck = (call) => checkField(call, call.arguments[0]);
+
+/** A field, or the values that DISTINCT leaves of it. */
+export const ofCount: ArgumentCheck = (call, _, inner) => {
+  const [first] = call.arguments;
+  if (first?.kind === 'distinct') return;
+  if (first?.kind === 'call' && first.name === 'distinct') inner(first);
+  else checkField(call, first);
+};
+
+export const ofPercentile: ArgumentCheck = (call) => {
+  const [first, second] = call.arguments;
+  checkField(call, first);
+  if (second?.kind !== 'integer' && second?.kind !== 'number') {
+    throw wrong('expected float argument in percentile()', (second ?? call).span);
+  }
+};
+
+export const ofSample: ArgumentCheck = (call) => {
+  const [first, second] = call.arguments;
+  checkField(call, first);
+  if (second?.kind !== 'integer') {
+    throw wrong('expected integer argument in sample()', (second ?? call).span);
+  }
+  if (second.value <= 0n) {
+    throw wrong(`sample window must be greater than 1, got ${second.value}`, second.span);
+  }
+};
+
+export const ofIntegral: ArgumentCheck = (call) => {
+  const [first, second] = call.arguments;
+  checkField(call, first);
+  if (second === undefined) return;
+  if (second.kind !== 'duration') throw wrong('second argument must be a duration', second.span);
+  checkPositive(second.nanos, second.span);
+};
+
+/** One field; counts its arguments itself. */
+export const ofDistinct: ArgumentCheck = ({ arguments: given, span }) => {
+  const [first, second] = given;
+  if (first === undefined) throw wrong('distinct function requires at least one argument', span);
+  if (second !== undefined) {
+    throw wrong('distinct function can only have one argument', second.span);
+  }
+  if (first.kind !== 'reference') throw wrong('expected field argument in distinct()', first.span);
+};
+
+/** A field, fields and tags, and how many rows. */
+export const ofRanking: ArgumentCheck = (call, { limit }) => {
+  const { name, arguments: given } = call;
+  const last = given.at(-1);
+  if (last?.kind !== 'integer') {
+    const found = last === undefined ? '' : print(last);
+    throw wrong(
+      `expected integer as last argument in ${name}(), found ${found}`,
+      (last ?? call).span,
+    );
+  }
+  if (last.value <= 0n)
+    throw wrong(`limit (${last.value}) in ${name} function must be at least 1`, last.span);
+  if (limit > 0n && last.value > limit) {
+    throw wrong(
+      `limit (${last.value}) in ${name} function can not be larger than the LIMIT (${limit}) in the select statement`,
+      last.span,
+    );
+  }
+  const [first, ...rest] = given.slice(0, -1);
+  if (first?.kind !== 'reference') {
+    const found = first === undefined ? '' : print(first);
+    throw wrong(
+      `expected first argument to be a field in ${name}(), found ${found}`,
+      (first ?? call).span,
+    );
+  }
+  for (const argument of rest) {
+    if (argument.kind !== 'reference') {
+      throw wrong(
+        `only fields or tags are allowed in ${name}(), found ${print(argument)}`,
+        argument.span,
+      );
+    }
+  }
+};
+
+/** A field, or a call under GROUP BY time: the first argument of a transformation. */
+export const ofPoints: ArgumentCheck = (call, context, inner) => {
+  const [first] = call.arguments;
+  if (first?.kind === 'call') {
+    if (!context.hasInterval) throw needsInterval(call);
+    return inner(first);
+  }
+  if (first?.kind === 'distinct') {
+    throw wrong(`expected field argument in ${call.name}()`, first.span);
+  }
+  if (context.hasOwnInterval) {
+    throw wrong(
+      `aggregate function required inside the call to ${call.name}`,
+      (first ?? call).span,
+      `with GROUP BY time() write, for example, ${call.name}(mean(…))`,
+    );
+  }
+  checkField(call, first);
+};
+
+/** Points, and perhaps a unit of time. */
+export const ofPointsPerUnit: ArgumentCheck = (call, context, inner) => {
+  const { name } = call;
+  const [, unit] = call.arguments;
+  if (unit !== undefined) {
+    if (unit.kind !== 'duration') {
+      throw wrong(
+        `second argument to ${name} must be a duration, got ${recordedTypeName(unit)}`,
+        unit.span,
+        'a duration has a unit, for example 10s',
+      );
+    }
+    checkPositive(unit.nanos, unit.span);
+  }
+  ofPoints(call, context, inner);
+};
+
+export const ofMovingAverage: ArgumentCheck = (call, context, inner) => {
+  const [, second] = call.arguments;
+  if (second?.kind !== 'integer') {
+    const got = second === undefined ? 'nothing' : recordedTypeName(second);
+    throw wrong(
+      `second argument for moving_average must be an integer, got ${got}`,
+      (second ?? call).span,
+    );
+  }
+  if (second.value <= 1n) {
+    throw wrong(`moving_average window must be greater than 1, got ${second.value}`, second.span);
+  }
+  ofPoints(call, context, inner);
+};
+
+type TechnicalArguments = {
+  /** The smallest hold period; -1 asks for the default. */
+  readonly leastHold?: bigint;
+  readonly warmUps?: readonly string[];
+};
+
+/** Points, a period, and perhaps a hold period and a kind of warm-up. */
+export function ofTechnical({
+  leastHold = 0n,
+  warmUps = ['exponential', 'simple'],
+}: TechnicalArguments = {}): ArgumentCheck {
+  return (call, context, inner) => {
+    const { name } = call;
+    const [, period, hold, warmUp] = call.arguments;
+    if (period?.kind !== 'integer') {
+      throw wrong(`${name} period must be an integer`, (period ?? call).span);
+    }
+    if (period.value < 1n) {
+      throw wrong(`${name} period must be greater than or equal to 1`, period.span);
+    }
+    if (hold !== undefined) {
+      if (hold.kind !== 'integer') {
+        throw wrong(`${name} hold period must be an integer`, hold.span);
+      }
+      if (hold.value < leastHold && hold.value !== -1n) {
+        throw wrong(`${name} hold period must be greater than or equal to ${leastHold}`, hold.span);
+      }
+    }
+    if (warmUp !== undefined) {
+      if (warmUp.kind !== 'string') {
+        throw wrong(`${name} warmup type must be a string`, warmUp.span);
+      }
+      if (!warmUps.includes(warmUp.value)) {
+        const list = warmUps.map((word) => `'${word}'`).join(' ');
+        throw wrong(`${name} warmup type must be one of: ${list}`, warmUp.span);
+      }
+    }
+    ofPoints(call, context, inner);
+  };
+}
+
+/** A call under GROUP BY time, how many predictions, and the length of a season. */
+export const ofPredictor: ArgumentCheck = (call, context, inner) => {
+  const { name } = call;
+  const [first, predictions, season] = call.arguments;
+  if (predictions?.kind !== 'integer') {
+    throw wrong(`expected integer argument as second arg in ${name}`, (predictions ?? call).span);
+  }
+  if (predictions.value <= 0n) {
+    throw wrong(
+      `second arg to ${name} must be greater than 0, got ${predictions.value}`,
+      predictions.span,
+    );
+  }
+  if (season?.kind !== 'integer') {
+    throw wrong(`expected integer argument as third arg in ${name}`, (season ?? call).span);
+  }
+  if (season.value < 0n) {
+    throw wrong(`third arg to ${name} cannot be negative, got ${season.value}`, season.span);
+  }
+  if (first?.kind !== 'call') {
+    throw wrong(
+      `must use aggregate function with ${name}`,
+      (first ?? call).span,
+      `write, for example, ${name}(mean(…), 10, 0)`,
+    );
+  }
+  if (!context.hasInterval) throw needsInterval(call);
+  inner(first);
+};
+
+function checkPositive(nanos: bigint, span: Span): void {
+  if (nanos <= 0n)
+    throw wrong(`duration argument must be positive, got ${formatDuration(nanos)}`, span);
+}
+
+function checkField(call: Call, argument: Expression | undefined): void {
+  const { name } = call;
+  switch (argument?.kind) {
+    case 'reference':
+    case 'regex':
+      return;
+    case 'wildcard':
+      if (argument.only === 'tag') {
+        throw wrong(`unable to use tag wildcard in ${name}()`, argument.span);
+      }
+      return;
+    default:
+      throw wrong(`expected field argument in ${name}()`, (argument ?? call).span);
+  }
+}
+
+function needsInterval(call: Call): InvalidRequest {
+  return wrong(
+    `${call.name} aggregate requires a GROUP BY interval`,
+    call.span,
+    'add GROUP BY time(…)',
+  );
+}
+
+/** Something is wrong with the arguments of a call. */
+function wrong(text: string, span: Span, hint?: string): InvalidRequest {
+  return invalid(text, { code: 'IQL_ARGUMENT', span, hint });
+}
