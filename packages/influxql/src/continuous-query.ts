@@ -1,8 +1,9 @@
 // CREATE CONTINUOUS QUERY: a SELECT … INTO that runs repeatedly, and its schedule.
 import { formatDuration } from '@tidemark/core';
-import type { DefinitionStatement, Expression, SelectStatement } from './ast.ts';
+import type { DefinitionStatement, SelectStatement } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { selectStatement } from './select.ts';
+import { some } from './walk.ts';
 
 type Resample = { readonly every?: bigint | undefined; readonly for?: bigint | undefined };
 
@@ -54,20 +55,7 @@ function longer(a: bigint, b: bigint | undefined): bigint {
 
 /** Whether a field calls a function. `DISTINCT name` does not count, as existing clients expect. */
 function isAggregated(statement: SelectStatement): boolean {
-  return statement.fields.some((field) => containsCall(field.expression));
-}
-
-function containsCall(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'call':
-      return true;
-    case 'binary':
-      return containsCall(expression.left) || containsCall(expression.right);
-    case 'paren':
-      return containsCall(expression.expression);
-    default:
-      return false;
-  }
+  return statement.fields.some(({ expression }) => some(expression, ({ kind }) => kind === 'call'));
 }
 
 /** The interval of GROUP BY time(…), or why it has none. */

@@ -18,4 +18,12 @@ export { isBareIdentifier, KEYWORDS } from './token.ts';
 export type { Token, TokenKind } from './token.ts';
 export { tokenize } from './tokenize.ts';
 export type { EditorToken, TokenClass } from './tokenize.ts';
-export { children, rewrite, some, walk } from './walk.ts';
+export {
+  children,
+  measurementSources,
+  rewrite,
+  rewriteSelect,
+  selectsOf,
+  some,
+  walk,
+} from './walk.ts';

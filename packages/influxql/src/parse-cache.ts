@@ -3,7 +3,7 @@
 import { ByteLru } from '@tidemark/core';
 
 import type { Expression, Literal, Query, SelectStatement, Statement } from './ast.ts';
-import type { ExplainStatement, ShowClauses, Source } from './ast.ts';
+import type { ExplainStatement, ShowClauses } from './ast.ts';
 import { limitValue } from './clauses.ts';
 import { limitOf, MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXT } from './limits.ts';
 import { MAX_REGEX_LENGTH, MAX_TOKENS } from './limits.ts';
@@ -14,7 +14,7 @@ import { checkRegexLightly } from './regex-check.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
 import type { Token } from './token.ts';
-import { rewrite, walk } from './walk.ts';
+import { rewrite, rewriteSelect, selectsOf, walk } from './walk.ts';
 
 export type CachedParseResult = ParseResult & {
   /**
@@ -144,16 +144,15 @@ function withShape(statement: Cacheable): Cacheable {
 type Bindable = ShowClauses | SelectStatement;
 
 /** Statements with conditions and limits in the order of the text, subqueries first. */
-function* bindables(statement: Cacheable | Bindable): Iterable<Bindable> {
-  if ('kind' in statement && statement.kind === 'explain') {
-    yield* bindables(statement.statement);
-    return;
+function bindables(statement: Cacheable): readonly Bindable[] {
+  switch (statement.kind) {
+    case 'explain':
+      return selectsOf(statement.statement);
+    case 'select':
+      return selectsOf(statement);
+    default:
+      return [statement];
   }
-  const { sources }: { readonly sources: readonly Source[] } = statement;
-  for (const source of sources) {
-    if (source.kind === 'subquery') yield* bindables(source.statement);
-  }
-  yield statement;
 }
 
 const LIMIT_CLAUSES = ['limit', 'offset', 'seriesLimit', 'seriesOffset'] as const;
@@ -166,7 +165,7 @@ function parametersOf(
   const byEnd = new Map(shape.parameters.map(({ token }, i) => [token.end, i]));
   const literals = new Map<number, Literal>();
   let limitCount = 0;
-  for (const bindable of statements.flatMap((statement) => [...bindables(statement)])) {
+  for (const bindable of statements.flatMap(bindables)) {
     limitCount += LIMIT_CLAUSES.filter((clause) => bindable[clause] !== undefined).length;
     if (bindable.condition === undefined) continue;
     walk(bindable.condition, (node) => {
@@ -220,38 +219,27 @@ function valueOf(literal: Literal): unknown {
 }
 
 /** The statement with these literals in its conditions, and the next limits. */
-function bindStatement<S extends Cacheable>(
-  statement: S,
+function bindStatement(
+  statement: Cacheable,
   literals: ReadonlyMap<Expression, Literal>,
   limits: bigint[],
-): S {
-  if (statement.kind === 'explain') {
-    return { ...statement, statement: bindStatement(statement.statement, literals, limits) };
-  }
-  return bindClauses<S & Bindable>(statement as S & Bindable, literals, limits);
-}
-
-function bindClauses<S extends Bindable>(
-  statement: S,
-  literals: ReadonlyMap<Expression, Literal>,
-  limits: bigint[],
-): S {
-  const written: readonly Source[] = statement.sources;
-  const sources = written.some(({ kind }) => kind === 'subquery')
-    ? written.map((source) =>
-        source.kind === 'subquery'
-          ? { ...source, statement: bindClauses(source.statement, literals, limits) }
-          : source,
-      )
-    : written;
-  const { condition } = statement;
-  const clauses = LIMIT_CLAUSES.filter((clause) => statement[clause] !== undefined);
-  return {
-    ...statement,
-    sources,
-    condition: condition && rewrite(condition, (node) => literals.get(node) ?? node),
-    ...(limits.length > 0 && Object.fromEntries(clauses.map((name) => [name, limits.shift()]))),
+): Cacheable {
+  const bound = <B extends Bindable>(one: B): B => {
+    const clauses = LIMIT_CLAUSES.filter((clause) => one[clause] !== undefined);
+    return {
+      ...one,
+      condition: one.condition && rewrite(one.condition, (node) => literals.get(node) ?? node),
+      ...(limits.length > 0 && Object.fromEntries(clauses.map((name) => [name, limits.shift()]))),
+    };
   };
+  switch (statement.kind) {
+    case 'explain':
+      return { ...statement, statement: rewriteSelect(statement.statement, { select: bound }) };
+    case 'select':
+      return rewriteSelect(statement, { select: bound });
+    default:
+      return bound(statement);
+  }
 }
 
 /**

@@ -20,6 +20,7 @@ import {
 import type { Cursor } from './cursor.ts';
 import { parseExpressionAt, parseSegments } from './expression.ts';
 import { printExpression } from './print-expression.ts';
+import { children } from './walk.ts';
 
 const CONDITION_OPERATORS: ReadonlySet<BinaryOperator> = new Set<BinaryOperator>([
   '=',
@@ -118,19 +119,11 @@ function fieldExpression(cursor: Cursor): Expression {
  * name.
  */
 function conditionOperatorIn(expression: Expression): BinaryOperator | undefined {
-  switch (expression.kind) {
-    case 'binary':
-      if (CONDITION_OPERATORS.has(expression.operator)) return expression.operator;
-      return conditionOperatorIn(expression.right) ?? conditionOperatorIn(expression.left);
-    case 'paren':
-      return conditionOperatorIn(expression.expression);
-    case 'call': {
-      const found = expression.arguments.map(conditionOperatorIn);
-      return found.findLast((operator) => operator !== undefined);
-    }
-    default:
-      return undefined;
+  if (expression.kind === 'binary' && CONDITION_OPERATORS.has(expression.operator)) {
+    return expression.operator;
   }
+  const found = children(expression).map(conditionOperatorIn);
+  return found.findLast((operator) => operator !== undefined);
 }
 
 function intoTarget(cursor: Cursor): IntoTarget {

@@ -1,5 +1,8 @@
-// Traversals of expressions: the nodes below a node, and a tree with some nodes replaced.
-import type { Expression } from './ast.ts';
+// The traversals of trees: below an expression, and through the subqueries of a SELECT. Total: a
+// new kind of node or source does not compile until it is decided here what is below it.
+import { unreachable } from '@tidemark/core';
+
+import type { Expression, MeasurementSource, SelectStatement, Source } from './ast.ts';
 
 /** Children in the order of the text. */
 export function children(expression: Expression): readonly Expression[] {
@@ -10,8 +13,34 @@ export function children(expression: Expression): readonly Expression[] {
       return [expression.expression];
     case 'call':
       return expression.arguments;
-    default:
+    case 'reference':
+    case 'distinct':
+    case 'wildcard':
+    case 'regex':
+    case 'number':
+    case 'integer':
+    case 'unsigned':
+    case 'string':
+    case 'boolean':
+    case 'duration':
       return [];
+    default:
+      return unreachable(expression);
+  }
+}
+
+/** The same node with other children, as many. */
+function withChildren(expression: Expression, changed: readonly Expression[]): Expression {
+  const [first, second] = changed;
+  switch (expression.kind) {
+    case 'binary':
+      return { ...expression, left: first!, right: second! };
+    case 'paren':
+      return { ...expression, expression: first! };
+    case 'call':
+      return { ...expression, arguments: changed };
+    default:
+      return expression;
   }
 }
 
@@ -31,26 +60,63 @@ export function rewrite(
   expression: Expression,
   change: (node: Expression) => Expression,
 ): Expression {
-  switch (expression.kind) {
-    case 'binary': {
-      const left = rewrite(expression.left, change);
-      const right = rewrite(expression.right, change);
-      const same = left === expression.left && right === expression.right;
-      return change(same ? expression : { ...expression, left, right });
-    }
-    case 'paren': {
-      const inner = rewrite(expression.expression, change);
-      return change(
-        inner === expression.expression ? expression : { ...expression, expression: inner },
-      );
-    }
-    case 'call': {
-      const given = expression.arguments;
-      const changed = given.map((argument) => rewrite(argument, change));
-      const same = changed.every((argument, i) => argument === given[i]);
-      return change(same ? expression : { ...expression, arguments: changed });
-    }
-    default:
-      return change(expression);
-  }
+  const below = children(expression);
+  const changed = changedOf(below, (child) => rewrite(child, change));
+  return change(changed === below ? expression : withChildren(expression, changed));
+}
+
+/** The statement behind those of its subqueries, in the order of the text. */
+export function selectsOf(statement: SelectStatement): readonly SelectStatement[] {
+  const inner = statement.sources.flatMap((source) =>
+    casesOf(source, { measurement: () => [], subquery: ({ statement: own }) => selectsOf(own) }),
+  );
+  return [...inner, statement];
+}
+
+/** The measurements that a statement and its subqueries read, in the order of the text. */
+export function measurementSources(statement: SelectStatement): readonly MeasurementSource[] {
+  return statement.sources.flatMap((source) =>
+    casesOf<readonly MeasurementSource[]>(source, {
+      measurement: (one) => [one],
+      subquery: ({ statement: own }) => measurementSources(own),
+    }),
+  );
+}
+
+/** What is changed in a statement and its subqueries. */
+export type SelectChanges = {
+  readonly measurement?: (source: MeasurementSource) => MeasurementSource;
+  /** Is given the statement with changed sources. */
+  readonly select?: (statement: SelectStatement) => SelectStatement;
+};
+
+/** Rebuilds a statement, its sources first. */
+export function rewriteSelect(statement: SelectStatement, changes: SelectChanges): SelectStatement {
+  const { measurement = same, select = same } = changes;
+  const sources = changedOf(statement.sources, (source) =>
+    casesOf<Source>(source, {
+      measurement,
+      subquery: (one) => ({ ...one, statement: rewriteSelect(one.statement, changes) }),
+    }),
+  );
+  return select(sources === statement.sources ? statement : { ...statement, sources });
+}
+
+/** What is done with each kind of source. */
+type SourceCases<R> = {
+  readonly [K in Source['kind']]: (source: Extract<Source, { readonly kind: K }>) => R;
+};
+
+function casesOf<R>(source: Source, cases: SourceCases<R>): R {
+  return source.kind === 'subquery' ? cases.subquery(source) : cases.measurement(source);
+}
+
+/** The same list where nothing in it changes. */
+function changedOf<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+  const changed = list.map(change);
+  return changed.every((item, i) => item === list[i]) ? list : changed;
+}
+
+function same<T>(value: T): T {
+  return value;
 }

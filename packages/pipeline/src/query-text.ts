@@ -1,7 +1,7 @@
 // Checks the text of a query node when its task starts: one SELECT, only from databases that the
 // task may read.
-import { parseQuery } from '@tidemark/influxql';
-import type { SelectStatement, Source } from '@tidemark/influxql';
+import { measurementSources, parseQuery } from '@tidemark/influxql';
+import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 import { didYouMean } from './evaluate/hints.ts';
 import type { NodeDiagnostic } from './definition/node-diagnostic.ts';
 
@@ -70,11 +70,10 @@ function misfitOf(message: string): Misfit {
 type Asked = { readonly text: string; readonly dbrps: readonly Dbrp[] };
 
 function checkSources(select: SelectStatement, asked: Asked): readonly NodeDiagnostic[] {
-  return select.sources.flatMap((source) => checkSource(source, asked));
+  return measurementSources(select).flatMap((source) => checkSource(source, asked));
 }
 
-function checkSource(source: Source, asked: Asked): readonly NodeDiagnostic[] {
-  if (source.kind === 'subquery') return checkSources(source.statement, asked);
+function checkSource(source: MeasurementSource, asked: Asked): readonly NodeDiagnostic[] {
   const { text, dbrps } = asked;
   const { database = '', retentionPolicy = '' } = source;
   const isAllowed = dbrps.some(

@@ -1,7 +1,7 @@
 // The text of a query node's query for one time range.
 import { floorMod, formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import { parseQuery, printStatement } from '@tidemark/influxql';
+import { measurementSources, parseQuery, printStatement } from '@tidemark/influxql';
 import type { Expression, Fill, SelectStatement } from '@tidemark/influxql';
 import type { AskedQuery, QueryDimension } from '@tidemark/pipeline';
 import { UNKNOWN_DATABASE } from '../access/data-access.ts';
@@ -142,11 +142,5 @@ export function databasesOfQuery(text: string): readonly string[] {
   const { query } = parseQuery(text);
   const [statement] = query.statements;
   if (statement?.kind !== 'select') return [UNKNOWN_DATABASE];
-  return [...new Set(databasesOfSelect(statement))];
-}
-
-function databasesOfSelect({ sources }: SelectStatement): readonly string[] {
-  return sources.flatMap((source) =>
-    source.kind === 'subquery' ? databasesOfSelect(source.statement) : (source.database ?? []),
-  );
+  return [...new Set(measurementSources(statement).flatMap(({ database }) => database ?? []))];
 }

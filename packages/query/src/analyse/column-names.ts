@@ -1,23 +1,20 @@
 // Names of result columns.
+import { children } from '@tidemark/influxql';
 import type { Expression } from '@tidemark/influxql';
 
 /** The default name of a column: names of references and calls in it, joined by `_`. */
 export function columnName(expression: Expression): string {
   switch (expression.kind) {
     case 'reference':
-      return expression.name;
     case 'call':
       return expression.name;
     case 'distinct':
       return 'distinct';
-    case 'paren':
-      return columnName(expression.expression);
-    case 'binary':
-      return [columnName(expression.left), columnName(expression.right)]
+    default:
+      return children(expression)
+        .map(columnName)
         .filter((name) => name !== '')
         .join('_');
-    default:
-      return '';
   }
 }
 

@@ -1,7 +1,8 @@
 // Full names of measurements: database and retention policy from the statement, the request or the
 // catalog.
 import { Forbidden } from '@tidemark/core';
-import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
+import { rewriteSelect } from '@tidemark/influxql';
+import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 
 import {
   SYSTEM_SOURCES,
@@ -68,16 +69,16 @@ export function normaliseSelect(
   statement: SelectStatement,
   context: QueryContext,
 ): SelectStatement {
-  const sources: Source[] = statement.sources.map((source) => {
-    if (source.kind === 'subquery') {
-      return { ...source, statement: normaliseSelect(source.statement, context) };
-    }
-    const { database, retentionPolicy } = resolveMeasurement(source, context);
-    return { ...source, database, retentionPolicy };
+  return rewriteSelect(statement, {
+    measurement: (source) => {
+      const { database, retentionPolicy } = resolveMeasurement(source, context);
+      return { ...source, database, retentionPolicy };
+    },
+    select: (one) =>
+      one.into === undefined
+        ? one
+        : { ...one, into: { ...one.into, ...resolveTarget(one.into, context) } },
   });
-  if (statement.into === undefined) return { ...statement, sources };
-  const { database, retentionPolicy } = resolveTarget(statement.into, context);
-  return { ...statement, sources, into: { ...statement.into, database, retentionPolicy } };
 }
 
 /** Database and policy that INTO writes to. */

@@ -2,6 +2,7 @@
 // if the source of series has them cached.
 import { forEachBatch } from '../operator.ts';
 import type { Steps } from '../operator.ts';
+import { measurementSources } from '@tidemark/influxql';
 import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
@@ -29,20 +30,7 @@ export function* loadNames(
   context: QueryContext,
 ): Steps<NamesBySource> {
   const found = new Map<MeasurementSource, SourceNames>();
-  yield* addNames(statement, context, found);
-  return found;
-}
-
-function* addNames(
-  { sources }: SelectStatement,
-  context: QueryContext,
-  found: Map<MeasurementSource, SourceNames>,
-): Steps {
-  for (const source of sources) {
-    if (source.kind === 'subquery') {
-      yield* addNames(source.statement, context, found);
-      continue;
-    }
+  for (const source of measurementSources(statement)) {
     context.signal.throwIfAborted();
     const set = resolveMeasurement(source, context);
     const { database, retentionPolicy, name, pattern } = set;
@@ -60,6 +48,7 @@ function* addNames(
       isMissing && context.onFinding !== undefined ? yield* namesIn(set, context) : undefined;
     found.set(source, { set, measurements, existing });
   }
+  return found;
 }
 
 function* namesIn(

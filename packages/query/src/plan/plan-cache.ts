@@ -2,7 +2,7 @@
 // (`SelectStatement.shape`), as long as their sources have the same fields and tags.
 import { ByteLru } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { some } from '@tidemark/influxql';
+import { selectsOf, some } from '@tidemark/influxql';
 import type { SelectStatement } from '@tidemark/influxql';
 
 import { bindSelect } from '../analyse/bound.ts';
@@ -148,11 +148,10 @@ function keepPlan(
 }
 
 /** Whether more than ranges depends on the time when the statement is run. */
-function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
-  return (
-    dimensions.some((dimension) =>
-      some(dimension, (node) => node.kind === 'call' && node.name === 'now'),
-    ) || sources.some((source) => source.kind === 'subquery' && dependsOnNow(source.statement))
+function dependsOnNow(statement: SelectStatement): boolean {
+  const dimensions = selectsOf(statement).flatMap((one) => one.dimensions);
+  return dimensions.some((dimension) =>
+    some(dimension, (node) => node.kind === 'call' && node.name === 'now'),
   );
 }
 
@@ -160,14 +159,13 @@ function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
  * The limits of all statements with a function that selects by rank: `top(v, 3)` refuses a smaller
  * one.
  */
-function limitsOfRankings({ fields, limit = 0n, sources }: SelectStatement): string {
-  const isRanked = fields.some(({ expression }) =>
-    some(expression, (node) => node.kind === 'call' && isRanking(node.name)),
+function limitsOfRankings(statement: SelectStatement): string {
+  const ranked = selectsOf(statement).filter(({ fields }) =>
+    fields.some(({ expression }) =>
+      some(expression, (node) => node.kind === 'call' && isRanking(node.name)),
+    ),
   );
-  const inner = sources.map((source) =>
-    source.kind === 'subquery' ? limitsOfRankings(source.statement) : '',
-  );
-  return [isRanked ? `${limit},` : '', ...inner].join('');
+  return ranked.map(({ limit = 0n }) => limit).join();
 }
 
 /** The schemas from the sources' names, those of subqueries in their place. */

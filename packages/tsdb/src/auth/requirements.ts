@@ -1,5 +1,6 @@
 // Rights that statements need, from the rows of their kinds (statements/registry.ts).
-import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
+import { measurementSources, selectsOf } from '@tidemark/influxql';
+import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 
 import { canRead, canWrite, isAdmin } from './identity.ts';
 import type { Identity } from './identity.ts';
@@ -54,13 +55,12 @@ export const readsShown: Requires<{
   return [{ kind: 'read', database }, ...readsSources(statement.sources ?? [], database)];
 };
 
-export const selects: Requires<SelectStatement> = (statement, database) => {
-  const reads = readsSources(statement.sources, database);
-  const { into } = statement;
-  return into === undefined
-    ? reads
-    : [...reads, { kind: 'write', database: into.database ?? database }];
-};
+export const selects: Requires<SelectStatement> = (statement, database) => [
+  ...readsSources(measurementSources(statement), database),
+  ...selectsOf(statement).flatMap(({ into }): readonly Requirement[] =>
+    into === undefined ? [] : [{ kind: 'write', database: into.database ?? database }],
+  ),
+];
 
 /**
  * The rights that each of its runs needs, and READ on the database that it belongs to. Names
@@ -74,10 +74,9 @@ export const createsContinuousQuery: Requires<{
   ...selects(statement, requested === '' ? database : requested),
 ];
 
-function readsSources(sources: readonly Source[], database: string): readonly Requirement[] {
-  return sources.flatMap((source): readonly Requirement[] =>
-    source.kind === 'subquery'
-      ? selects(source.statement, database)
-      : [{ kind: 'read', database: source.database ?? database }],
-  );
+function readsSources(
+  sources: readonly MeasurementSource[],
+  requested: string,
+): readonly Requirement[] {
+  return sources.map(({ database = requested }) => ({ kind: 'read', database }));
 }

@@ -1,8 +1,8 @@
 // Statements with every name qualified: continuous queries are stored in this form, so that later
 // defaults do not change them.
 import { NotFound } from '@tidemark/core';
-import { printStatement } from '@tidemark/influxql';
-import type { DefinitionStatement, SelectStatement, Source, Statement } from '@tidemark/influxql';
+import { printStatement, rewriteSelect } from '@tidemark/influxql';
+import type { DefinitionStatement, SelectStatement, Statement } from '@tidemark/influxql';
 
 import { requireDatabase } from '../catalog/databases.ts';
 import { findPolicy } from '../catalog/model.ts';
@@ -53,15 +53,10 @@ type Scope = {
 };
 
 function qualifySelect(select: SelectStatement, scope: Scope): SelectStatement {
-  return {
-    ...select,
-    into: select.into === undefined ? undefined : { ...select.into, ...place(select.into, scope) },
-    sources: select.sources.map((source): Source =>
-      source.kind === 'subquery'
-        ? { ...source, statement: qualifySelect(source.statement, scope) }
-        : { ...source, ...place(source, scope) },
-    ),
-  };
+  return rewriteSelect(select, {
+    measurement: (source) => ({ ...source, ...place(source, scope) }),
+    select: (one) => ({ ...one, into: one.into && { ...one.into, ...place(one.into, scope) } }),
+  });
 }
 
 function place(
