@@ -182,3 +182,21 @@ test('what is dropped is gone from memory and log too, and its names are free ag
   await storage.reopen('crash');
   expect(await scanRows(storage.engine, 'm', [['f', 'string']])).toEqual([['m,t=a', 1n, 'text']]);
 });
+
+test.each(['close', 'crash'] as const)(
+  'the id of a dropped shard is given to no other, not even after a %s',
+  async (end) => {
+    const largest = async (): Promise<number> =>
+      Math.max(...(await storage.engine.shards()).map(({ id }) => id));
+    let last = await largest();
+    for (let round = 0; round < 2; round++) {
+      await storage.engine.dropShard(last);
+      await storage.reopen(end);
+      await write(storage.engine, 'm v=1 1\n', { id: 20 + round, database: `new${round}` });
+      const next = await largest();
+
+      expect(next).toBeGreaterThan(last);
+      last = next;
+    }
+  },
+);
