@@ -44,8 +44,8 @@ export function* executeSelect(
 /**
  * Reads whole series, each a group of its own. What the reader keeps counts in the same execution.
  */
-export function executeSeries(read: SeriesRead, execution: ExecutionContext): Operator<RowBatch> {
-  return execute(planSeries(read), execution);
+export function* executeSeries(read: SeriesRead, execution: ExecutionContext): Operator<RowBatch> {
+  yield* execute(yield* planSeries(read, execution.query), execution);
 }
 
 /** Runs a SHOW statement about the schema. */

@@ -1,5 +1,6 @@
 // Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
 export { executeExplain, executeSelect, executeSeries, executeShow } from './executor.ts';
+export type { SeriesRead } from './plan/plan-series.ts';
 export { answerText } from './answer.ts';
 export { ExecutionContext } from './execution/execution-context.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
@@ -46,15 +47,7 @@ export type {
 } from './result.ts';
 export { Driver, eachBatch, eachPulled } from './driver.ts';
 export type { Pulled, Supervision } from './driver.ts';
-export {
-  flatMapBatches,
-  forEachBatch,
-  isPause,
-  mapBatches,
-  nextBatch,
-  waitFor,
-  waitForChange,
-} from './operator.ts';
+export { flatMapBatches, isPause, nextBatch, waitFor, waitForChange } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';
 export type { MeasurementNames } from './measurement-names.ts';

@@ -61,6 +61,9 @@ export const PLAN_BYTES_MAX = 64 * 1024;
 /** Memory of all cached plans; the least recently used ones are dropped first. */
 export const PLAN_CACHE_BYTES = 16 * 1024 * 1024;
 
+/** Keys of the shapes of reads of whole series. */
+export const SERIES_SHAPES_BYTES = 1024 * 1024;
+
 /** How long operators on the main thread work before they let others run. */
 export const SLICE_MS = 4;
 

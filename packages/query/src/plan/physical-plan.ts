@@ -162,7 +162,8 @@ function haveDistinctNames({ sources }: SelectPlan): boolean {
   return names.size === sources.length;
 }
 
-function inNameOrder({ sources, descending }: SelectPlan): readonly SourcePlan[] {
+/** Sources in the order of their names, which is that of the answer. */
+export function inNameOrder({ sources, descending }: SelectPlan): readonly SourcePlan[] {
   if (sources.length === 1) return sources;
   const direction = descending ? -1 : 1;
   const name = (source: SourcePlan): string =>

@@ -1,48 +1,80 @@
-// The plan for reading whole series in the order of their keys, which no SELECT does. Remote reads
-// use it.
+// The plan for reading whole series in the order of their keys, which no SELECT does: that of the
+// SELECT with the same conditions, with other rows. Remote reads use it.
+import { assert, ByteLru, MAX_TIME, MIN_TIME } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import type { BinaryOperator, Expression, MeasurementSource } from '@tidemark/influxql';
 
-import type { FieldRef, MeasurementRef, Predicate } from '../series-source.ts';
+import type { QueryContext } from '../context.ts';
+import { SERIES_SHAPES_BYTES } from '../limits.ts';
+import type { Steps } from '../operator.ts';
+import { inNameOrder } from './physical-plan.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
-import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
+import { planStatement } from './plan-statement.ts';
 
-/** A read of one field of the series of some measurements. */
+/** A read of one field, as floats, of the series of some measurements. */
 export type SeriesRead = {
-  /** In the order of the answer. */
-  readonly measurements: readonly MeasurementRef[];
-  readonly field: FieldRef;
+  readonly source: Omit<MeasurementSource, 'kind' | 'span'>;
+  /** Whether a measurement of the source is read. */
+  readonly isRead: (measurement: string) => boolean;
+  readonly field: string;
   readonly range: TimeRange;
-  /** Conditions on tags. */
-  readonly where: Predicate | undefined;
+  readonly tags: readonly TagCondition[];
 };
 
-/** The only plan for such a read. */
-export function planSeries({ measurements, field, range, where }: SeriesRead): PhysicalPlan {
-  const { name, type } = field;
-  const sources = measurements.map((measurement): MeasurementPlan => {
-    return { kind: 'measurement', measurement, tagKeys: new Set(), shards: [] };
-  });
-  const expression = { kind: 'column', index: 0, type } as const;
-  const select: SelectPlan = {
-    sources,
-    inputs: [{ kind: 'field', name, type }],
-    selectedInputCount: 1,
-    condition: { pushed: where, residual: undefined, whole: undefined },
-    calls: [],
-    auxiliaryInputs: [],
-    outputs: [{ name, expression, type, isTag: false, isIntoTag: false }],
-    timeColumnName: 'time',
-    dimensions: [],
-    range,
-    readableRange: undefined,
-    interval: undefined,
-    zone: undefined,
-    fill: { kind: 'none' },
-    descending: false,
-    limit: 0,
-    offset: 0,
-    seriesLimit: 0,
-    seriesOffset: 0,
-  };
+export type TagCondition = {
+  readonly key: string;
+  readonly operator: '=' | '!=' | '=~' | '!~';
+  /** A pattern behind `=~` and `!~`. */
+  readonly value: string;
+};
+
+/** What the statements of reads that differ only in values and times have in common. */
+const SHAPES = new ByteLru<string, object>(SERIES_SHAPES_BYTES);
+
+/** Waits only for the names of the measurements. */
+export function* planSeries(read: SeriesRead, context: QueryContext): Steps<PhysicalPlan> {
+  const { select: planned } = yield* planStatement(statementOf(read), context);
+  const sources = inNameOrder(planned).flatMap((source) =>
+    source.kind === 'measurement' && read.isRead(source.measurement.measurement) ? source : [],
+  );
+  const select = { ...planned, sources };
+  assert(select.condition.residual === undefined, 'the source tests tags');
+  const field = { name: read.field, type: 'float' } as const;
   return { select, rows: { kind: 'series', select, field, sources } };
+}
+
+const span = { start: 0, end: 0 };
+
+function statementOf({ source, field, range: { start, end }, tags }: SeriesRead) {
+  const conditions = tags.map(({ key, operator, value }) =>
+    comparison(
+      { kind: 'reference', name: key, cast: 'tag', span },
+      operator,
+      operator === '=' || operator === '!='
+        ? { kind: 'string', value, span }
+        : { kind: 'regex', pattern: value, span },
+    ),
+  );
+  const time: Expression = { kind: 'reference', name: 'time', span };
+  const bound = (value: bigint): Expression => ({ kind: 'integer', value, span });
+  if (start > MIN_TIME) conditions.push(comparison(time, '>=', bound(start)));
+  if (end < MAX_TIME) conditions.push(comparison(time, '<=', bound(end)));
+  const [first, ...others] = conditions;
+  const condition = first && others.reduce((left, right) => comparison(left, 'AND', right), first);
+  const id = JSON.stringify([source, field, tags.map(({ key, operator }) => [key, operator])]);
+  let shape = SHAPES.get(id);
+  if (shape === undefined) SHAPES.set(id, (shape = {}), id.length);
+  return {
+    kind: 'select',
+    fields: [{ expression: { kind: 'reference', name: field, cast: 'float', span }, span }],
+    sources: [{ kind: 'measurement', ...source, span }],
+    condition,
+    dimensions: [],
+    shape,
+    span,
+  } as const;
+}
+
+function comparison(left: Expression, operator: BinaryOperator, right: Expression): Expression {
+  return { kind: 'binary', operator, left, right, span };
 }

@@ -152,6 +152,46 @@ test('what was not written remotely is found by its name too', async () => {
   ]);
 });
 
+test('a read with other values and times has the plan of its shape', async () => {
+  const panel = (value: string, endMs: bigint) =>
+    read(
+      [
+        { kind: '=', name: '__name__', value: 'up' },
+        { kind: '=', name: 'job', value },
+      ],
+      0n,
+      endMs,
+    );
+  await panel('a', 10_000n);
+  const before = await planCounters();
+  const found = [await panel('b', 9000n), await panel('a', 1000n)];
+  const after = await planCounters();
+
+  expect(
+    found.map((series) => series.map(({ samples }) => samples.map(({ value }) => value))),
+  ).toEqual([[[2]], [[1]]]);
+  expect([after.hits - before.hits, after.misses - before.misses]).toEqual([2, 0]);
+});
+
+async function planCounters(): Promise<{ readonly hits: number; readonly misses: number }> {
+  const { json } = await service.query(`SHOW STATS FOR 'plans'`);
+  const [{ columns, values }] = json.results[0].series;
+  const of = (name: string): number => values[0][columns.indexOf(name)];
+  return { hits: of('hits'), misses: of('misses') };
+}
+
+test.each([
+  ['a metric that is called like a system source', '_tags', []],
+  ['a label that no series has', 'up', [{ kind: '!=', name: 'time', value: 'now' }]],
+] as const)('%s is read', async (_, name, matchers) => {
+  const one = { labels: labels({ __name__: '_tags' }), samples: [{ value: 7, timestampMs: 1n }] };
+  expect((await post('/api/v1/prom/write', writeWriteRequest([one]))).status).toBe(204);
+
+  const found = await read([{ kind: '=', name: '__name__', value: name }, ...matchers]);
+
+  expect(found.length).toBe(name === 'up' ? 2 : 1);
+});
+
 test('points are ordinary points', async () => {
   const { json } = await service.query("SELECT value FROM up WHERE job = 'a'", {
     db: 'p',

@@ -1,14 +1,8 @@
 // A remote read: matchers become a scan of the field `value` of the selected measurements.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, textBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import {
-  executeSeries,
-  ExecutionContext,
-  flatMapBatches,
-  forEachBatch,
-  textMatcher,
-} from '@tidemark/query';
-import type { Predicate, QueryContext, Steps } from '@tidemark/query';
+import { executeSeries, ExecutionContext, flatMapBatches, textMatcher } from '@tidemark/query';
+import type { QueryContext, SeriesRead, Steps } from '@tidemark/query';
 
 import { labelFields, sampleFields } from './messages.ts';
 import type { EncodedSeries, Label, Matcher, RemoteQuery } from './messages.ts';
@@ -23,6 +17,7 @@ export type ReadTarget = { readonly database: string; readonly retentionPolicy: 
 const SAMPLE_BYTES = 64;
 const SERIES_BYTES = 512;
 const LABEL_COPIES = 4;
+const TIME = 'time';
 
 /** Runs the queries of a request; all samples are held until the answer is sent. */
 export function* runRemoteQueries(
@@ -37,17 +32,27 @@ export function* runRemoteQueries(
 }
 
 function* runRemoteQuery(
-  query: RemoteQuery,
+  { matchers, ...query }: RemoteQuery,
   target: ReadTarget,
   execution: ExecutionContext,
 ): Steps<readonly EncodedSeries[]> {
-  const names = yield* measurementsOf(query, target, execution.query);
+  const names = matchers.filter(({ name }) => name === METRIC_LABEL);
+  const times = matchers.filter(({ name }) => name.toLowerCase() === TIME);
+  // No series has a tag of this name.
+  if (!times.every((matcher) => fits('', matcher))) return [];
+  const others = matchers.filter((matcher) => !names.includes(matcher) && !times.includes(matcher));
   const batches = executeSeries(
     {
-      measurements: names.map((measurement) => ({ ...target, measurement })),
-      field: { name: VALUE_FIELD, type: 'float' },
+      source: { ...target, ...measurementsOf(names) },
+      // Points that came another way do not have their name as a tag too: sources cannot tell.
+      isRead: (measurement) => names.every((matcher) => fits(measurement, matcher)),
+      field: VALUE_FIELD,
       range: rangeOf(query),
-      where: predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL)),
+      tags: others.map(({ kind, name, value }) => ({
+        key: name,
+        operator: kind,
+        value: kind === '=' || kind === '!=' ? value : anchored(value),
+      })),
     },
     execution,
   );
@@ -69,7 +74,7 @@ function* runRemoteQuery(
   return series;
 }
 
-function rangeOf({ startMs, endMs }: RemoteQuery): TimeRange {
+function rangeOf({ startMs, endMs }: Pick<RemoteQuery, 'startMs' | 'endMs'>): TimeRange {
   const clamp = (time: bigint): bigint =>
     time < MIN_TIME ? MIN_TIME : time > MAX_TIME ? MAX_TIME : time;
   return {
@@ -81,37 +86,15 @@ function rangeOf({ startMs, endMs }: RemoteQuery): TimeRange {
 /** Regular expressions of Prometheus match whole values. */
 const anchored = (pattern: string): string => `^(?:${pattern})$`;
 
-function predicateOf(matchers: readonly Matcher[]): Predicate | undefined {
-  let predicate: Predicate | undefined;
-  for (const { kind, name, value } of matchers) {
-    const leaf: Predicate =
-      kind === '=' || kind === '!='
-        ? { kind: 'tag', key: name, operator: kind, value }
-        : { kind: 'tag-regex', key: name, operator: kind, pattern: anchored(value) };
-    predicate = predicate === undefined ? leaf : { kind: 'and', left: predicate, right: leaf };
-  }
-  return predicate;
-}
-
-/** An exact name needs no look-up; anything else asks the schema. */
-function* measurementsOf(
-  query: RemoteQuery,
-  target: ReadTarget,
-  { snapshot, signal }: QueryContext,
-): Steps<readonly string[]> {
-  const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
-  // Points of other protocols do not have their name as a tag too: sources cannot tell.
-  const isNamed = (measurement: string): boolean =>
-    matchers.every((matcher) => fits(measurement, matcher));
-  const exact = matchers.find(({ kind }) => kind === '=');
-  if (exact !== undefined) return [exact.value].filter(isNamed);
-  const pattern = matchers.find(({ kind }) => kind === '=~')?.value;
-  const filter = { ...target, measurementPattern: pattern && anchored(pattern) };
-  const names: string[] = [];
-  yield* forEachBatch(snapshot.schema({ kind: 'measurements', filter }, { signal }), (batch) => {
-    if (batch.kind === 'measurements') names.push(...batch.names.filter(isNamed));
-  });
-  return names;
+/** An exact name needs no search; that of a system source only a pattern may have. */
+function measurementsOf(
+  matchers: readonly Matcher[],
+): Pick<SeriesRead['source'], 'name' | 'pattern'> {
+  const exact = matchers.find(({ kind }) => kind === '=')?.value;
+  if (exact !== undefined && !exact.startsWith('_')) return { name: exact };
+  const pattern =
+    exact?.replaceAll(/[^\w]/g, '\\$&') ?? matchers.find(({ kind }) => kind === '=~')?.value;
+  return { pattern: anchored(pattern ?? '.*') };
 }
 
 function fits(text: string, { kind, value }: Matcher): boolean {
