@@ -11,7 +11,7 @@ import { answered, isUnanswered } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './nats-coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import { LIMITS } from './limits.ts';
-import { isSuperseded } from './register.ts';
+import { deleteMessage, isSuperseded } from './register.ts';
 import { Superseded } from './coordinator.ts';
 import type { AppendOptions, LogEnds, LogRecord, ReadOptions, SharedLog } from './coordinator.ts';
 
@@ -29,6 +29,9 @@ const LEVEL = 'Tidemark-Level';
 const AHEAD_BYTES = 32 * 1024 * 1024;
 const AHEAD_MESSAGES_MIN = 4;
 const AHEAD_MESSAGES_MAX = 200;
+
+/** Messages that are deleted at the same time. */
+const DELETED_AT_ONCE = 64;
 
 /** After this much silence, check that the stream still exists. */
 const SILENCE_MS = 500;
@@ -218,8 +221,22 @@ export class MessageLog implements SharedLog {
   /** Purges all messages before a number. */
   async purge(before: number): Promise<void> {
     const { stream } = this.#place;
-    const { manager } = this.#access;
-    await answered(`shorten ${stream}`, manager.streams.purge(stream, { seq: before }));
+    const { manager, purgesExactly } = this.#access;
+    if (purgesExactly)
+      await answered(`shorten ${stream}`, manager.streams.purge(stream, { seq: before }));
+    else await this.#deleteBefore(before);
+  }
+
+  /** As `purge`, one message at a time. */
+  async #deleteBefore(before: number): Promise<void> {
+    const { first, last } = await this.ends();
+    const end = Math.min(before, last + 1);
+    for (let next = first; next < end; next += DELETED_AT_ONCE) {
+      const count = Math.min(DELETED_AT_ONCE, end - next);
+      await Promise.all(
+        Array.from({ length: count }, (_, i) => deleteMessage(this.#access, this.#place, next + i)),
+      );
+    }
   }
 
   /** The largest record that fits one message. */

@@ -57,9 +57,14 @@ export class NatsCoordinator implements Coordinator {
     try {
       const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
       const client = jetstream(connection, { timeout: LIMITS.requestMs.value });
-      const [register, changes, points] = await openStreams({ manager, client }, options);
+      const [register, changes, points] = await openStreams(manager, options);
       const payloadBytesMax = connection.info?.max_payload ?? 1_048_576;
-      const access = { client, manager, bytesMax: payloadBytesMax - MESSAGE_FRAME_BYTES };
+      const access: StreamAccess = {
+        client,
+        manager,
+        bytesMax: payloadBytesMax - MESSAGE_FRAME_BYTES,
+        purgesExactly: options.replicas === 1 || purgesExactly(connection.info?.version ?? ''),
+      };
       return new NatsCoordinator(connection, {
         register: new Register(access, register),
         changes: new MessageLog(access, changes),
@@ -97,6 +102,12 @@ export type StreamAccess = {
   readonly manager: JetStreamManager;
   /** The largest payload of a message. */
   readonly bytesMax: number;
+  /**
+   * Whether a server that was restarted purges what it was asked to. Replicated streams of versions
+   * before 2.9.18 repeat a purge as one of all messages that they had then
+   * (https://github.com/nats-io/nats-server/issues/4196).
+   */
+  readonly purgesExactly: boolean;
 };
 
 async function connectTo({
@@ -128,6 +139,16 @@ async function connectTo({
   }
 }
 
+/** The first version whose replicated streams do, see `StreamAccess`. */
+const PURGES_EXACTLY_FROM = [2, 9, 18];
+
+/** `version` is that of a server, such as `2.9.10`. */
+export function purgesExactly(version: string): boolean {
+  const parts = version.split(/[.-]/).map(Number);
+  const at = PURGES_EXACTLY_FROM.findIndex((least, i) => parts[i] !== least);
+  return at < 0 || (parts[at] ?? 0) > (PURGES_EXACTLY_FROM[at] ?? 0);
+}
+
 function serverOf(url: string): string {
   const { hostname, port } = parse(url);
   return `${hostname}:${port === '' ? '4222' : port}`;
@@ -151,7 +172,7 @@ function unavailable(urls: readonly string[], error: unknown): Unavailable {
 }
 
 async function openStreams(
-  { manager }: Pick<StreamAccess, 'manager' | 'client'>,
+  manager: JetStreamManager,
   { name, replicas }: CoordinatorOptions,
 ): Promise<readonly [StreamPlace, StreamPlace, StreamPlace]> {
   const stream = `TIDEMARK_${name}`;

@@ -60,17 +60,36 @@ export class Register implements SharedRegister {
     }
   }
 
-  /** Removes a value. */
+  /** Removes a value; one that is set meanwhile stays. */
   async remove(key: string): Promise<void> {
-    const { manager } = this.#access;
-    const filter = this.#subjectOf(key);
-    await answered(`forget ${filter}`, manager.streams.purge(this.#place.stream, { filter }));
+    const entry = await this.get(key);
+    if (entry !== undefined) await deleteMessage(this.#access, this.#place, entry.revision);
   }
 
   #subjectOf(key: string): string {
     return `${this.#place.subject}.${key}`;
   }
 }
+
+/**
+ * Deletes a message, which may be gone already. Purging by a filter or up to a number is not safe
+ * with every server, see `purgesExactly`.
+ */
+export async function deleteMessage(
+  { manager }: StreamAccess,
+  { stream }: StreamPlace,
+  sequence: number,
+): Promise<void> {
+  try {
+    const deleting = manager.streams.deleteMessage(stream, sequence, false);
+    await answered(`delete message ${sequence} of ${stream}`, deleting);
+  } catch (error) {
+    if (!GONE.some((code) => isApiError(error, code))) throw error;
+  }
+}
+
+/** "sequence … not found", and what the store says of a message that was deleted. */
+const GONE = [10_043, 10_057];
 
 /** Whether the stream ends with another number than the writer expected. */
 export function isSuperseded(error: unknown): boolean {

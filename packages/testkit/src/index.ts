@@ -4,6 +4,7 @@ export { BROWSER_ARGUMENTS } from './browser.ts';
 export { EVERYTHING_ALLOWED } from './allowed.ts';
 export { TestClock } from './clock.ts';
 export { CuttableLink, TestCoordinator } from './coordinator.ts';
+export { TestCoordinators } from './coordinators.ts';
 export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
 export { startInfluxdb } from './influxdb.ts';

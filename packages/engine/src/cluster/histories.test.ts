@@ -299,6 +299,39 @@ test.runIf(hasPrograms('nats-server'))(
   },
 );
 
+test.runIf(hasPrograms('nats-server'))(
+  'a coordinator that lost the identity of the cluster, and has its log, is given it again',
+  async () => {
+    const cluster = await TestCluster.open();
+    try {
+      const instance = await cluster.start({ cluster: { lease: '1s' } });
+      const { engine, link } = instance;
+      expect((await engine.call('POST', '/engine/v1/templates', template('kept'))).status).toBe(
+        200,
+      );
+      const identity = (): Promise<string | undefined> =>
+        cluster.withCoordinator(async ({ register }) => (await register.get('identity'))?.text);
+      const before = await identity();
+      await cluster.withCoordinator(({ register }) => register.remove('identity'));
+
+      // It leads again when it can reach the coordinator.
+      link.cut();
+      await eventually('no leader', async () =>
+        (await engine.call('GET', '/health')).status === 503 ? true : undefined,
+      );
+      link.restore();
+
+      await eventually('a leader', async () =>
+        (await engine.call('GET', '/health')).status === 200 ? true : undefined,
+      );
+      expect(await identity()).toBe(before);
+      expect((await engine.call('GET', '/engine/v1/templates/kept')).status).toBe(200);
+    } finally {
+      await cluster.close();
+    }
+  },
+);
+
 test('somebody has to look at another history', () => {
   expect([isStuck(new OtherHistory('x')), isStuck(new Unavailable('x'))]).toEqual([true, false]);
 });

@@ -44,6 +44,16 @@ export async function shareIdentity(
   return identity;
 }
 
+/** Stores the identity again; returns what is stored. Throws as `requireKey`. */
+export async function restoreIdentity(
+  register: SharedRegister,
+  metadata: Metadata,
+  { cluster, identity }: { readonly cluster: string; readonly identity: Identity },
+): Promise<Identity | undefined> {
+  await register.change(IDENTITY, JSON.stringify(identity), 0);
+  return requireKey(register, metadata, cluster);
+}
+
 /**
  * Returns the identity as it is. Throws `InvalidRequest` when definitions are stored with another
  * key.

@@ -13,7 +13,7 @@ import type { KeyOptions, Metadata } from '../store/metadata.ts';
 import { unusedName } from '../store/store-repair.ts';
 import { Ticker } from '../ticker.ts';
 import type { Build } from '../shared-log/build.ts';
-import { requireKey, shareIdentity } from './identity.ts';
+import { requireKey, restoreIdentity, shareIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { isStuck, OtherHistory, ownDefinitions, Replica } from './replica.ts';
@@ -290,14 +290,30 @@ export class InstanceRole {
    * Names the log at the coordinator. Throws `OtherHistory` if the coordinator has lost the log of
    * the copy.
    */
-  async #logId({ metadata }: Replica): Promise<string> {
+  async #logId(replica: Replica): Promise<string> {
     const { coordinator, cluster } = this.#options;
-    const identity = await requireKey(coordinator.register, metadata, cluster);
+    const identity =
+      (await requireKey(coordinator.register, replica.metadata, cluster)) ??
+      (await this.#restoreIdentity(replica));
     if (identity === undefined)
       throw new OtherHistory(
         'the coordinator knows nothing of this cluster: it may have lost its disk',
       );
     return identity.log;
+  }
+
+  /**
+   * Stores the identity again if the coordinator has kept the log of the copy and lost the
+   * identity, as servers of NATS 2.9 may that were all killed at once: an old value of their
+   * register.
+   */
+  async #restoreIdentity(replica: Replica): Promise<Identity | undefined> {
+    const { coordinator, cluster, logger } = this.#options;
+    const identity = this.#identity;
+    if (identity === undefined || !(await replica.isIn(coordinator.changes, identity.log)))
+      return undefined;
+    logger('warn', 'the coordinator has lost the identity of the cluster: it is stored again', {});
+    return restoreIdentity(coordinator.register, replica.metadata, { cluster, identity });
   }
 
   /**

@@ -175,6 +175,19 @@ export class Replica {
     this.#sequence = position.sequence;
   }
 
+  /**
+   * Whether a log has the record that this copy, which follows the log of this id, applied last.
+   */
+  async isIn(log: SharedLog, id: string): Promise<boolean> {
+    const { sequence = 0, digest, log: own } = this.#position ?? {};
+    const { first, last } = await log.ends();
+    if (own !== id || digest === undefined || sequence < first || sequence > last) return false;
+    const range = { first: sequence, through: sequence, signal: new AbortController().signal };
+    for await (const record of log.read(range))
+      if (record.sequence === sequence) return digestOf(record) === digest;
+    return false;
+  }
+
   /** Throws `OtherHistory` when a record is not the one that was applied. */
   async #compare(log: SharedLog, digest: string, sequence: number): Promise<void> {
     const range = { first: sequence, through: sequence, signal: new AbortController().signal };

@@ -1,0 +1,65 @@
+// Three servers that store each value are killed at once and started again: at most what was purged
+// or removed before is gone. Some of it may be back.
+import { eventually, hasPrograms, TestCoordinators } from '@tidemark/testkit';
+import { expect, test } from 'vitest';
+
+import { NatsCoordinator, purgesExactly } from './nats-coordinator.ts';
+
+const START_MS = 60_000;
+const RECORDS = 500;
+const KEPT = 50;
+
+function open({ urls }: TestCoordinators): Promise<NatsCoordinator> {
+  return eventually(
+    'servers that have found each other',
+    () => NatsCoordinator.open({ urls, login: '', name: 'c', replicas: 3 }).catch(() => undefined),
+    START_MS,
+  );
+}
+
+test.runIf(hasPrograms('nats-server'))(
+  'servers that were killed have everything that was not purged or removed',
+  { timeout: 300_000 },
+  async () => {
+    const servers = await TestCoordinators.start();
+    try {
+      const { signal } = new AbortController();
+      const before = await open(servers);
+      for (const key of ['kept', 'removed']) await before.register.put(key, key);
+      await before.register.remove('removed');
+      expect(await before.register.get('removed')).toBeUndefined();
+      await before.register.remove('removed');
+      for (let i = 1; i <= RECORDS; i++) {
+        await before.points.append(Buffer.from(String(i)), { signal });
+        if (i > KEPT && i % 10 === 0) await before.points.purge(i - KEPT + 1);
+      }
+      expect(await before.points.ends()).toMatchObject({
+        first: RECORDS - KEPT + 1,
+        last: RECORDS,
+      });
+      await before.close();
+
+      await servers.kill();
+      servers.start();
+
+      const after = await open(servers);
+      const ends = await eventually('a log', () => after.points.ends().catch(() => undefined));
+      expect(ends.last).toBe(RECORDS);
+      const read: number[] = [];
+      for await (const { bytes } of after.points.read({ first: 1, through: RECORDS, signal }))
+        read.push(Number(Buffer.from(bytes).toString()));
+      const kept = Array.from({ length: KEPT }, (_, i) => RECORDS - KEPT + 1 + i);
+      expect(read.slice(-KEPT)).toEqual(kept);
+      expect((await after.register.get('kept'))?.text).toBe('kept');
+      await after.close();
+    } finally {
+      await servers.close();
+    }
+  },
+);
+
+test('versions are compared by number', () => {
+  const versions = ['2.9.10', '2.9.18', '2.9.9', '2.10.0', '2.8.20', '3.0.0-beta.1', '1.4.1', ''];
+
+  expect(versions.filter(purgesExactly)).toEqual(['2.9.18', '2.10.0', '3.0.0-beta.1']);
+});
