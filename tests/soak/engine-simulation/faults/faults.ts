@@ -196,4 +196,15 @@ export const AIMED: readonly FaultMaker[] = [
       { atMs: endMs, operation: { kind: 'go on', instance: LEADER } },
     ];
   },
+  // Hosts end when they are asked for the first states of tasks, and the leader before the next.
+  ({ below }) => {
+    const killMs = 400 + below(WINDOW_MS);
+    return [
+      ...Array.from({ length: INSTANCES }, (_, instance) => {
+        return { atMs: 0, operation: { kind: 'next save ends its host', instance } } as const;
+      }),
+      { atMs: killMs, operation: { kind: 'kill', instance: LEADER } },
+      { atMs: killMs + below(LENGTH_MS), operation: { kind: 'start', instance: LEADER } },
+    ];
+  },
 ];
