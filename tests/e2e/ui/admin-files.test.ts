@@ -83,7 +83,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     const [full, next] = [`${directory}/full.tdmbak`, `${directory}/next.tdmbak`];
     await file.saveAs(full);
     await write(visit.server.tsdb, 'house', 'room,name=c celsius=4');
-    await page.getByLabel('Only what is new since this backup').setInputFiles(full);
+    await page.getByLabel('Only changes since this backup').setInputFiles(full);
     const [second] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Back up', exact: true }).click(),
@@ -96,7 +96,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await files.setInputFiles({ name: 'x', mimeType: '', buffer: Buffer.from('x') });
     await page.getByText('x is not a backup of Tidemark').waitFor();
     await files.setInputFiles([full, next]);
-    await page.getByRole('row', { name: /^next.tdmbak only what was new .*house/ }).waitFor();
+    await page.getByRole('row', { name: /^next.tdmbak incremental .*house/ }).waitFor();
     await page.getByLabel('Only this database').fill('house');
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByText(/exists already/).waitFor();

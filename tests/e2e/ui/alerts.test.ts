@@ -37,7 +37,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await tab('History');
     await page.getByText('No event has changed its level').waitFor();
     await tab('Dead letters');
-    await page.getByText('Nothing was given up').waitFor();
+    await page.getByText('No dead letters').waitFor();
     await tab('Handlers');
     await page.getByText('No handlers').waitFor();
   });
@@ -173,7 +173,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await letters.getByRole('button', { name: 'Deliver again' }).click();
     await page.getByText('1 event is delivered again').waitFor();
     await receiver.until(() => receiver.requests.length > before);
-    await page.getByText('Nothing was given up').waitFor();
+    await page.getByText('No dead letters').waitFor();
     await tab('Handlers');
     await press('Delete hook');
     expect(await visit.accessibilityFaults()).toEqual([]);

@@ -84,7 +84,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
       .toBe('SELECT mean(celsius) FROM room WHERE $timeFilter GROUP BY time($interval), "name"');
     await type('SELECT celsius * 2 FROM room WHERE $timeFilter');
     await page.getByRole('button', { name: 'Form', exact: true }).click();
-    await page.getByText('says more than the form can show').waitFor();
+    await page.getByText('cannot show all of this statement').waitFor();
     await page.getByRole('button', { name: 'Text', exact: true }).click();
     await expect.poll(() => statement().textContent()).toContain('celsius * 2');
   });

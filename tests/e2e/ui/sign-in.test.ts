@@ -61,7 +61,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     const { page } = visit;
     await visit.show('start');
     await page.getByLabel('Database', { exact: true }).fill('house');
-    await page.getByRole('button', { name: 'Make a token that may write' }).click();
+    await page.getByRole('button', { name: 'Create a write-only token' }).click();
     await expect.poll(() => page.getByLabel('API token').inputValue()).not.toBe('');
     await page.getByRole('tab', { name: 'curl' }).click();
     const snippet = (await page.getByRole('tabpanel').locator('pre').textContent()) ?? '';
@@ -137,7 +137,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await page.getByText('urls = [').waitFor();
     expect(await page.getByRole('button', { name: 'Load the sample' }).count()).toBe(0);
     await visit.show('admin');
-    await page.getByText('Sign in as somebody who may').waitFor();
+    await page.getByText('Sign in as another user').waitFor();
     await visit.inspect('for-admins');
     expect(visit.faults).toEqual([]);
   });
@@ -277,14 +277,14 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
   test('who may write sees the page for it, with these databases', async () => {
     const { page } = visit;
     await visit.show('write');
-    await page.getByRole('heading', { name: 'This page is for those who may write' }).waitFor();
+    await page.getByRole('heading', { name: 'This page is for users who may write' }).waitFor();
     await become('writer');
     await page.reload();
     await expect
       .poll(() => page.getByLabel('Database').getByRole('option').allTextContents())
       .toEqual(['house']);
     await visit.show('recordings');
-    await page.getByRole('heading', { name: 'those who may read a database' }).waitFor();
+    await page.getByRole('heading', { name: 'users who may read a database' }).waitFor();
     const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
     expect(await links.allTextContents()).not.toContain('Recordings');
   });
@@ -326,7 +326,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
       expect(await create.count()).toBe(0);
       expect(await links.allTextContents()).not.toContain('Administration');
       await alone.show('admin');
-      await page.getByText('Sign in as somebody who may').waitFor();
+      await page.getByText('Sign in as another user').waitFor();
       await page.getByRole('button', { name: 'Sign out reader' }).click();
       await enter('root');
       await alone.show('tasks');

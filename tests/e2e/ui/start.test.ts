@@ -13,7 +13,7 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
   afterAll(() => visit.close());
 
   test('an empty server leads here', async () => {
-    await visit.page.getByRole('link', { name: 'What to do first' }).click();
+    await visit.page.getByRole('link', { name: 'First steps' }).click();
     await visit.page.getByRole('heading', { level: 1, name: 'First minutes' }).waitFor();
   });
 
@@ -65,13 +65,13 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
     await windows.getByRole('listitem').first().waitFor();
     await visit.inspect('dashboard-sample');
     await page.goBack();
-    await page.getByRole('link', { name: 'Look at it' }).click();
+    await page.getByRole('link', { name: 'View it' }).click();
     await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
     await visit.inspect('explore-sample');
     await page.goBack();
-    await page.getByRole('button', { name: 'Take it away' }).click();
+    await page.getByRole('button', { name: 'Remove it' }).click();
     expect(await visit.accessibilityFaults()).toEqual([]);
-    await page.getByRole('dialog').getByRole('button', { name: 'Take it away' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
     await page.getByRole('button', { name: 'Load the sample' }).waitFor();
     const databases = await query(tsdb, 'SHOW DATABASES');
     expect(databases[0]?.values).not.toContainEqual(['sample']);

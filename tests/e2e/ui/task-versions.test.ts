@@ -61,7 +61,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
   test('the list tells how old what came last is, the pipeline what nodes keep', async () => {
     const { page } = visit;
     await page.getByRole('tab', { name: 'Pipeline' }).click();
-    await page.getByRole('group', { name: 'What nodes keep' }).getByText('where2').waitFor();
+    await page.getByRole('group', { name: 'Memory of nodes' }).getByText('where2').waitFor();
     await page.getByRole('link', { name: 'All tasks' }).click();
     await page.getByRole('row', { name: /^warm .* ago/ }).waitFor();
   });

@@ -102,7 +102,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
       .getByRole('group', { name: 'Pipeline' })
       .getByRole('button', { name: /^eval/ })
       .click();
-    await page.getByText('Nothing has left this node since it is watched.').waitFor();
+    await page.getByText('This node has emitted nothing since it is being watched.').waitFor();
     await expect
       .poll(
         async () => {
@@ -117,16 +117,16 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await visit.inspect('task-pipeline');
     await page.getByRole('button', { name: 'Go on' }).click();
     await page.getByPlaceholder(/^Only of group/).fill('name=nowhere');
-    await page.getByText('Nothing has left this node since it is watched.').waitFor();
+    await page.getByText('This node has emitted nothing since it is being watched.').waitFor();
     await point(22);
-    await page.getByText('Nothing has left this node since it is watched.').waitFor();
+    await page.getByText('This node has emitted nothing since it is being watched.').waitFor();
     await page.getByPlaceholder(/^Only of group/).fill('');
   });
 
   test('what fails is counted, listed and logged', async () => {
     const { page } = visit;
     await page.getByRole('tab', { name: 'Log' }).click();
-    await page.getByText('Nothing was logged since this page looks.').waitFor();
+    await page.getByText('Nothing has been logged since this page was opened.').waitFor();
     const log = page.getByRole('list', { name: 'Log' });
     await expect
       .poll(

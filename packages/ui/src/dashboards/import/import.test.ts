@@ -137,8 +137,8 @@ test('what of Grafana is not taken over is said, each once', () => {
     'P: the option options.legend.width',
     'P: the option defaults.color.mode',
     'the variable f (adhoc)',
-    'P: $__unheard stands for nothing here; change the statement',
-    'P: $host stands for nothing here; change the statement',
+    'P: $__unheard means nothing here; change the statement',
+    'P: $host means nothing here; change the statement',
   ]);
 });
 

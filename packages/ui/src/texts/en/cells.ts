@@ -159,7 +159,7 @@ export const cells = {
   },
   transformations: 'Transformations',
   unit: 'Unit',
-  unitHint: 'a unit of the list, or any text to stand behind the number',
+  unitHint: 'a unit from the list, or any text to put after the number',
   word: 'Shown as',
   yMax: 'Axis to',
   yMin: 'Axis from',

@@ -45,9 +45,9 @@ export const shell = {
   engine: 'Task engine',
   forAdmins: 'This page is for administrators',
   forAdminsHint: (user: string) =>
-    `${user} may not use it. Sign in as somebody who may, or ask for the right.`,
-  forReaders: 'This page is for those who may read a database',
-  forWriters: 'This page is for those who may write',
+    `${user} may not use it. Sign in as another user, or ask for the right.`,
+  forReaders: 'This page is for users who may read a database',
+  forWriters: 'This page is for users who may write',
   menu: 'Show pages',
   navigation: 'Pages',
   noPage: 'There is no such page',
@@ -75,5 +75,5 @@ export const signIn = {
   password: 'Password',
   title: 'Sign in',
   user: 'User',
-  why: 'This server wants to know who you are. Users are those of the database.',
+  why: 'This server requires you to sign in. Users are those of the database.',
 } as const;

@@ -37,5 +37,5 @@ export const config = {
   testWorked: 'It worked.',
   title: 'Sections',
   titleHint:
-    'Clusters of the database and what handlers use. A change is checked, used and kept at once, over what the file says; the file stays as it is.',
+    'Database clusters, and services used by handlers. A change is checked, applied and stored at once and overrides the file, which stays unchanged.',
 } as const;

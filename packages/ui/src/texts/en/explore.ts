@@ -36,8 +36,7 @@ export const explore = {
   mode: 'How the statement is written',
   more: 'More rows',
   noAnswer: 'The database gave no answer',
-  noForm:
-    'This statement says more than the form can show. It stays as it is as long as you write it as text.',
+  noForm: 'The form cannot show all of this statement. Edit it as text to keep it as it is.',
   noFunction: 'values',
   noHistory: 'Nothing was run here yet.',
   noLines: 'Only rows with fields of a measurement can be written as line protocol.',
@@ -53,7 +52,7 @@ export const explore = {
   nothingFound: 'Nothing is called that.',
   open: (name: string) => `Open ${name}`,
   ownRange:
-    'This statement does not follow the span that is chosen above. Write $timeFilter behind WHERE, and it does.',
+    'This statement does not use the span chosen above. Write $timeFilter after WHERE to use it.',
   outline: 'Draw all by smallest and largest',
   partial: (rowCount: number) =>
     `These are the first ${count(rowCount)} rows. The others wait in the database.`,

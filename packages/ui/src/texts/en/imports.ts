@@ -13,6 +13,6 @@ export const imports = {
   shifts: 'series shifted in time',
   timeZone: (zone: string) => `the time zone ${zone}`,
   transformation: (id: string) => `the transformation ${id}`,
-  unknownWord: (name: string) => `$${name} stands for nothing here; change the statement`,
+  unknownWord: (name: string) => `$${name} means nothing here; change the statement`,
   variable: (name: string, type: string) => `the variable ${name} (${type})`,
 } as const;

@@ -1,9 +1,9 @@
 import { count, counted } from './count.ts';
 
 export const instances = {
-  actions: 'What can be done',
+  actions: 'Actions',
   assignments: 'Where tasks run',
-  copyLag: 'Changes its copy lacks',
+  copyLag: 'Changes missing in its copy',
   doesNotRun: 'The task does not run',
   drain: 'Drain',
   drained: (url: string) => `${url} lets another instance lead`,
@@ -15,15 +15,15 @@ export const instances = {
   forgetOf: (url: string) => `Forget ${url}`,
   forgotten: (url: string) => `${url} is no member any more`,
   instance: 'Instance',
-  lag: 'Writes it has not been given',
+  lag: 'Writes it has not received',
   leads: 'leads',
   link: 'Instances',
   members: 'Instances',
   otherParts: (asked: number, parts: number) =>
-    `It asks for ${counted(asked, 'part')} and runs in ${count(parts)}. The number is that of when it is enabled the next time.`,
+    `It asks for ${counted(asked, 'part')} and runs in ${count(parts)}. The new number applies when it is next enabled.`,
   part: (part: number, parts: number) => `part ${part} of ${parts}`,
   parts: 'Part',
-  places: { alive: 'runs', draining: 'is moved away', gone: 'waits for another instance' },
+  places: { alive: 'runs', draining: 'is being moved', gone: 'waits for another instance' },
   placesOf: (id: string) => `Where ${id} runs`,
   none: 'This engine works alone',
   noneHint:
@@ -36,7 +36,7 @@ export const instances = {
   state: 'State',
   states: { alive: 'alive', draining: 'draining', gone: 'gone' },
   task: 'Task',
-  taskLag: 'Writes its tasks lack',
+  taskLag: 'Writes its tasks have not received',
   tasks: 'Tasks',
   title: 'Instances of the task engine',
   version: 'Version',

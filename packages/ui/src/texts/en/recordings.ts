@@ -1,13 +1,13 @@
 export const recordings = {
-  actions: 'What can be done',
+  actions: 'Actions',
   chooseTask: 'choose a task',
   date: 'Made',
   nextMinutes: 'For the next minutes',
   noRecordings: 'No recordings',
   noRecordingsHint:
-    'A recording keeps the data of a task, so that a script can be run on it again.',
+    'A recording stores the data of a task, so that a script can be run on it again.',
   noReplays: 'No replays',
-  noReplaysHint: 'A replay runs a task on a recording, apart from what runs live.',
+  noReplaysHint: 'A replay runs a task on a recording, separately from live tasks.',
   pastMinutes: 'Of the last minutes',
   progress: 'How far it is',
   record: 'Record',

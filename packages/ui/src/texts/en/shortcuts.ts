@@ -3,7 +3,7 @@ export const shortcuts = {
   keys: 'Keys',
   meaning: 'What they do',
   run: 'Run the statement',
-  complete: 'Suggest what can stand here',
+  complete: 'Suggest completions',
   format: 'Format',
   comment: 'Comment lines out, or in',
   undo: 'Undo',

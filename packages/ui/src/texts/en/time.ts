@@ -7,7 +7,7 @@ export const time = {
   local: 'Local time',
   noInstant: 'not a time; write for example now-6h',
   noRefresh: 'no refresh',
-  nothingBetween: 'the end has to lie behind the start',
+  nothingBetween: 'the end has to be after the start',
   refresh: 'Refresh',
   to: 'To',
   zone: 'Times are shown in',
