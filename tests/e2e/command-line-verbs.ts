@@ -326,7 +326,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   },
   'dead-letter retry': {
     ok: '--all',
-    prints: /^0 given back to their handlers, 0 left\n$/,
+    prints: /^0 queued for their handlers, 0 left\n$/,
     json: { count: 0, left: 0 },
     refused: '17',
     wrong: ['', '--all --topic verbs', '--all 17'],

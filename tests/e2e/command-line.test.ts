@@ -336,9 +336,11 @@ describe('task', () => {
     const script2 = ['--script', file('unheard.tick'), '--dbrp', 'gone.autogen'];
     const told = /line 1, column 42: handler smtp: the service is not enabled; configure smtp/;
     const { stderr } = await tidemark('task', 'define', 'unheard', ...script2);
-    expect(stderr).toMatch(/^tidemark: task unheard does not reach what it needs:\n/);
+    expect(stderr).toMatch(/^tidemark: task unheard cannot reach what it needs:\n/);
     expect(stderr).toMatch(told);
-    expect(stderr).toMatch(/stream0: database "gone" does not exist; only what is written to the/);
+    expect(stderr).toMatch(
+      /stream0: database "gone" does not exist; this task receives only points written to the/,
+    );
     expect(await output('task', 'show', 'unheard')).toMatch(told);
     await output('task', 'delete', 'unheard');
     await writeFile(file('unheard.yaml'), 'topic: deaf\nid: mail\nkind: smtp\n');

@@ -38,7 +38,7 @@ test.skipIf(!hasPrograms('influxd'))(
     await writeFile(file, converted.stdout);
 
     expect(converted.status).toBe(0);
-    expect(converted.stderr).toContain('data.wal-dir: the log lies in the data directory\n');
+    expect(converted.stderr).toContain('data.wal-dir: the log is in the data directory\n');
     expect(converted.stderr).not.toContain('http.bind-address');
     expect(converted.stdout).not.toContain('/var/lib/influxdb');
     expect(await runTidemark(['config', 'check', file, '--for', 'tsdb'])).toMatchObject({
@@ -206,12 +206,12 @@ test('what scripts and handlers name is listed, as comments unless that is allow
   }
 });
 
-test('scripts that can not be read are told', async () => {
+test('scripts that cannot be read are told', async () => {
   const file = join(directory, 'kapacitor.conf');
   await writeFile(file, '[load]\n  enabled = true\n  dir = "/not/here"\n[task]\n');
   const { status, stderr } = await runTidemark(['config', 'convert', file]);
   expect([status, stderr]).toEqual([
     0,
-    expect.stringContaining('/not/here: scripts can not be read: ENOENT'),
+    expect.stringContaining('/not/here: scripts cannot be read: ENOENT'),
   ]);
 });

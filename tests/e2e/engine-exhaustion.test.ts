@@ -141,12 +141,12 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     await receiver.server.close();
 
     expect(refused.status).toBe(503);
-    expect(refused.error).toContain('metadata can not be written');
+    expect(refused.error).toContain('metadata cannot be written');
     expect(defined).toBeGreaterThan(0);
     expect(output.json.series[0].values[0][1]).toBe(1);
     for (const { status, text } of [unkept, unkeptAgain]) {
       expect(status).toBe(503);
-      expect(text).toContain('alerts can not be stored: metadata can not be written');
+      expect(text).toContain('alerts cannot be stored: metadata cannot be written');
     }
     expect(receiver.levels).toEqual(['CRITICAL', 'OK']);
     expect(event.json.state).toMatchObject({ level: 'CRITICAL', message: 'e is CRITICAL' });

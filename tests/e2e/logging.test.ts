@@ -80,13 +80,13 @@ describe.each(['tsdb', 'engine'] as const)('of the service %s', (command) => {
     );
   });
 
-  test('a file that can not be written keeps the service from starting, with a sentence', async () => {
+  test('a file that cannot be written keeps the service from starting, with a sentence', async () => {
     const file = join(directory, 'nowhere', 'tidemark.log');
 
     const started = await runTidemark([command, '--logging-file', file]);
 
     expect(started).toMatchObject({ status: 2, stdout: '' });
-    expect(started.stderr).toContain('the log can not be written');
+    expect(started.stderr).toContain('the log cannot be written');
     expect(started.stderr).toContain('choose another file with logging.file');
   });
 });

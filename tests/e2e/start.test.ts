@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => removeDirectory(directory));
 
-describe('a data directory that can not be', () => {
+describe('a data directory that cannot be', () => {
   test.each(['up', 'tsdb', 'engine'])(
     'tidemark %s below /proc says so and ends',
     async (command) => {

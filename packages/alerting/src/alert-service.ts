@@ -198,7 +198,7 @@ export class AlertService implements AlertSink, HostedAlerts {
    */
   stored(): Promise<void> | undefined {
     return this.#options.store.stored?.catch((cause: unknown) => {
-      throw new Unavailable(`alerts can not be stored: ${messageOf(cause)}`, {
+      throw new Unavailable(`alerts cannot be stored: ${messageOf(cause)}`, {
         cause,
         hint: 'free space on the disk of the data directory',
       });

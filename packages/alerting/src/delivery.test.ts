@@ -309,7 +309,7 @@ describe('delivery', () => {
     expect(onDisk).toEqual([1]);
   });
 
-  test('an event that can not be kept is sent nevertheless, and that is said', async () => {
+  test('an event that cannot be kept is sent nevertheless, and that is said', async () => {
     const { step, sent } = recorder();
     const delivery = deliver([step]);
     const [entry] = store.collect({

@@ -87,7 +87,7 @@ describe('a definition that comes back as it was shown', () => {
     ['of a header that had none', handler(['post', { headers: { Cookie: HIDDEN } }])],
     ['of a URL that was changed', handler(['post', { url: `https://u:${HIDDEN}@host.example/` }])],
     [
-      'of one of two that can not be told apart',
+      'of one of two that cannot be told apart',
       handler(['teams', { 'channel-url': HIDDEN }], ['teams', { 'channel-url': HIDDEN }]),
     ],
   ])('leaves a marker %s, which checking refuses', (_what, next) => {
@@ -151,7 +151,7 @@ describe('a patch', () => {
     ['the options of another kind', ([, , post], token) => (post!.options['url'] = token)],
   ])('copies no secret into %s', (_where, copy) => {
     expect(() => patch((actions) => copy(actions, actions[0]?.options['channel-url']))).toThrow(
-      /a secret can not be moved into/,
+      /a secret cannot be moved into/,
     );
   });
 

@@ -82,7 +82,7 @@ export class HandlerPatch {
         const isSamePlace = placeText(secret.place) === placeText(place);
         if (!isSamePlace || !isSameKind(secret.action, action)) {
           throw new InvalidRequest(
-            `failed to apply patch: a secret can not be moved into option '${placeText(place)}' of a ${action.kind} handler`,
+            `failed to apply patch: a secret cannot be moved into option '${placeText(place)}' of a ${action.kind} handler`,
           );
         }
         before = secret.action;

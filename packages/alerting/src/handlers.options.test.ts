@@ -589,7 +589,7 @@ describe('with every option set', () => {
     );
   });
 
-  test('a file of a template that can not be read is refused', async () => {
+  test('a file of a template that cannot be read is refused', async () => {
     const section = { 'alert-template-file': join(directory, 'nowhere') };
 
     await expect(send('post', { endpoint: 'e' }, section)).rejects.toThrow(

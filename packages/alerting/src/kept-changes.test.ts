@@ -103,7 +103,7 @@ test('what a full disk refused is refused to those who ask, and written when the
   expect(stored).toEqual(['a']);
   expect(store.stored).toBeUndefined();
   expect(logged).toEqual([
-    'error: failed to store events, will be repeated',
+    'error: failed to store events; will be retried',
     'info: events are stored again',
   ]);
 });

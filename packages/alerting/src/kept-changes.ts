@@ -136,7 +136,7 @@ export class KeptChanges {
   #keepFailed(fresh: readonly EntryChange[], error: unknown): void {
     const { log } = this.#options;
     const err = messageOf(error);
-    if (this.#failed.size === 0) log('error', 'failed to store events, will be repeated', { err });
+    if (this.#failed.size === 0) log('error', 'failed to store events; will be retried', { err });
     // Over the limit, removals are still recorded, or the entries would be delivered again.
     const isFull = this.#failedBytes > UNSTORED_BYTES.value;
     const lostCount = isFull ? fresh.filter(({ value }) => value !== undefined).length : 0;

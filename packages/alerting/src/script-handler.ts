@@ -32,7 +32,7 @@ export function checkAction(
   const hidden = findHidden(decoded.options);
   if (hidden !== undefined) {
     throw new InvalidRequest(
-      `option '${hidden}' of a ${kind.kind} handler is ${HIDDEN}, which stands for a secret that is not shown; write the secret, env:NAME or file:/path`,
+      `option '${hidden}' of a ${kind.kind} handler is ${HIDDEN}, which replaces a secret that is not shown; write the secret, env:NAME or file:/path`,
     );
   }
   const options = resolveSecrets(kind.options, decoded.options, context.resolveSecret);

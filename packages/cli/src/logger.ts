@@ -81,7 +81,7 @@ function requireWritable(file: string): void {
     closeSync(openSync(file, 'a', PRIVATE_FILE));
   } catch (error) {
     throw new UsageError(
-      `the log can not be written: ${messageOf(error)}; choose another file with logging.file`,
+      `the log cannot be written: ${messageOf(error)}; choose another file with logging.file`,
       { cause: error },
     );
   }

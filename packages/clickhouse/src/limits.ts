@@ -82,7 +82,7 @@ export const LIMITS = {
   expireMs: {
     value: 250,
     unit: 'ms',
-    reason: 'between checks whether the lease is still held',
+    reason: 'between checks of the lease',
   },
   sweepMs: {
     value: 60_000,

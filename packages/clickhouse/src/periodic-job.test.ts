@@ -43,11 +43,11 @@ test('logs each outage once with its end, and a defect as an error', async () =>
 
   expect(round).toBe(outcomes.length);
   expect(logged).toEqual([
-    '2 warn failed to look: the cluster is away; tried again (Unavailable: no answer)',
+    '2 warn failed to look: the cluster is unreachable; will be retried (Unavailable: no answer)',
     '4 info the next attempt to look has succeeded',
-    '5 warn failed to look: the cluster is away; tried again (Unavailable: no answer)',
-    '6 error failed to look; tried again (Internal: x)',
-    '8 error failed to look; tried again (TypeError: y)',
+    '5 warn failed to look: the cluster is unreachable; will be retried (Unavailable: no answer)',
+    '6 error failed to look; will be retried (Internal: x)',
+    '8 error failed to look; will be retried (TypeError: y)',
     '9 info the next attempt to look has succeeded',
   ]);
 });

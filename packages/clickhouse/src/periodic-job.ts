@@ -25,8 +25,10 @@ export class FailureLog {
     if (kind === this.#logged) return;
     this.#logged = kind;
     if (isUnavailable)
-      this.#log('warn', `failed to ${this.#what}: the cluster is away; tried again`, { error });
-    else this.#log('error', `failed to ${this.#what}; tried again`, { error });
+      this.#log('warn', `failed to ${this.#what}: the cluster is unreachable; will be retried`, {
+        error,
+      });
+    else this.#log('error', `failed to ${this.#what}; will be retried`, { error });
   }
 
   /** Logs the recovery, if a failure was logged before. */

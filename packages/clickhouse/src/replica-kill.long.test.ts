@@ -112,13 +112,13 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
         ]);
       });
 
-      const following = 'follow what all services have agreed on';
+      const following = 'follow the shared log of the services';
       await whileHanging([replica(0), replica(1)], async () => {
         await expect(storedRows(engine, policy)).rejects.toThrow(
           'shard 1 of the cluster does not answer: ClickHouse does not answer',
         );
         await eventually('the outage', async () =>
-          told.includes(`warn failed to ${following}: the cluster is away; tried again`)
+          told.includes(`warn failed to ${following}: the cluster is unreachable; will be retried`)
             ? true
             : undefined,
         );

@@ -88,7 +88,7 @@ async function takePlace({
     }
     if (clock.monotonicMs() > untilMs)
       throw new Unavailable(
-        `instance ${asked.id} does not resign: look at it with \`tidemark engine members\`, or stop it`,
+        `instance ${asked.id} does not resign: check it with \`tidemark engine members\`, or stop it`,
       );
     await clock.sleep(LOOK_MS);
   }

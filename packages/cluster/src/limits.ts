@@ -13,7 +13,7 @@ export const LIMITS = {
   silentMs: {
     value: 10_000,
     unit: 'ms',
-    reason: 'until a coordinator that does not send what it has counts as away',
+    reason: 'until a coordinator that does not send its records counts as unreachable',
   },
   instances: {
     value: 9,

@@ -24,7 +24,7 @@ test.runIf(hasPrograms('nats-server'))(
     })();
 
     await expect(reading).rejects.toThrow(
-      'the coordinator does not send what it has, up to message 250, of TIDEMARK_c_points',
+      'the coordinator does not send its records, up to message 250, of TIDEMARK_c_points',
     );
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThan(RECORDS);

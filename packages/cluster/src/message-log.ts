@@ -49,7 +49,7 @@ export class MessageLog implements SharedLog {
   async ends(): Promise<LogEnds> {
     const { stream } = this.#place;
     const { manager } = this.#access;
-    const { state } = await answered(`look at ${stream}`, manager.streams.info(stream));
+    const { state } = await answered(`check ${stream}`, manager.streams.info(stream));
     return { first: state.first_seq, last: state.last_seq, bytes: state.bytes };
   }
 
@@ -211,7 +211,7 @@ export class MessageLog implements SharedLog {
         const what = through === undefined ? '' : `, up to message ${through},`;
         const why = failure === undefined ? '' : `: ${messageOf(failure)}`;
         throw new Unavailable(
-          `the coordinator does not send what it has${what} of ${this.#place.stream}${why}`,
+          `the coordinator does not send its records${what} of ${this.#place.stream}${why}`,
           { cause: failure },
         );
       }

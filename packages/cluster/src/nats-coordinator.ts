@@ -166,7 +166,7 @@ function unavailable(urls: readonly string[], error: unknown): Unavailable {
   const places = urls.map(serverOf).join(', ');
   const hint = isWithoutJetStream(error) ? ': it has no JetStream, start it with --jetstream' : '';
   return new Unavailable(
-    `the coordinator of the cluster can not be used at ${places}: ${messageOf(error)}${hint}`,
+    `the coordinator of the cluster cannot be used at ${places}: ${messageOf(error)}${hint}`,
     { cause: error },
   );
 }

@@ -4,14 +4,19 @@ import type { MetricRow } from './metrics.ts';
 const COUNTERS = [
   ['Bytes', 'memory_budget_bytes', 'gauge', 'Memory of a budget that is taken.'],
   ['LimitBytes', 'memory_budget_limit_bytes', 'gauge', 'Memory of a budget; 0 is no limit.'],
-  ['Waiting', 'memory_budget_waiting', 'gauge', 'Who waits for room in a budget.'],
-  ['Waited', 'memory_budget_waited_total', 'counter', 'Who found no room at once and waited.'],
-  ['Refused', 'memory_budget_refused_total', 'counter', 'Who waited for room in vain.'],
+  ['Waiting', 'memory_budget_waiting', 'gauge', 'Requests waiting for memory of a budget.'],
+  ['Waited', 'memory_budget_waited_total', 'counter', 'Requests that had to wait for memory.'],
+  [
+    'Refused',
+    'memory_budget_refused_total',
+    'counter',
+    'Requests refused after waiting for memory.',
+  ],
   [
     'CutOff',
     'memory_budget_cut_off_total',
     'counter',
-    'Who got nowhere and lost its part to others.',
+    'Requests that lost their memory to others for lack of progress.',
   ],
 ] as const;
 

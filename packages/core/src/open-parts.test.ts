@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { openAll, OpenParts } from './open-parts.ts';
 
-test('parts are closed once, the last one first, also when one can not be closed', async () => {
+test('parts are closed once, the last one first, also when one cannot be closed', async () => {
   const closed: string[] = [];
   const parts = new OpenParts();
   parts.add(() => void closed.push('first'));
@@ -19,19 +19,19 @@ test('parts are closed once, the last one first, also when one can not be closed
   expect(closed).toEqual(['third', 'second', 'first']);
 });
 
-test('a part that can not be opened closes those before it and is the reason', async () => {
+test('a part that cannot be opened closes those before it and is the reason', async () => {
   const events: string[] = [];
   const opening = openAll(
     async (parts) => {
       parts.add(() => void events.push('closed'));
       parts.add(() => {
-        throw new Error('can not be closed');
+        throw new Error('cannot be closed');
       });
-      throw new Error('can not be opened');
+      throw new Error('cannot be opened');
     },
     (error) => events.push(String(error)),
   );
 
-  await expect(opening).rejects.toThrow('can not be opened');
-  expect(events).toEqual(['closed', 'Error: can not be closed']);
+  await expect(opening).rejects.toThrow('cannot be opened');
+  expect(events).toEqual(['closed', 'Error: cannot be closed']);
 });

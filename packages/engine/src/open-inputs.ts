@@ -32,7 +32,7 @@ export async function openInputs(
     prepare: () => Promise.resolve(),
     onRejected: (place, rejected) => {
       for (const { text, reason, count = 1 } of rejected) {
-        log('warn', 'cannot read what was sent', { ...place, text, reason, count });
+        log('warn', 'cannot read received data', { ...place, text, reason, count });
       }
     },
   });

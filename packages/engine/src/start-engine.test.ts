@@ -28,7 +28,7 @@ function openFiles(): readonly string[] {
     .filter((path) => path.startsWith(engine.directory));
 }
 
-test('a folder of recordings that can not be made: the metadata file is closed again', async () => {
+test('a folder of recordings that cannot be made: the metadata file is closed again', async () => {
   const dir = '/dev/null/recordings';
 
   await expect(engine.start({ replay: { dir } })).rejects.toThrow('replay.dir');

@@ -271,7 +271,7 @@ describe('batches', () => {
     expect(contents.size).toBe(20_000);
   });
 
-  test('a batch ends after work of some milliseconds: values, lines, and above all lines that the fast path can not read', () => {
+  test('a batch ends after work of some milliseconds: values, lines, and above all lines that the fast path cannot read', () => {
     const opened = open();
     // To hundreds: what the host is asked counts too.
     const rowsOf = (line: string): number => {

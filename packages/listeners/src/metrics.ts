@@ -6,10 +6,7 @@ import { LISTENER_KINDS } from './listener-kinds.ts';
 
 type Text = readonly [name: string, help: string, labels?: Readonly<Record<string, string>>];
 
-const POINTS: Text = [
-  'listener_points_total',
-  'Points that came to a listener, by what became of them.',
-];
+const POINTS: Text = ['listener_points_total', 'Points received by a listener, by outcome.'];
 const BATCHES: Text = [
   'listener_batches_total',
   'Batches of a listener, by how their write ended.',

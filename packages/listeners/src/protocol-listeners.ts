@@ -135,13 +135,13 @@ export class ProtocolListeners {
       if (checksSenders(kind, section)) return;
       log.warn(
         { listener: kind, bindAddress: section.bindAddress, database: section.database },
-        'this protocol knows no credentials: anybody who reaches it can write',
+        'this protocol has no credentials: anybody who reaches it can write',
       );
     } catch (error) {
       if (error instanceof AppError) throw error;
       const reason = messageOf(error);
       throw new InvalidRequest(
-        `${kind}.bind-address ${section.bindAddress} can not be listened on: ${reason}`,
+        `${kind}.bind-address ${section.bindAddress} cannot be listened on: ${reason}`,
         { cause: error },
       );
     }
@@ -290,7 +290,7 @@ function readFileOf<T>(setting: string, file: string, read: (file: string) => T)
     return read(file);
   } catch (error) {
     const reason = messageOf(error);
-    throw new InvalidRequest(`${setting} can not be read: ${reason}`, { cause: error });
+    throw new InvalidRequest(`${setting} cannot be read: ${reason}`, { cause: error });
   }
 }
 

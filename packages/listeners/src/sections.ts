@@ -64,7 +64,7 @@ export const LISTENER_SECTIONS = {
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
     typesdb: str('File of value types, or a folder of such files.', '/usr/share/collectd/types.db'),
-    'security-level': oneOf('What packets must be.', ['none', 'sign', 'encrypt'], 'none'),
+    'security-level': oneOf('Required protection of packets.', ['none', 'sign', 'encrypt'], 'none'),
     'auth-file': str('File of users and passwords, user: password.', '/etc/collectd/auth_file'),
     'parse-multivalue-plugin': oneOf(
       'One point per value, or one with several fields.',

@@ -128,7 +128,7 @@ class ScriptWriter {
     }
     if (value.kind === 'string') return text(value.value);
     const literal = literalOf(value);
-    if (literal === undefined) throw new NoScript(`a ${value.kind} can not be written`);
+    if (literal === undefined) throw new NoScript(`a ${value.kind} cannot be written`);
     return formatExpression(literal);
   }
 

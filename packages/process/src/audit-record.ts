@@ -232,7 +232,7 @@ export function openAuditRecord(options: AuditRecordOptions): AuditRecord | unde
   try {
     return new AuditRecord(options);
   } catch (error) {
-    options.onError(new Error(`the audit record can not be kept: ${messageOf(error)}`));
+    options.onError(new Error(`the audit record cannot be kept: ${messageOf(error)}`));
     return undefined;
   }
 }

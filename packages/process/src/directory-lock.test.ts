@@ -80,7 +80,7 @@ test('owners of different kinds share a directory', async () => {
   await lock.release();
 });
 
-test('a directory that can not be written to is not held afterwards', async () => {
+test('a directory that cannot be written to is not held afterwards', async () => {
   const options = { kind: 'test', ownerFile: 'absent/owner.json' };
 
   await expect(lockDirectory(directory, options)).rejects.toThrow('ENOENT');

@@ -148,7 +148,7 @@ export class LocalCluster<File> {
       return JSON.parse(readFileSync(this.#path, 'utf8')) as File;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw new Unavailable(`${this.#path} can not be read: ${messageOf(error)}`, { cause: error });
+      throw new Unavailable(`${this.#path} cannot be read: ${messageOf(error)}`, { cause: error });
     }
   }
 

@@ -34,7 +34,7 @@ test('makes what is missing, with its mode, and leaves what is there', () => {
 
 test.runIf(process.platform === 'linux')('below /proc, which answers otherwise, it ends', () => {
   expect(reasonOf('/proc/none/of/this', 'data.dir')).toBe(
-    'directory /proc/none/of/this can not be used: /proc takes no directories; choose another with data.dir',
+    'directory /proc/none/of/this cannot be used: /proc takes no directories; choose another with data.dir',
   );
 });
 
@@ -42,7 +42,7 @@ test('a file in the way is named, wherever it stands', () => {
   const file = join(parent, 'file');
   writeFileSync(file, '');
 
-  expect(reasonOf(file)).toBe(`directory ${file} can not be used: ${file} is not a directory`);
+  expect(reasonOf(file)).toBe(`directory ${file} cannot be used: ${file} is not a directory`);
   expect(reasonOf(join(file, 'below'))).toContain(`file/below is not a directory`);
 });
 

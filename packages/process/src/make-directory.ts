@@ -22,7 +22,7 @@ export function makeDirectory(path: string, options: MakeDirectoryOptions = {}):
     const { code = '' } = error as NodeJS.ErrnoException;
     const advice = setting === undefined ? '' : `; choose another with ${setting}`;
     throw new InvalidRequest(
-      `directory ${path} can not be used: ${REASONS[code]?.(at) ?? messageOf(error)}${advice}`,
+      `directory ${path} cannot be used: ${REASONS[code]?.(at) ?? messageOf(error)}${advice}`,
       { cause: error },
     );
   };

@@ -157,7 +157,7 @@ describe('EXPLAIN draws the way a statement goes', () => {
         '        └── merge series',
         '            └── scan db.autogen.m: v',
         "                ├── where (host = 'a' AND v > 2)",
-        '                └── the rest of the condition is held against each row',
+        '                └── the rest of the condition is checked for each row',
       ].join('\n'),
     );
   });

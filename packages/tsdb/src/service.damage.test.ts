@@ -56,7 +56,7 @@ test('a query that needs what is damaged fails with a sentence, others are answe
   });
 });
 
-test('with storage.serve-damaged answers are marked; what can not be marked fails', async () => {
+test('with storage.serve-damaged answers are marked; what cannot be marked fails', async () => {
   service = await startTestService({
     directory,
     sections: { storage: { 'serve-damaged': true } },

@@ -162,7 +162,7 @@ describe('while storage is recovering', () => {
   });
 });
 
-test('a part that can not be opened later ends the start, and everything before it is closed', async () => {
+test('a part that cannot be opened later ends the start, and everything before it is closed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-tsdb-'));
   cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
   const socket = join(directory, 'http.sock');
@@ -173,7 +173,7 @@ test('a part that can not be opened later ends the start, and everything before 
   };
   const subscriber = { 'ca-certs': join(directory, 'missing.pem') };
   const failing = startTestService({ directory, config: { http, subscriber } });
-  await expect(failing).rejects.toThrow('subscriber.ca-certs can not be read');
+  await expect(failing).rejects.toThrow('subscriber.ca-certs cannot be read');
   const isListening = existsSync(socket);
 
   // Its locks, files and addresses are free again.

@@ -163,6 +163,6 @@ async function readKeys(file: string): Promise<JWTVerifyGetKey | undefined> {
     return createLocalJWKSet(JSON.parse(readFileSync(file, 'utf8')) as JSONWebKeySet);
   } catch (error) {
     const reason = messageOf(error);
-    throw new InvalidRequest(`http.jwks-file can not be read: ${reason}`, { cause: error });
+    throw new InvalidRequest(`http.jwks-file cannot be read: ${reason}`, { cause: error });
   }
 }

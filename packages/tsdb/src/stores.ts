@@ -157,7 +157,7 @@ function startStorage(
     reserveBytes: data.reserveSizeBytes,
     log: logStorage,
     onFatal: (reason) => {
-      log.fatal({ err: reason }, 'storage is lost; the service can not go on');
+      log.fatal({ err: reason }, 'storage is lost; the service cannot continue');
       onLost(reason);
     },
     onAvailability,

@@ -31,7 +31,7 @@ test(
 );
 
 test.skipIf(!canMountTmpfs())(
-  'nor on a full disk, where writes fail whose alerts can not be stored',
+  'nor on a full disk, where writes fail whose alerts cannot be stored',
   { timeout: 180_000 },
   async () => {
     const soak = await soakAlerts({ load: 'full disk', rounds: 3, seed: 7, say: silent });

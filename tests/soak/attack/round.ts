@@ -118,7 +118,7 @@ function resultOf(answer: Answer | undefined): Result {
     return { kind: 'series', series: series.map((one) => ({ ...one, values: one.values ?? [] })) };
   }
   // A statement that had begun may be partly done.
-  const isDone = /log can not be written|no space|EIO|storage (is|thread)|closing|stops/i.test(
+  const isDone = /log cannot be written|no space|EIO|storage (is|thread)|closing|stops/i.test(
     reason,
   );
   return isDone ? { kind: 'unknown' } : { kind: 'refused', reason };

@@ -144,7 +144,7 @@ const EXCUSES: readonly Excuse[] = [
       }),
   },
   {
-    reason: 'the reference server can not write an infinite number as JSON',
+    reason: 'the reference server cannot write an infinite number as JSON',
     concerns: () => true,
     explains: ({ reference, candidate }) =>
       reference.body.includes('json: unsupported value') && errorOf(candidate) === undefined,

@@ -32,7 +32,7 @@ const section = defineSection({
     token: secret('Token of the API.'),
     ...INSECURE_SKIP_VERIFY,
     url: str('URL of the API.', 'https://api.bigpanda.io/data/v2/alerts'),
-    'auto-attributes': str('What is added by itself: tags, fields or both.', 'tags,fields'),
+    'auto-attributes': str('Data to add automatically: tags, fields or both.', 'tags,fields'),
   },
   validate: (options) =>
     requireWhenEnabled(options, {

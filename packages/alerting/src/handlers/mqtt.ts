@@ -86,7 +86,7 @@ export const mqtt = deliver(mqttHandler, {
         topic: str('Topic.'),
         message: str('Text.', 'test MQTT message'),
         qos: str('Quality of service.', 'at-most-once'),
-        retained: bool('The broker keeps the message.'),
+        retained: bool('The broker retains the message.'),
       },
       run: (options, context) =>
         publish(context, {

@@ -20,7 +20,7 @@ const section = defineSection({
   options: {
     ...OPSGENIE_SECTION,
     url: str('URL of alerts.', 'https://api.opsgenie.com/v2/alerts'),
-    recovery_action: str('What a recovery does: `notes` or `close`.', 'notes'),
+    recovery_action: str('Effect of a recovery: `notes` or `close`.', 'notes'),
     details: { ...bool('Send tags as details.'), isShownWhenSet: true },
   },
   validate: (options) =>

@@ -28,9 +28,9 @@ const endpointOptions = {
   headers: headers('Headers of every request.'),
   'basic-auth': credentials('`username` and `password` of basic authentication.'),
   'alert-template': template('Template of the body for alerts; empty sends JSON.'),
-  'alert-template-file': file('File that holds the template of the body for alerts.'),
+  'alert-template-file': file('File with the template of the body for alerts.'),
   'row-template': template('Template of the body for rows; empty sends JSON.'),
-  'row-template-file': file('File that holds the template of the body for rows.'),
+  'row-template-file': file('File with the template of the body for rows.'),
 };
 
 type Endpoint = OptionsOf<typeof endpointOptions>;

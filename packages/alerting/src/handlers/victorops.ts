@@ -25,7 +25,7 @@ const section = defineSection({
     'routing-key': str('Routing key when a handler names none.'),
     url: str('URL of the API.', 'https://alert.victorops.com/integrations/generic/20131114/alert'),
     ...GLOBAL,
-    'json-data': bool('Send data as JSON instead of as text that holds JSON.'),
+    'json-data': bool('Send data as JSON instead of as text containing JSON.'),
   },
   validate: (options) =>
     requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl('url', options.url),

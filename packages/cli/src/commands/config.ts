@@ -51,14 +51,14 @@ export function configCommand(finish: (status: number) => void): Command {
   command
     .command('convert')
     .description(
-      'Convert influxdb.conf, kapacitor.conf or both into one file; prints ours, and on standard error what has no counterpart.',
+      'Convert influxdb.conf, kapacitor.conf or both into one file; prints the result, and settings without a counterpart on standard error.',
     )
     .argument('<files...>')
     .addOption(serviceOption())
     .addOption(
       new Option(
         '--from <product>',
-        'what the file belongs to; guessed from its sections when left out',
+        'the product of the file; guessed from its sections by default',
       ).choices([...PRODUCTS]),
     )
     .option(
@@ -66,7 +66,7 @@ export function configCommand(finish: (status: number) => void): Command {
       'look here, too, for programs and files that scripts and handlers name (repeatable)',
       collect,
     )
-    .option('--allow-found', 'list what scripts name without a question')
+    .option('--allow-found', 'list what scripts use without asking')
     .action(async (files: string[], flags: ConvertFlags) => {
       const decide = decideBy(flags.allowFound);
       const { toml, notes } = await convertFiles(files, { ...flags, decide });

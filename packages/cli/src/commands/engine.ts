@@ -23,7 +23,7 @@ export function engineCommand(
 ): Command {
   return serviceCommand('engine', 'Run the task engine.')
     .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:9092)')
-    .option('--ui-bind <host:port>', 'address of the web application; without it there is none')
+    .option('--ui-bind <host:port>', 'address of the web application; by default it is not served')
     .option(
       '--tsdb-url <url>',
       'database that tasks read from and write to, when the configuration names none',

@@ -38,7 +38,7 @@ export function localClusterCommand<Status, Row extends State, Counts>(
   const { name, description, help } = verbs;
   const up = subcommand(
     'up',
-    `Start ${help.up} on free ports of loopback, print a line when they answer, and leave them running. What runs already is left alone.`,
+    `Start ${help.up} on free ports of loopback, print a line when they answer, and leave them running. Running processes are left alone.`,
   );
   for (const [flags, text] of verbs.counts) up.option(flags, text, count);
   up.option('--json', 'print JSON').action(async ({ dir, json, ...counts }: Flags & Counts) => {

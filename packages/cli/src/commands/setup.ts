@@ -37,14 +37,17 @@ export function setupCommand(): Command {
     .option('--url <url>', 'the running database (env: TIDEMARK_TSDB_URL)', tsdbUrl(process.env))
     .option('--username <name>', 'name of the user')
     .option('--json', 'print JSON')
-    .option('--config <file>', 'configuration whose lists of what may be reached are filled')
+    .option(
+      '--config <file>',
+      'configuration file whose lists of allowed programs, files and secrets are filled',
+    )
     .addOption(
       new Option('--for <command>', 'the command that the configuration is for')
         .choices(['up', 'engine'])
         .default('up'),
     )
     .option('--scripts <folder>', 'read scripts and handlers here, too (repeatable)', collect)
-    .option('--allow-found', 'list what scripts name without a question')
+    .option('--allow-found', 'list what scripts use without asking')
     .exitOverride()
     .action(async (flags: Flags) => {
       if (flags.config !== undefined) await fillLists(flags.config, flags);

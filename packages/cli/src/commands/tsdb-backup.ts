@@ -45,13 +45,16 @@ export function tsdbBackupCommands(): readonly Command[] {
 function backupCommand(): Command {
   return withTsdbOptions(new Command('backup'))
     .description(
-      'Back up a running database into one file while it goes on working. Everything with users, dashboards and saved statements, or some databases.',
+      'Back up a running database into one file without stopping it. Everything with users, dashboards and saved statements, or some databases.',
     )
-    .argument('<file>', 'the file to make; it must not exist')
+    .argument('<file>', 'the file to create; it must not exist')
     .option('--database <name>', 'only this database; repeatable', collect)
     .option('--start <time>', 'only shards that end after this time (RFC 3339)')
     .option('--end <time>', 'only shards that begin before this time (RFC 3339)')
-    .option('--since <file>', 'a previous backup: store only what neither it nor its own has')
+    .option(
+      '--since <file>',
+      'a previous backup: store only what is missing in it and in those it builds on',
+    )
     .option('--json', 'print the report as JSON')
     .exitOverride()
     .action(async (file: string, flags: BackupFlags) => {

@@ -49,7 +49,7 @@ export function tsdbImportCommand(finish: (status: number) => void): Command {
     .option('--notify', 'subscriptions and tasks get the points, too, as if they were new')
     .option(
       '--state <file>',
-      'what is done, so that an interrupted import goes on',
+      'file with the progress, so that an interrupted import can resume',
       './tidemark-import.json',
     )
     .option('--no-users', 'do not copy users')

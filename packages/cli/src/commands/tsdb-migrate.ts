@@ -26,7 +26,7 @@ type Flags = {
 export function tsdbMigrateCommand(finish: (status: number) => void): Command {
   return new Command('migrate')
     .description(
-      'Move databases from one running service to another, whatever storage engine either has, while points go on coming.',
+      'Move databases from one running service to another, whatever storage engine either has, while points keep arriving.',
     )
     .requiredOption(
       '--from <url>',
@@ -37,7 +37,7 @@ export function tsdbMigrateCommand(finish: (status: number) => void): Command {
     .option('--database <name>', 'only this database (repeatable)', collect)
     .option(
       '--state <file>',
-      'what is done, so that an interrupted migration goes on',
+      'file with the progress, so that an interrupted migration can resume',
       './tidemark-migrate.json',
     )
     .option('--last', 'clients use --to now: compare, and end the passing on of new writes')

@@ -50,7 +50,7 @@ export function tsdbToolCommands(finish: (status: number) => void): readonly Com
 function verifyCommand(finish: (status: number) => void): Command {
   return toolCommand(
     'verify',
-    'Read every block of a database that is not running; exit status 1 when one is damaged, or a shard belongs to nothing.',
+    'Read every block of a database that is not running; exit status 1 when one is damaged, or a shard belongs to no database.',
   ).action(async (flags: Flags) => {
     const { verifyDirectory } = await import('@tidemark/storage');
     const { checkCatalog } = await import('@tidemark/tsdb');
@@ -83,7 +83,7 @@ function verifyCommand(finish: (status: number) => void): Command {
 function repairCommand(finish: (status: number) => void): Command {
   return toolCommand(
     'repair',
-    'Keep what is readable of a database that is not running, and list what is not; exit status 1 when something is lost.',
+    'Keep the readable data of a database that is not running, and list the rest; exit status 1 when something is lost.',
   ).action(async (flags: Flags) => {
     const { repairDirectory } = await import('@tidemark/storage');
     const { checkCatalog } = await import('@tidemark/tsdb');

@@ -22,7 +22,7 @@ export function tsdbCommand(
 ): Command {
   return serviceCommand('tsdb', 'Run the database service.')
     .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:8086)')
-    .option('--ui-bind <host:port>', 'address of the web application; without it there is none')
+    .option('--ui-bind <host:port>', 'address of the web application; by default it is not served')
     .option('--clickhouse-urls <urls>', CLICKHOUSE_URLS)
     .action(async (options: Options) => {
       finish(

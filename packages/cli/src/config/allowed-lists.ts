@@ -31,7 +31,7 @@ export async function findLists(folders: readonly string[]): Promise<{
     try {
       reach = await findReach(folder);
     } catch (error) {
-      notes.push({ key: folder, message: `scripts can not be read: ${messageOf(error)}` });
+      notes.push({ key: folder, message: `scripts cannot be read: ${messageOf(error)}` });
       continue;
     }
     merge(programs, reach.programs);

@@ -35,7 +35,7 @@ test('keeps what is known, renames sections, and says what has no counterpart an
   expect(notes).toEqual([
     { key: 'http.flux-enabled', message: 'Flux is not supported' },
     { key: 'influxdb.kapacitor-hostname', message: 'no counterpart' },
-    { key: 'reporting', message: 'nothing is ever reported to anybody' },
+    { key: 'reporting', message: 'no usage data is ever reported' },
   ]);
 });
 

@@ -27,13 +27,13 @@ const SECTION_NAMES: Readonly<Record<string, string>> = { influxdb: 'tsdb', slac
 
 /** Settings without a counterpart, and what applies instead. */
 const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
-  'reporting-disabled': 'nothing is ever reported to anybody',
+  'reporting-disabled': 'no usage data is ever reported',
   'bind-address': 'backups go through the HTTP API and the executable; there is no port for them',
   data_dir: 'the old files stay where they are; --data-dir names a folder of our own',
   'meta.dir': 'the old files stay where they are; --data-dir names a folder of our own',
   'data.dir': 'the old files stay where they are; --data-dir names a folder of our own',
   'meta.logging-enabled': 'the log level decides',
-  'data.wal-dir': 'the log lies in the data directory',
+  'data.wal-dir': 'the log is in the data directory',
   'data.index-version': 'there is one kind of index, on disk, with bounded memory',
   'data.cache-max-memory-size': 'memory is bounded by design',
   'data.cache-snapshot-memory-size': 'flushes are decided by the engine',
@@ -53,10 +53,10 @@ const WITHOUT_COUNTERPART: Readonly<Record<string, string>> = {
   'logging.suppress-logo': 'there is none',
   ifql: 'Flux is not supported',
   'opentsdb.consistency-level': 'there is one copy of everything',
-  'reporting-enabled': 'nothing is ever reported to anybody',
+  'reporting-enabled': 'no usage data is ever reported',
   'shard-precreation': 'shards are made when their first point arrives',
-  reporting: 'nothing is ever reported to anybody',
-  storage: 'metadata lies in the data directory',
+  reporting: 'no usage data is ever reported',
+  storage: 'metadata is in the data directory',
 };
 
 function isTable(value: unknown): value is Table {
@@ -134,7 +134,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
     notes.push({
       key: 'alert.allowed-programs',
       message:
-        'exec handlers run only programs that this lists, for example ["/usr/local/bin/*"]; log handlers and sideload nodes reach only what alert.allowed-files lists, references to secrets what alert.allowed-secrets lists',
+        'exec handlers run only programs that this lists, for example ["/usr/local/bin/*"]; log handlers and sideload nodes can use only files that alert.allowed-files lists, references to secrets only those that alert.allowed-secrets lists',
     });
   }
   // Contradictions between settings.

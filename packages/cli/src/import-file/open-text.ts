@@ -20,7 +20,7 @@ export type OpenText = {
 };
 
 const EXPORT_AND_IMPORT =
-  'run `influx_inspect export -datadir DIR/data -waldir DIR/wal -compress -out export.gz` where it lies, then `tidemark tsdb import --file export.gz`';
+  'run `influx_inspect export -datadir DIR/data -waldir DIR/wal -compress -out export.gz` on its machine, then `tidemark tsdb import --file export.gz`';
 
 /** Signatures of binary files, each with advice. */
 const SIGNATURES: readonly {
@@ -129,6 +129,6 @@ function requireText(path: string, chunk: Buffer): void {
   );
   if (chunk.includes(0) || controls > chunk.length * CONTROL_SHARE_MAX)
     throw new UsageError(
-      `${path} is a binary file: an import wants line protocol, or what \`influx_inspect export\` or \`tidemark tsdb export\` writes, as it is or gzipped`,
+      `${path} is a binary file: an import needs line protocol, or the output of \`influx_inspect export\` or \`tidemark tsdb export\`, plain or gzipped`,
     );
 }

@@ -34,7 +34,7 @@ export class Lease {
 
   constructor(parts: LeaseParts) {
     this.#parts = parts;
-    const what = 'take or renew the lease of what only one service does';
+    const what = 'take or renew the lease for exclusive work';
     const job = (everyMs: number, work: () => Promise<void>): PeriodicJob =>
       new PeriodicJob({ ...parts, what, everyMs, work });
     this.#jobs = [

@@ -57,7 +57,7 @@ export class SharedState {
     state.#following = new PeriodicJob({
       clock,
       log,
-      what: 'follow what all services have agreed on',
+      what: 'follow the shared log of the services',
       everyMs: LIMITS.followMs.value,
       work: () => state.sync(),
     });

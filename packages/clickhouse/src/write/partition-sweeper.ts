@@ -33,7 +33,7 @@ export class PartitionSweeper {
     this.#parts = parts;
     this.#job = new PeriodicJob({
       ...parts,
-      what: 'remove what was dropped',
+      what: 'remove dropped data',
       everyMs: parts.sweepMs ?? LIMITS.sweepMs.value,
       work: async () => {
         if (!this.#hasDropped && parts.lease.signal === undefined) return;

@@ -46,7 +46,7 @@ export class DataAccess {
       const name = this.#user?.name ?? '';
       throw new Forbidden(
         database === UNKNOWN_DATABASE
-          ? 'this is for admins: it is not known from which databases it comes'
+          ? 'only for admins: the databases that it comes from are unknown'
           : `user ${name} does not have READ on database ${JSON.stringify(database)}, where this comes from`,
       );
     }

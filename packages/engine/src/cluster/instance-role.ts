@@ -63,7 +63,7 @@ const STUCK_RETRY_MS = 10_000;
 
 /** Why a role ends. */
 const CLOSING = new Error('the instance stops');
-const DRAINED = new Error('the instance was asked to let another one lead');
+const DRAINED = new Error('the instance was asked to give up the lead');
 const ELECTED = new Error('the instance leads from now on');
 
 export class InstanceRole {
@@ -297,7 +297,7 @@ export class InstanceRole {
       (await this.#restoreIdentity(replica));
     if (identity === undefined)
       throw new OtherHistory(
-        'the coordinator knows nothing of this cluster: it may have lost its disk',
+        'the coordinator has no data of this cluster: it may have lost its disk',
       );
     return identity.log;
   }
@@ -346,7 +346,7 @@ export class InstanceRole {
   async #setAside(metadata: Metadata): Promise<void> {
     const path = unusedName(join(this.#options.directory, `${METADATA_FILE}.set-aside`));
     writeFileSync(path, await metadata.backup(), { mode: PRIVATE_FILE, flush: true });
-    const what = 'what is stored here may differ from the log: a copy is kept';
+    const what = 'the data stored here may differ from the log: a copy is kept';
     this.#options.logger('warn', what, { path });
   }
 

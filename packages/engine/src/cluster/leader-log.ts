@@ -77,7 +77,7 @@ export class LeaderLog implements CommitLog {
       replica.applied(record);
     } else {
       await leader.#writeWhole();
-      log('info', 'the cluster begins with what this instance has stored', {});
+      log('info', 'the cluster begins with the data of this instance', {});
     }
     return leader;
   }
@@ -166,7 +166,7 @@ export class LeaderLog implements CommitLog {
       for (const { resolve } of group) resolve();
     } catch (error) {
       this.#failure ??= error;
-      onLost(new Error(`its copy does not take what is in the log: ${messageOf(error)}`));
+      onLost(new Error(`its copy refuses a record of the log: ${messageOf(error)}`));
       for (const { reject } of group) reject(error);
     }
   }
@@ -207,7 +207,7 @@ export class LeaderLog implements CommitLog {
       }
       if (!signal.aborted) throw error;
       throw new Unavailable(
-        'this instance has lost the lead before the coordinator answered: the change may have been made or not, look at it before you repeat it',
+        'this instance has lost the lead before the coordinator answered: the change may have been made or not; check before you repeat it',
         { cause: error },
       );
     }

@@ -30,7 +30,7 @@ const options = {
   timeout: duration('Longest time of a request; 0 is no limit.'),
   ...INSECURE_SKIP_VERIFY,
   ...TLS_FILES,
-  'disable-subscriptions': bool('Subscribe to nothing; own subscriptions are removed.'),
+  'disable-subscriptions': bool('Subscribe to nothing, and remove its own subscriptions.'),
   'subscription-mode': str(
     'Who shares a subscription: `cluster` (all engines) or `server`.',
     'cluster',
@@ -45,7 +45,7 @@ const options = {
   'udp-buffer': integer('Packets that may wait.', 1000),
   'udp-read-buffer': socketBuffer('Receive buffer of the socket in bytes.'),
   'startup-timeout': duration(
-    'Accepted for old files: the engine starts without its database and goes on asking for it.',
+    'Accepted for old files: the engine starts without its database and keeps trying to reach it.',
     '5m',
   ),
   'subscriptions-sync-interval': duration('How often subscriptions are compared.', '1m'),

@@ -29,7 +29,7 @@ export const FIXED_SECTIONS = {
       'Name under which the database reaches this engine; also shown by templates.',
       'localhost',
     ),
-    data_dir: str('Directory of everything that the engine keeps.', './data'),
+    data_dir: str('Directory for all data of the engine.', './data'),
     'secrets-key': str(
       'Key that definitions, which may hold secrets, are stored with: path of a file, or env:NAME. Empty is engine.key in the data directory, made at the first start.',
     ),
@@ -37,7 +37,7 @@ export const FIXED_SECTIONS = {
       'Start without applying overrides that were stored through the API.',
     ),
     'start-empty': bool(
-      'Start with nothing when engine.mdb is missing, cut short or unreadable, and keep what is left of it as engine.mdb.damaged-1. For one start.',
+      'Start empty when engine.mdb is missing, truncated or unreadable, and keep the rest of it as engine.mdb.damaged-1. For one start.',
     ),
     'default-retention-policy': str('Retention policy of writes that name none.'),
   }),
@@ -55,7 +55,7 @@ export const FIXED_SECTIONS = {
     'insecure-no-auth': bool('Allow other addresses than loopback without authentication.'),
     'log-enabled': bool('Log every request.'),
     'audit-keep-size': size(
-      'Changes and refusals that are kept in the data directory for /audit; the oldest go. 0 keeps none.',
+      'Changes and refusals to keep in the data directory for /audit; the oldest are deleted first. 0 keeps none.',
       10 * 1024 * 1024,
     ),
     'write-tracing': bool('Log the bodies of writes.'),
@@ -74,7 +74,7 @@ export const FIXED_SECTIONS = {
     ),
     'max-body-size': size('Largest body of a request, after decompression.', 25 * 1024 * 1024),
     'body-memory-limit': size(
-      'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
+      'Memory for all bodies of requests together. Requests wait in order for free memory; meanwhile clients that hold some and send nothing are disconnected. 0 is no limit.',
       64 * 1024 * 1024,
     ),
     'body-memory-timeout': duration(
@@ -108,19 +108,19 @@ export const FIXED_SECTIONS = {
       'Where other instances reach the API of this one, for example http://10.0.0.7:9092. Empty is the bind address, which has to be one that they reach.',
     ),
     lease: duration(
-      'An instance that has not been heard of for so long is taken for dead; one that does not reach the coordinator for so long stops what it does for the others.',
+      'An instance that has been silent for this long counts as dead; one that cannot reach the coordinator for this long stops its work for the others.',
       '3s',
     ),
     'snapshot-interval': duration(
-      'How often the state of tasks is saved in a cluster; what came since is given to the tasks again after a change of leaders.',
+      'How often the state of tasks is saved in a cluster; later points are given to the tasks again after a change of leaders.',
       '5s',
     ),
     'sync-interval': duration(
-      'How long the coordinator may take to sync its files after it has acknowledged something: points are kept so much longer than saved states need them. 0s where all its servers have `sync_interval: always`.',
+      'How long the coordinator may take to sync its files after it has acknowledged something: points are kept this much longer than saved states need them. 0s if all its servers have `sync_interval: always`.',
       '2m',
     ),
     'split-tasks': integer(
-      'Parts in which a task runs that does not say itself, if all that it keeps belongs to groups; 1 splits none. Takes effect when a task is enabled or changed.',
+      'Number of parts of tasks that do not set their own, if all their state belongs to groups; 1 splits none. Takes effect when a task is enabled or changed.',
       1,
     ),
     replicas: integer(
@@ -150,7 +150,7 @@ export const FIXED_SECTIONS = {
   task: configSection('Tasks.', {
     'snapshot-interval': duration('How often the state of tasks is saved.', '1m'),
     'catch-up': duration(
-      'After a restart stream tasks read from the default cluster what they have missed, at most so much of it; 0s reads nothing.',
+      'After a restart stream tasks read the points that they have missed from the default cluster, at most this much; 0s reads nothing.',
     ),
     'catch-up-lateness': duration(
       'How long after its time a point may arrive and still be told from those that a task has missed.',

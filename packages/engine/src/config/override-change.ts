@@ -175,7 +175,7 @@ export class OverrideChange {
   /** Texts that must not come from a client: the marker of a secret, and forbidden references. */
   #refuseTexts(value: OptionValue): string | undefined {
     if (typeof value === 'string') {
-      if (value.includes(HIDDEN)) return `${HIDDEN} stands for a secret that is not shown`;
+      if (value.includes(HIDDEN)) return `${HIDDEN} replaces a secret that is not shown`;
       return isReference(value) ? this.#options.refuseSecret(value) : undefined;
     }
     if (value === null || typeof value !== 'object') return undefined;

@@ -469,7 +469,7 @@ describe('operators', () => {
     expect((await call('GET', '/engine/v1/config/smtp/')).json.options.host).toBe('mail.example');
   });
 
-  test('an update that can not be used changes nothing', async () => {
+  test('an update that cannot be used changes nothing', async () => {
     await start();
     const bad = await call('POST', '/engine/v1/config/smtp/', { set: { host: 'x', port: -1 } });
 

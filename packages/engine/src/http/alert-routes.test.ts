@@ -58,7 +58,7 @@ const soon = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { tim
 
 const ids = (list: { id: string }[]): string[] => list.map(({ id }) => id);
 
-test('a topic of a script has handlers that are not listed and can not be changed', async () => {
+test('a topic of a script has handlers that are not listed and cannot be changed', async () => {
   await watch('anonymous', `.post('${url}/anonymous')`);
   await write('anonymous,h=a v=3 1', 'main:anonymous:alert2', 1);
 

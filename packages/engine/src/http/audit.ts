@@ -56,7 +56,7 @@ export class Audit {
     this.#record = openAuditRecord({
       directory: join(options.directory, 'audit'),
       maxBytes: options.keepBytes,
-      onError: (err) => options.log('error', 'the audit record can not be written', { err }),
+      onError: (err) => options.log('error', 'the audit record cannot be written', { err }),
     });
   }
 

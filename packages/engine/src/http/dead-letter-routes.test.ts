@@ -177,7 +177,7 @@ describe('/health', () => {
       status: 200,
       json: {
         status: 'warn',
-        message: '1 enabled but not running, 1 events given up',
+        message: '1 enabled but not running, 1 undeliverable events',
         checks: [
           { name: 'tasks', status: 'warn' },
           { name: 'dead-letters', status: 'warn' },

@@ -49,7 +49,7 @@ function checkTasks({ tasks, executor }: HealthOptions): Check {
 }
 
 function checkDeadLetters({ alerts }: HealthOptions): Check {
-  return check('dead-letters', alerts.deadLetters.count, 'events given up');
+  return check('dead-letters', alerts.deadLetters.count, 'undeliverable events');
 }
 
 function checkCluster({ shared, executor, balance }: HealthOptions): readonly Check[] {
@@ -70,7 +70,7 @@ function checkCluster({ shared, executor, balance }: HealthOptions): readonly Ch
     check(
       'cluster-copies',
       count(({ problem }) => problem !== undefined),
-      'instances can not follow the shared log',
+      'instances cannot follow the shared log',
     ),
     check(
       'points',

@@ -35,7 +35,7 @@ export function openApiDocument(
         Error: {
           type: 'object',
           required: ['error'],
-          properties: { error: { type: 'string', description: 'What is wrong, in a sentence.' } },
+          properties: { error: { type: 'string', description: 'The error, in one sentence.' } },
         },
       },
     },

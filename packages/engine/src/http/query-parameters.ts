@@ -46,7 +46,8 @@ const HANDLER_WARNINGS: QueryParameter = {
   name: 'diagnostics',
   type: 'boolean',
   default: false,
-  description: 'Whether the answer carries `warnings`: what keeps it from delivering anything now.',
+  description:
+    'Whether the response contains `warnings`: reasons why it cannot deliver anything now.',
   methods: ['POST'],
 };
 const WRITE: readonly QueryParameter[] = [
@@ -101,7 +102,7 @@ const DOT_VIEW: QueryParameter = {
   name: 'dot-view',
   type: 'string',
   default: 'attributes',
-  description: 'How the graph tells counters: as `attributes` or as `labels`.',
+  description: 'How the graph shows counters: as `attributes` or as `labels`.',
 };
 
 /** By pattern of the route. */
@@ -116,7 +117,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
       name: 'limit',
       type: 'integer',
       default: 100,
-      description: 'The newest so many; 1000 at most.',
+      description: 'Number of entries, newest first; 1000 at most.',
     },
   ],
   [`${BASE}/tasks`]: [
@@ -155,7 +156,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
       type: 'string',
       methods: ['POST', 'PUT', 'DELETE'],
       description:
-        'Names the restore that POST without it has begun: PUT brings a piece of the backup, POST finishes and restarts the engine on it, DELETE gives up.',
+        'Id of the restore begun by a POST without it: PUT sends a piece of the backup, POST finishes and restarts the engine on it, DELETE cancels.',
     },
   ],
   [`${BASE}/documents`]: [
@@ -200,7 +201,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
       type: 'boolean',
       default: true,
       description:
-        'Whether the stream also tells why conditions of the node passed or held back a point (`why`).',
+        'Whether the stream also contains the reasons why conditions of the node passed or held back a point (`why`).',
     },
   ],
 };

@@ -149,7 +149,7 @@ describe('lists', () => {
   });
 });
 
-describe('requests that can not work are refused as such', () => {
+describe('requests that cannot work are refused as such', () => {
   test('ids that are taken', async () => {
     const task = await define();
     const other = await define();

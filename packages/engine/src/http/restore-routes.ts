@@ -17,7 +17,7 @@ export function addRestoreRoutes(api: Api, restore: Restore | undefined): void {
   const needed = (): Restore => {
     if (restore !== undefined) return restore;
     throw new InvalidRequest(
-      'the instances of a cluster share what is stored; it can not be restored while they run',
+      'the instances of a cluster share their data; it cannot be restored while they run',
     );
   };
   api.on('GET', PATH, () => ({ status: 200, json: restore?.state() ?? { state: 'none' } }));

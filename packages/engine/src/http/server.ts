@@ -103,7 +103,7 @@ export class HttpServer implements Api {
         const isLong = error.statusCode === 414;
         const message = isLong
           ? 'a part of the path is longer than any id'
-          : 'the path of the request can not be decoded';
+          : 'the path of the request cannot be decoded';
         this.#fail(reply, isLong ? 414 : 400, message);
       },
       rewriteUrl: (request: IncomingMessage) => {

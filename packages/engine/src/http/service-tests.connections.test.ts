@@ -278,7 +278,7 @@ test('sensu sends a check, and tells what the answer was', async () => {
   expect(await run('sensu', { output: 'refuse' })).toEqual(failure(/invalid/));
 });
 
-test('snmptrap sends a trap, and tells what can not be one', async () => {
+test('snmptrap sends a trap, and tells what cannot be one', async () => {
   expect(await run('snmptrap', {})).toEqual(SUCCESS);
   const trap = await eventually('the trap', async () => traps[0]);
   // A sequence, with the configured community and the default value in it.

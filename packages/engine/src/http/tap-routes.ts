@@ -28,7 +28,7 @@ export function addTapRoutes(api: Api, options: TapRoutesOptions): void {
     const nodeName = request.params['node'] ?? '';
     checkNode(executing, nodeName);
     if (readerCount >= TAP_READERS.value) {
-      throw new LimitExceeded(`too many taps are open: ${TAP_READERS.value} may be`);
+      throw new LimitExceeded(`too many open taps: at most ${TAP_READERS.value} are allowed`);
     }
     readerCount++;
     const stream = new PassThrough({ highWaterMark: TAP_WAITING_BYTES.value });

@@ -65,7 +65,7 @@ function readSource(source: Body, now: Timestamp): TryOutSource {
     const span = { start: time('start', start), stop: now };
     const stop = text(source, 'stop');
     if (stop !== '') span.stop = time('stop', stop);
-    if (span.stop <= span.start) throw new InvalidRequest(`${PREFIX}stop must lie after start`);
+    if (span.stop <= span.start) throw new InvalidRequest(`${PREFIX}stop must be after start`);
     return { kind: 'database', ...span };
   }
   const precision = parsePrecision(text(source, 'precision') || 'ns');

@@ -137,7 +137,7 @@ async function send(method: string, path: string, body: unknown): Promise<void> 
   expect(response.status, await response.text()).toBeLessThan(300);
 }
 
-test('definitions and states arrive, and what can not be used is told by name', async () => {
+test('definitions and states arrive, and what cannot be used is told by name', async () => {
   const steps = await importDefinitions({ from, to: engine.url });
 
   expect(steps.map(({ kind, id, outcome }) => `${kind} ${id} ${outcome}`)).toEqual([
@@ -273,7 +273,7 @@ test('a task with secret vars arrives when it has its secrets here already', asy
   };
   expect(await arrive()).toMatchObject({
     outcome: 'failed',
-    note: expect.stringContaining('invalid var token: [REDACTED] stands for a secret'),
+    note: expect.stringContaining('invalid var token: [REDACTED] replaces a secret'),
   });
   const body = { ...shown, vars: secretVars('hush-7Zq') };
   await send('POST', '/tasks', body);
@@ -288,7 +288,7 @@ test('a dry run says what would be created and changes nothing', async () => {
   expect((await get('/engine/v1preview/alerts/topics')).json.topics).toEqual([]);
 });
 
-test('a topic that the old engine can not tell does not keep the rest back', async () => {
+test('a topic that the old engine cannot tell does not keep the rest back', async () => {
   const { '/kapacitor/v1preview/alerts/topics/cpu/events': _events, ...others } = ANSWERS;
   answers = others;
   const steps = await importDefinitions({ from, to: engine.url });

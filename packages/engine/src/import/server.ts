@@ -58,7 +58,7 @@ export class Server {
       const status = await server.#status('GET', `${base}/ping`);
       if (status === 204 || status === 200) return server;
       if (status === 401)
-        throw new Refused(401, `${url.host} wants a user and a password, or a token`);
+        throw new Refused(401, `${url.host} requires a user and a password, or a token`);
     }
     throw new Unavailable(`no task engine answers at ${url.origin}`);
   }

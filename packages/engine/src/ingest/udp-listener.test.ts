@@ -48,7 +48,7 @@ test('writes together what came meanwhile, and a wrong line costs its own packet
   ]);
   expect(listener.counters).toEqual({ received: 6, failed: 1, dropped: 1 });
   expect(told).toEqual([
-    ['warn', 'failed to take what came over udp', { packets: 1, err: 'no field' }],
+    ['warn', 'failed to accept points from udp', { packets: 1, err: 'no field' }],
     [
       'warn',
       'udp packets were dropped: more came than may wait (udp-buffer)',

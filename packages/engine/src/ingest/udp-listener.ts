@@ -121,7 +121,7 @@ export class UdpListener {
       if (!(error instanceof AppError)) throw error;
       if (error instanceof BadLine && packets.length > 1) return false;
       this.counters.failed += packets.length;
-      log('warn', 'failed to take what came over udp', {
+      log('warn', 'failed to accept points from udp', {
         packets: packets.length,
         err: error.message,
       });

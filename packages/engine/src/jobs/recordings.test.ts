@@ -53,7 +53,7 @@ test('a disk that refuses fails the recording with its reason, and neither write
   expect(ended.error).toMatch(/^running replay: recording r has no data: .*ENOENT/);
 });
 
-test('a recording that goes on can not be replayed yet', async () => {
+test('a recording that goes on cannot be replayed yet', async () => {
   expect((await record('on')).status).toBe(201);
 
   const replay = { task: 't', recording: 'on' };

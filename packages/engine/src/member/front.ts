@@ -283,7 +283,7 @@ export class Front {
 
 function noLeader(problem: string | undefined): string {
   const what = 'the cluster has no leader at the moment';
-  return problem === undefined ? what : `${what}, and this instance can not lead: ${problem}`;
+  return problem === undefined ? what : `${what}, and this instance cannot lead: ${problem}`;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -39,7 +39,7 @@ const NODES: readonly MetricRow[] = [
     ['fields_deleted', 'node_fields_deleted_total', 'Fields that were removed.'],
     ['tags_deleted', 'node_tags_deleted_total', 'Tags that were removed.'],
     ['increase_events', 'node_scale_up_total', 'Times that replicas were added.'],
-    ['decrease_events', 'node_scale_down_total', 'Times that replicas were taken away.'],
+    ['decrease_events', 'node_scale_down_total', 'Number of times that replicas were removed.'],
     [
       'cooldown_drops',
       'node_scale_skipped_total',
@@ -57,8 +57,8 @@ const NODES: readonly MetricRow[] = [
     labels: { level },
   })),
   ...gauges('nodes', [
-    ['working_cardinality', 'node_groups', 'Groups that a node holds.'],
-    ['memory_bytes', 'node_memory_bytes', 'Memory of what a node holds, about.'],
+    ['working_cardinality', 'node_groups', 'Groups of a node.'],
+    ['memory_bytes', 'node_memory_bytes', 'Approximate memory of the state of a node.'],
   ]),
   {
     module: 'nodes',
@@ -106,7 +106,7 @@ const SERVICE: readonly MetricRow[] = [
     module: 'http',
     value,
     name: 'points_written_total',
-    help: 'Points of writes, by what became of them; of a body with a bad line all fail.',
+    help: 'Points of writes, by outcome; a bad line fails all points of a body.',
     type: 'counter',
     labels: { outcome },
   })),
@@ -120,7 +120,7 @@ const SERVICE: readonly MetricRow[] = [
   ...gauges('handlers', [
     ['waiting', 'alert_deliveries_waiting', 'Events that wait for a handler.'],
   ]),
-  ...gauges('alert', [['dead_letters', 'dead_letters', 'Events that were given up and are kept.']]),
+  ...gauges('alert', [['dead_letters', 'dead_letters', 'Undeliverable events that are kept.']]),
   ...gauges('cluster', [
     ['alive', 'cluster_members', 'Instances of the cluster that are alive.'],
     ['gone', 'cluster_members_gone', 'Instances that were not heard of within their lease.'],
@@ -129,8 +129,8 @@ const SERVICE: readonly MetricRow[] = [
     ['leads', 'cluster_member_leads', 'Whether an instance leads.'],
     ['tasks', 'cluster_member_tasks', 'Tasks that an instance runs.'],
     ['points', 'cluster_member_points_per_second', 'Points that its tasks are given, lately.'],
-    ['held_bytes', 'cluster_member_held_bytes', 'What its tasks hold, about.'],
-    ['copyLag', 'cluster_copy_lag_records', 'Records of the shared log that a copy lacks.'],
+    ['held_bytes', 'cluster_member_held_bytes', 'Approximate memory of its tasks.'],
+    ['copyLag', 'cluster_copy_lag_records', 'Records of the shared log missing in a copy.'],
     [
       'taskLag',
       'cluster_task_lag_writes',

@@ -361,7 +361,7 @@ test('a handler refers to a secret, which is looked up and shown nowhere', async
   expect(leaks(lines)).toEqual([]);
 });
 
-test('definitions whose secret can not be used are refused without repeating it', async () => {
+test('definitions whose secret cannot be used are refused without repeating it', async () => {
   const kind = 'teams';
   const bodies = [
     { id: 'new', kind, options: { 'channel-url': '[REDACTED]' } },
@@ -377,7 +377,7 @@ test('definitions whose secret can not be used are refused without repeating it'
   const headers = { Authorization: '[REDACTED]' };
   await call('POST', '/engine/v1/config/httppost/named', { set: { headers } });
 
-  expect(answers.at(-1)).toContain('stands for a secret that is not shown');
+  expect(answers.at(-1)).toContain('replaces a secret that is not shown');
   expect(leaks(answers)).toEqual([]);
   expect(leaks(lines)).toEqual([]);
 });

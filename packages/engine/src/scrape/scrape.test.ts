@@ -241,7 +241,7 @@ describe('scrapers', () => {
     await expect(tryScraper('web', scrapersOptions())).rejects.toThrow('HTTP status 500');
   });
 
-  test('a scraper that is not configured can not be tried', async () => {
+  test('a scraper that is not configured cannot be tried', async () => {
     await expect(tryScraper('other', scrapersOptions())).rejects.toThrow('is not enabled');
   });
 });

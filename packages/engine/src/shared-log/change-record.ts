@@ -46,5 +46,5 @@ export function decodeChanges(bytes: Uint8Array): readonly StoreChange[] {
   } catch {
     // Reported below, like a record that is too short or too long.
   }
-  throw new Corruption('record of the shared log can not be read', { file: 'changes', offset: at });
+  throw new Corruption('record of the shared log cannot be read', { file: 'changes', offset: at });
 }

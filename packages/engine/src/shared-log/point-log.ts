@@ -182,7 +182,7 @@ export class PointLog {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        logger('warn', 'failed to read what was looped back', { err: messageOf(error) });
+        logger('warn', 'failed to read looped-back points', { err: messageOf(error) });
         await clock.sleep(RETRY_MS, signal).catch(() => undefined);
       }
     }

@@ -40,7 +40,7 @@ export function checkUnused(directory: string): void {
   );
   if (traces.length === 0) return;
   throw new InvalidRequest(
-    `${METADATA_FILE} is missing in ${directory}, where there was one before: put it back from a backup, or ${START_EMPTY_HINT}`,
+    `${METADATA_FILE} is missing in ${directory}, where it existed before: restore it from a backup, or ${START_EMPTY_HINT}`,
   );
 }
 

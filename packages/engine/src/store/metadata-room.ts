@@ -113,7 +113,7 @@ export class MetadataRoom {
     }
     this.#length = fstatSync(this.#fd).size;
     if (this.#length >= needed) return;
-    throw new Unavailable(`metadata can not be written: ${messageOf(reason)}`, {
+    throw new Unavailable(`metadata cannot be written: ${messageOf(reason)}`, {
       cause: reason,
       hint: 'free space on the disk of the data directory',
     });

@@ -130,7 +130,7 @@ export class Metadata {
       const keyCheck = cipher.check(identity.clusterId);
       if (isNeeded && identity.keyCheck !== keyCheck) {
         throw new InvalidRequest(
-          `${file} was written with another key than this one: put that one in its place, or name it with secrets-key`,
+          `${file} was written with another key than this one: replace it with that key, or name that with secrets-key`,
         );
       }
       const metadata = new Metadata({ stored, identity, cipher });
@@ -258,7 +258,7 @@ export class Metadata {
           ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
           : error;
       if (cause instanceof AppError) throw cause;
-      throw new Unavailable(`metadata can not be written: ${messageOf(cause)}`, { cause });
+      throw new Unavailable(`metadata cannot be written: ${messageOf(cause)}`, { cause });
     }
   }
 

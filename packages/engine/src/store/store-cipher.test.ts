@@ -54,10 +54,10 @@ test('a sealed text is opened by its key at its place, and by nothing else', () 
   expect(cipher.open('here', sealed)).toBe('secret');
   expect(cipher.seal('here', 'secret')).not.toBe(sealed);
   expect(JSON.parse(sealed)).toMatch(/^enc1:/);
-  expect(() => cipher.open('there', sealed)).toThrow('can not be decrypted');
-  expect(() => new StoreCipher('b'.repeat(32)).open('here', sealed)).toThrow('can not be');
-  expect(() => cipher.open('here', `${sealed.slice(0, -4)}AA"`)).toThrow('can not be decrypted');
-  expect(() => cipher.open('here', '"enc1:"')).toThrow('can not be decrypted');
+  expect(() => cipher.open('there', sealed)).toThrow('cannot be decrypted');
+  expect(() => new StoreCipher('b'.repeat(32)).open('here', sealed)).toThrow('cannot be');
+  expect(() => cipher.open('here', `${sealed.slice(0, -4)}AA"`)).toThrow('cannot be decrypted');
+  expect(() => cipher.open('here', '"enc1:"')).toThrow('cannot be decrypted');
 });
 
 test('secrets are not in the file, nor in the backup, and the files are those of their user', async () => {
@@ -145,7 +145,7 @@ test('a metadata file that is gone is no new one', async () => {
   rmSync(file('engine.mdb'));
 
   await expect(engine.start()).rejects.toThrow(
-    /engine\.mdb is missing .* put it back from a backup, or start once with --start-empty true/,
+    /engine\.mdb is missing .* restore it from a backup, or start once with --start-empty true/,
   );
   for (const name of ['engine.mdb-lock', 'engine.key']) rmSync(file(name));
   await engine.start();

@@ -59,7 +59,7 @@ export class StoreCipher {
       return text + decipher.final('utf8');
     } catch {
       // The library's message adds nothing.
-      const message = `value can not be decrypted. entry=\`${place}\``;
+      const message = `value cannot be decrypted. entry=\`${place}\``;
       throw new Corruption(message, { file: 'engine.mdb', offset: 0 });
     }
   }

@@ -98,7 +98,7 @@ async function startDamaged(): Promise<number> {
   await start();
   const left = await tasks();
   expect(left.every(({ executing }) => executing)).toBe(true);
-  expect(errors[0]).toContain('metadata is damaged; what can be read is kept');
+  expect(errors[0]).toContain('metadata is damaged; the readable part is kept');
   expect(readdirSync(directory)).toContain('engine.mdb.damaged-1');
   await define('new');
 

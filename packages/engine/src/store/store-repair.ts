@@ -76,7 +76,7 @@ export async function repairStore(
     const reason = isCut && usedBytes !== undefined ? cutShort(size, usedBytes) : NOT_OURS;
     if (!place.startsEmpty) throw unusable(file, reason);
     const damagedFile = putAside(file);
-    log.error({ file, damagedFile }, `metadata ${reason}; the engine starts with nothing`);
+    log.error({ file, damagedFile }, `metadata ${reason}; the engine starts empty`);
     return;
   }
   if (isRead && isGood) return;
@@ -85,7 +85,7 @@ export async function repairStore(
   const damagedFile = putAside(file);
   renameSync(`${file}.salvaged`, file);
   removeLock(`${file}.salvaged`);
-  log.error({ file, damagedFile }, 'metadata is damaged; what can be read is kept');
+  log.error({ file, damagedFile }, 'metadata is damaged; the readable part is kept');
   for (const { table, kept: count, of } of kept) {
     if (of === count) continue;
     if (of !== undefined) {

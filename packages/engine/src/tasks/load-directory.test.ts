@@ -143,7 +143,7 @@ test.each(['load', 'load/tasks'])(
 
     const { json } = await get('/engine/v1/tasks?fields=executing');
     expect(json.tasks.map(({ id }: any) => id)).toEqual(['made', 'plain']);
-    const reason = `${join(engine.directory, name)} is absent: nothing that its files defined was changed or deleted`;
+    const reason = `${join(engine.directory, name)} is missing: definitions from its files were not changed or deleted`;
     expect(engine.log.join('\n')).toContain(reason);
     expect(await reload()).toMatchObject({ status: 400, json: { error: reason } });
     const { bytes } = await get('/metrics');
@@ -151,7 +151,7 @@ test.each(['load', 'load/tasks'])(
   },
 );
 
-test('a directory that can not be read for a while ends nothing and is read again afterwards', async () => {
+test('a directory that cannot be read for a while ends nothing and is read again afterwards', async () => {
   const handlers = join(engine.directory, 'load/handlers');
   rmSync(handlers, { recursive: true });
   await engine.start({ load: { ...watch, 'watch-interval': '20ms' } });

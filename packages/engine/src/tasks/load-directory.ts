@@ -150,7 +150,7 @@ export class LoadDirectory {
       ...[...kinds].map((kind) => this.#folderOf(kind)),
     ])
       if (!(await isThere(folder))) {
-        const reason = `${folder} is absent: nothing that its files defined was changed or deleted`;
+        const reason = `${folder} is missing: definitions from its files were not changed or deleted`;
         this.#errors.set(this.#options.directory, reason);
         throw new InvalidRequest(reason);
       }

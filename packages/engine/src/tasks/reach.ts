@@ -88,7 +88,7 @@ export class Reach {
         isOptional
           ? diagnostic(
               `database ${JSON.stringify(name)} does not exist`,
-              'only what is written to the engine itself comes to this task',
+              'this task receives only points written to the engine itself',
             )
           : diagnostic(
               `database ${JSON.stringify(name)} does not exist`,

@@ -176,7 +176,7 @@ test('what was shown keeps the secret when it comes back, and a new value replac
 });
 
 test('a marker that stands for nothing is refused', async () => {
-  const refusal = `invalid var token: ${MARKER} stands for a secret that is not shown; write the secret`;
+  const refusal = `invalid var token: ${MARKER} replaces a secret that is not shown; write the secret`;
   const base = { type: 'string', value: url };
   expect(await define({ vars: { base, token: secretVar(MARKER) } })).toEqual({ error: refusal });
   await define({ vars: { base, token: { type: 'string', value: 'an open text' } } });
@@ -187,7 +187,7 @@ test('a marker that stands for nothing is refused', async () => {
 test.each(['short', 'x'.repeat(16_385)])('a secret has 6 to 16384 characters', async (value) => {
   const answer = await define({ vars: { token: secretVar(value) } });
   expect(answer).toEqual({
-    error: 'invalid var token: a secret has 6 to 16384 characters, others can not be hidden',
+    error: 'invalid var token: a secret has 6 to 16384 characters, others cannot be hidden',
   });
 });
 

@@ -20,12 +20,12 @@ export function keepSecretVars(given: Vars, stored: Vars): Vars {
     if (value === HIDDEN && before?.kind === 'secret') return before.value;
     if (value.includes(HIDDEN)) {
       throw new InvalidRequest(
-        `invalid var ${name}: ${HIDDEN} stands for a secret that is not shown; write the secret`,
+        `invalid var ${name}: ${HIDDEN} replaces a secret that is not shown; write the secret`,
       );
     }
     if (value !== '' && (value.length < SECRET_LENGTH_MIN || value.length > SECRET_LENGTH_MAX)) {
       throw new InvalidRequest(
-        `invalid var ${name}: a secret has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} characters, others can not be hidden`,
+        `invalid var ${name}: a secret has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} characters, others cannot be hidden`,
       );
     }
     return value;

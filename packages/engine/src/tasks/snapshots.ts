@@ -97,7 +97,7 @@ export class Snapshots {
       if (changes.length > 0) await metadata.commit(changes);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      log('error', 'failed to save where tasks have begun', { err: error.message });
+      log('error', 'failed to save the start positions of tasks', { err: error.message });
     }
   }
 

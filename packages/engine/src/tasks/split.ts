@@ -24,7 +24,7 @@ export function readSplit(value: unknown): number | undefined {
   const count = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : -1;
   if (Number.isInteger(count) && count >= 0 && count <= PARTS_MAX.value) return count;
   throw new InvalidRequest(
-    `split must be a number of parts up to ${PARTS_MAX.value}, or 0 for what the configuration says`,
+    `split must be a number of parts up to ${PARTS_MAX.value}, or 0 to use the configuration`,
   );
 }
 

@@ -128,7 +128,7 @@ test('in a thread of its own a task is refused with the same place', async () =>
   }
 });
 
-test('templates of texts that can not be read are found when a task is defined', async () => {
+test('templates of texts that cannot be read are found when a task is defined', async () => {
   const script = "stream|from()\n  |alert().id('{{ .Name').crit(lambda: TRUE)";
 
   const { answer } = await define(script);

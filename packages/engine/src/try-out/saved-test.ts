@@ -55,7 +55,7 @@ export async function savedTest(
   )) {
     // A difference is the result; anything else is a mistake.
     if (expected.length === 0 && found.length > 0) actual.set(line, found);
-    else throw new InvalidRequest(`a task test can not do this: ${message}`);
+    else throw new InvalidRequest(`a task test cannot do this: ${message}`);
   }
   const expectations = expects.flatMap((head, i) => [
     head,
@@ -99,7 +99,7 @@ async function readData({ definition, entries }: Tried): Promise<Data> {
       if (next !== head) lines.push(next);
       head = next;
       if (entry.line.includes('\n')) {
-        throw new InvalidRequest('a task test can not hold a field with a line break');
+        throw new InvalidRequest('a task test cannot hold a field with a line break');
       }
       lines.push(...indented([entry.line]));
       times.push(timeOfLine(entry.line));

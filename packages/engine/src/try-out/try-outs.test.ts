@@ -218,7 +218,7 @@ test.each([
       task: { script: SCRIPT, dbrps },
       source: { start: '2026-01-02T00:00:00Z', stop: '2026-01-01T00:00:00Z' },
     },
-    /stop must lie after start/,
+    /stop must be after start/,
   ],
   ['a body that says nothing', {}, /^invalid try-out: expected "task"$/],
 ])('refuses %s', async (_what, body, message) => {

@@ -321,7 +321,7 @@ function endOf({ source, goesOnNanos }: TryOutInput, last: Timestamp): Timestamp
 }
 
 function tooMuch(count: number): string {
-  return `stopped after ${count} points or answers: a try-out takes ${TRY_OUT_POINTS.value} and tells ${TRY_OUT_LINES.value} messages; take less data`;
+  return `stopped after ${count} points or answers: a try-out accepts ${TRY_OUT_POINTS.value} and returns ${TRY_OUT_LINES.value} messages; use less data`;
 }
 
 function printHead(

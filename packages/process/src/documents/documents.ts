@@ -172,7 +172,7 @@ function requireVersion(
 ): void {
   if ((present?.version ?? 0) === replaced) return;
   if (present === undefined) {
-    throw new StaleVersion(`${describe(name)} was deleted meanwhile: version 0 stores it anew`);
+    throw new StaleVersion(`${describe(name)} was deleted meanwhile: version 0 stores it again`);
   }
   const author = present.by === '' ? '' : ` by ${present.by}`;
   throw new StaleVersion(

@@ -172,7 +172,7 @@ function refusePatterns(expression: Expression): void {
 }
 
 function patternRefused(text: string, { span }: Expression): InvalidRequest {
-  const hint = 'several columns can not take part in a calculation; name the field';
+  const hint = 'several columns cannot take part in a calculation; name the field';
   return invalid(text, { code: 'IQL_WILDCARD', span, hint });
 }
 

@@ -155,7 +155,7 @@ function checkOperand(expression: Expression): void {
       throw wrong(
         `invalid function call in condition: ${print(node)}`,
         node.span,
-        'WHERE looks at single rows; put the function into a subquery and its condition around it',
+        'WHERE applies to single rows; put the function into a subquery and its condition around it',
       );
     }
   });

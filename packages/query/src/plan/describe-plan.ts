@@ -81,7 +81,7 @@ function scanNode(select: SelectPlan, source: MeasurementPlan): TreeNode {
 function condition({ condition: { pushed, residual } }: SelectPlan): readonly TreeNode[] {
   const labels: string[] = [];
   if (pushed !== undefined) labels.push(`where ${printPredicate(pushed)}`);
-  if (residual !== undefined) labels.push('the rest of the condition is held against each row');
+  if (residual !== undefined) labels.push('the rest of the condition is checked for each row');
   return labels.map((label) => ({ label, children: [] }));
 }
 

@@ -8,7 +8,7 @@ export const LOGGING_OPTIONS = {
     'STDERR',
   ),
   format: oneOf(
-    'How lines look; auto: text on a terminal, one JSON object a line elsewhere.',
+    'Format of lines; auto: text on a terminal, one JSON object per line elsewhere.',
     ['auto', 'text', 'logfmt', 'json'],
     'auto',
   ),

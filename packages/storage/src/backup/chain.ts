@@ -167,7 +167,7 @@ export async function* joinFrames(
   const [missing] = newest.missing;
   if (missing !== undefined) {
     throw new Corruption(
-      `backup chain is incomplete: \`${missing}\` is in none of the files; name the earlier backups too, down to a full one`,
+      `backup chain is incomplete: \`${missing}\` is in none of the files; add the earlier backups, back to a full one`,
       { file: newest.place, offset: 0 },
     );
   }

@@ -131,7 +131,7 @@ function requireWhole(state: State, { databases, shards }: Manifest): void {
   const damage = reasons.find((reason) => reason !== undefined);
   if (damage === undefined) return;
   throw new Unavailable(
-    `what is damaged can not be backed up; repair it first: ${damage.message} (${damage.file})`,
+    `damaged data cannot be backed up; repair it first: ${damage.message} (${damage.file})`,
   );
 }
 

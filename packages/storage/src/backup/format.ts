@@ -184,7 +184,7 @@ function inflate(bytes: Uint8Array): Uint8Array {
   try {
     return inflateRawSync(bytes, { maxOutputLength: MAX_INFLATED_BYTES });
   } catch (error) {
-    throw new DecodeError(`can not be inflated: ${(error as Error).message}`);
+    throw new DecodeError(`cannot be inflated: ${(error as Error).message}`);
   }
 }
 

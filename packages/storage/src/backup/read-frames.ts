@@ -28,7 +28,7 @@ export async function* readFrames(portions: Portions, place: string): AsyncGener
   const bytes = new PortionReader(portions);
   try {
     yield* framesOf(bytes, place);
-    if ((await bytes.take(1)) !== undefined) throw damagedAt(bytes, place)('bytes behind the end');
+    if ((await bytes.take(1)) !== undefined) throw damagedAt(bytes, place)('bytes after the end');
   } finally {
     await bytes.close();
   }

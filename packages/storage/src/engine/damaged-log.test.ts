@@ -193,7 +193,7 @@ test('a damaged mark costs nothing', async () => {
   expect(await rowsOf(engine, 'other')).toHaveLength(3);
 });
 
-test('bytes behind the end of a log that was closed are not read', async () => {
+test('bytes after the end of a log that was closed are not read', async () => {
   const again = disk.bytes(wal(1)).subarray(16);
   disk.replace(wal(3), Buffer.concat([disk.bytes(wal(3)), again]));
 

@@ -199,7 +199,7 @@ describe('damaged files', () => {
     300_000,
   );
 
-  test('a segment that can not be opened is not forgotten by later flushes and starts', async () => {
+  test('a segment that cannot be opened is not forgotten by later flushes and starts', async () => {
     const { disk, path } = await damagedStart('.seg');
     const sound = disk.bytes(path).slice();
     const broken = sound.slice();

@@ -119,7 +119,7 @@ test.each(['no byte fits', 'syncs fail'])(
 
     await expect(refused).rejects.toThrow(Unavailable);
     await expect(refused).rejects.toThrow(
-      what === 'syncs fail' ? /can not be restored: .*EIO/ : `can not be restored: ${NO_SPACE}`,
+      what === 'syncs fail' ? /cannot be restored: .*EIO/ : `cannot be restored: ${NO_SPACE}`,
     );
     expect(disk.paths()).toEqual(before);
     disk.capacityBytes = Number.POSITIVE_INFINITY;

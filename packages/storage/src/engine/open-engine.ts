@@ -96,7 +96,7 @@ export async function openEngine(
     removeLeftovers(recovery);
   } catch (error) {
     // Leftovers only take space, until the next start.
-    log('error', 'what a crash left could not be removed', { error });
+    log('error', 'files left by a crash could not be removed', { error });
   }
 
   const stopping = new Stopping(clock);

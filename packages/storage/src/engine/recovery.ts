@@ -217,7 +217,7 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
       if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
       const damage = segmentDamage(error, segmentFiles.pathOf(id, info.fileId));
       unreadable.push({ info, damage });
-      log('error', 'segment can not be opened', { ...damage });
+      log('error', 'segment cannot be opened', { ...damage });
     }
   }
   shard.segments = segments;
@@ -379,7 +379,7 @@ class Replay {
       record = decodeRecord(payload);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
-      const message = `a record of the log can not be decoded: ${error.message}`;
+      const message = `a record of the log cannot be decoded: ${error.message}`;
       const offset = payload.byteOffset;
       return { file: path, offset, message, databases: entry?.databases };
     }

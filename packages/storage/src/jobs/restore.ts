@@ -61,7 +61,7 @@ export class Restores {
       return await this.#gate.pass(() => restore.commit());
     } catch (error) {
       restore.abandon();
-      throw withDiskReason('backup can not be restored', error);
+      throw withDiskReason('backup cannot be restored', error);
     } finally {
       this.#running.delete(restore);
     }
@@ -218,7 +218,7 @@ class Restore {
       await state.commit({ adopted: { databases, shards, undo: () => this.#remove() } });
     } catch (error) {
       await state.settle().catch((later: unknown) => {
-        log('error', 'a restore that failed could not be taken back yet', { error: later });
+        log('error', 'a failed restore could not be rolled back yet', { error: later });
       });
       throw error;
     }
@@ -294,5 +294,5 @@ function sequencesOf({ manifest }: BackupContents): number[] {
 }
 
 function damaged(what: string): Corruption {
-  return new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
+  return new Corruption(`backup cannot be restored: ${what}`, { file: 'backup', offset: 0 });
 }

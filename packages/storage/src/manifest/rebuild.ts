@@ -105,11 +105,11 @@ function findShard(disk: Disk, directory: string, id: number): FoundShard {
   };
   try {
     const stored = readShardFile(disk, directory, id);
-    if (stored === undefined) return nothing('what database the shard belongs to is not known');
+    if (stored === undefined) return nothing('the database of the shard is unknown');
     return { ...withPresent(disk, directory, { ...stored, present }), database: stored.database };
   } catch (error) {
     if (!(error instanceof Corruption)) throw error;
-    return nothing(`what database the shard belongs to is not known: ${messageOf(error)}`);
+    return nothing(`the database of the shard is unknown: ${messageOf(error)}`);
   }
 }
 

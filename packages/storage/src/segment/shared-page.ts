@@ -47,7 +47,7 @@ export class SharedPage {
     const series = readIds(reader);
     const ends = readIds(reader);
     const chunk = readChunkMeta(reader, cursor, fields);
-    if (reader.remaining > 0) throw new DecodeError('bytes behind a shared page');
+    if (reader.remaining > 0) throw new DecodeError('bytes after a shared page');
     if (series.length === 0 || ends.length !== series.length || ends.at(-1) !== chunk.rows) {
       throw new DecodeError('series of a shared page do not fit its rows');
     }

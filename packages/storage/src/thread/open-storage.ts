@@ -235,7 +235,7 @@ class StorageProxy {
     this.#reopening = this.open().then(
       () => onAvailability?.(true),
       (error: unknown) => {
-        log('error', 'storage thread can not be opened again', { error });
+        log('error', 'storage thread cannot be opened again', { error });
         onFatal?.(error instanceof Error ? error : new Unavailable(String(error)));
       },
     );

@@ -108,7 +108,7 @@ test('a shard that says nothing of itself is listed and kept aside, the others c
 
   expect(repaired.lost).toMatchObject([
     { file: `${DIRECTORY}/MANIFEST` },
-    { file: `${DIRECTORY}/shards/2`, message: 'what database the shard belongs to is not known' },
+    { file: `${DIRECTORY}/shards/2`, message: 'the database of the shard is unknown' },
   ]);
   expect(disk.paths().some((path) => /damaged\/2-.*\.seg$/.test(path))).toBe(true);
   const engine = await open();

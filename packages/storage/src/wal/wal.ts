@@ -272,7 +272,7 @@ export class Wal {
   }
 
   #unavailable(cause: unknown): Unavailable {
-    return new Unavailable(`log can not be written: ${diskReason(cause)}`, { cause });
+    return new Unavailable(`log cannot be written: ${diskReason(cause)}`, { cause });
   }
 
   /**
@@ -352,7 +352,7 @@ export class Wal {
     } catch (error) {
       // The tail stays: its records were not acknowledged, and replaying them adds rows a client
       // may send again.
-      this.#options.log('log file could not be cut back', error);
+      this.#options.log('log file could not be truncated', error);
     }
     await this.#syncAll();
     if (!this.#isBroken) this.#seal();

@@ -8,7 +8,7 @@ export function shardLimit(limit: number): string {
 }
 
 export function badLineLimit(limit: number): string {
-  return `max-bad-lines limit exceeded: (${limit}); the lines behind them were not read (data.max-bad-lines)`;
+  return `max-bad-lines limit exceeded: (${limit}); the lines after them were not read (data.max-bad-lines)`;
 }
 
 export function tagValueLimit(

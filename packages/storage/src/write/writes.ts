@@ -254,7 +254,7 @@ export class Writes {
       if (await this.#hasFlushed()) continue;
       room.leave();
       throw new Unavailable(
-        `memtable is full and can not be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
+        `memtable is full and cannot be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
       );
     }
     return room;

@@ -50,8 +50,7 @@ export class Authenticator {
    * is off.
    */
   async identify(authorization: string, address: string): Promise<User> {
-    if (!this.#options.isEnabled)
-      throw new Conflict('authentication is off, so that nobody has to be anybody');
+    if (!this.#options.isEnabled) throw new Conflict('authentication is off');
     return this.#userWith({ userName: '', password: '', authorization, address });
   }
 

@@ -213,14 +213,14 @@ describe('tokens signed with a private key', () => {
     }
   });
 
-  test('a file of keys that can not be read is named', async () => {
+  test('a file of keys that cannot be read is named', async () => {
     const file = join(directory, 'nope.json');
     await expect(startTestService({ config: { http: { 'jwks-file': file } } })).rejects.toThrow(
-      /http\.jwks-file can not be read/,
+      /http\.jwks-file cannot be read/,
     );
     writeFileSync(file, '{"keys": 7}');
     await expect(startTestService({ config: { http: { 'jwks-file': file } } })).rejects.toThrow(
-      /http\.jwks-file can not be read/,
+      /http\.jwks-file cannot be read/,
     );
   });
 });

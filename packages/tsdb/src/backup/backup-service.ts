@@ -125,7 +125,7 @@ export class BackupService {
       // Only the stop of the service ends this pause.
       await clock.sleep(idleMs, signal).catch(() => undefined);
       if (clock.monotonicMs() - upload.lastMs < idleMs) continue;
-      await this.#abandon(upload, 'nothing came for too long');
+      await this.#abandon(upload, 'no data received for too long');
     }
   }
 

@@ -211,7 +211,7 @@ test('a request for a backup that makes no sense is refused with a sentence', as
     ['{', 400, /^the body must be JSON/],
     ['{"databases":[]}', 400, /^the body must be JSON/],
     ['{"start":"yesterday"}', 400, /^start must be a time/],
-    ['{"start":"2020-01-02T00:00:00Z","end":"2020-01-01T00:00:00Z"}', 400, /^start lies after end/],
+    ['{"start":"2020-01-02T00:00:00Z","end":"2020-01-01T00:00:00Z"}', 400, /^start is after end/],
     ['{"databases":["none"]}', 404, /^database not found: none/],
     ['{"since":{"storageId":"x","segments":[]}}', 400, /not one of this database/],
   ];

@@ -24,12 +24,12 @@ export function decodeMetadata(text: string | undefined): CatalogEntries {
   if (entries !== undefined) return entries;
   const what =
     text === undefined
-      ? 'it does not say which databases and policies it holds'
-      : 'what it says about databases is not understood';
+      ? 'it does not contain a list of its databases and policies'
+      : 'its list of databases is invalid';
   throw notRestorable(what);
 }
 
 /** The error of a backup whose bytes are sound but not valid for this service. */
 export function notRestorable(what: string): Corruption {
-  return new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
+  return new Corruption(`backup cannot be restored: ${what}`, { file: 'backup', offset: 0 });
 }

@@ -181,7 +181,7 @@ export class Catalog {
       await reserve?.make();
     } catch (error) {
       const reason = messageOf(error);
-      throw new Unavailable(`the catalog can not be written: ${reason}`, { cause: error });
+      throw new Unavailable(`the catalog cannot be written: ${reason}`, { cause: error });
     }
   }
 

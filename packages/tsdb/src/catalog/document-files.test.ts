@@ -47,13 +47,13 @@ test('damage in one place costs nothing, and in both copies that document only',
   damage('gone', (size) => [30, size / 2 + 30]);
 
   expect([...files.values()]).toEqual([record('half')]);
-  expect(logged).toEqual(['a document can not be read; its file is put aside']);
+  expect(logged).toEqual(['a document cannot be read; its file is set aside']);
   expect(readdirSync(join(folder, 'documents'))).toEqual(['gone.tdm.damaged', 'half.tdm']);
 });
 
-test('a file that can not be written is told with the reason', async () => {
+test('a file that cannot be written is told with the reason', async () => {
   writeFileSync(join(folder, 'documents'), '');
   await expect(files.put('k', record('a'))).rejects.toThrow(
-    /document can not be written: .*documents/,
+    /document cannot be written: .*documents/,
   );
 });

@@ -33,7 +33,7 @@ export class DocumentFiles implements DocumentRecords {
       } catch (error) {
         if (!(error instanceof Corruption)) throw error;
         this.#disk.rename(path, `${path}.damaged`);
-        this.#log('error', 'a document can not be read; its file is put aside', {
+        this.#log('error', 'a document cannot be read; its file is set aside', {
           file: `${path}.damaged`,
           reason: error.reason,
         });
@@ -79,7 +79,7 @@ async function changing(change: () => Promise<void>): Promise<void> {
   try {
     await change();
   } catch (cause) {
-    throw new Unavailable(`the document can not be written: ${messageOf(cause)}`, { cause });
+    throw new Unavailable(`the document cannot be written: ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -47,7 +47,7 @@ export const TSDB_CONFIG = {
       1000,
     ),
     'max-bad-lines': integer(
-      'Lines of one write that cannot be parsed; what follows them is not read. 0 is no limit.',
+      'Lines of one write that cannot be parsed; lines after them are not read. 0 is no limit.',
       10_000,
     ),
     'max-text-size': size(
@@ -75,31 +75,28 @@ export const TSDB_CONFIG = {
       8 * 1024 * 1024,
     ),
     'index-cache-size': size(
-      'Postings of tags kept for the next condition; keys whose postings do not fit are searched series by series.',
+      'Cache of tag postings for conditions; keys whose postings do not fit are searched series by series.',
       32 * 1024 * 1024,
     ),
-    'column-cache-size': size(
-      'Decoded columns of segments kept for the next query.',
-      32 * 1024 * 1024,
-    ),
+    'column-cache-size': size('Cache of decoded columns of segments.', 32 * 1024 * 1024),
     'query-log-enabled': bool('Log every query before it runs, at level debug.', true),
     'rehearsal-enabled': bool(
       'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes four seconds of processor time at most.',
       true,
     ),
   }),
-  storage: configSection('Where points are, and what is done about damaged files.', {
+  storage: configSection('Where points are stored, and how damaged files are treated.', {
     engine: oneOf(
       'embedded: files below data.dir. clickhouse: tables of a ClickHouse cluster, catalog and users among them.',
       ['embedded', 'clickhouse'],
       'embedded',
     ),
     'clickhouse-urls': list(
-      'HTTP addresses of the replicas of all shards of the cluster; with a user and a password where it wants them.',
+      'HTTP addresses of the replicas of all shards of the cluster; with user and password if it requires them.',
     ),
-    'clickhouse-database': str('The database of the cluster that holds the tables.', 'tidemark'),
+    'clickhouse-database': str('The database of the cluster with the tables.', 'tidemark'),
     'clickhouse-cluster': str(
-      'What the configuration of the servers calls the cluster (remote_servers).',
+      'Name of the cluster in the configuration of the servers (remote_servers).',
       'tidemark',
     ),
     'clickhouse-ping-timeout': duration(
@@ -107,7 +104,7 @@ export const TSDB_CONFIG = {
       '4s',
     ),
     'serve-damaged': bool(
-      'Answer queries without what cannot be read; the answer has a message and `partial`. Without it they fail.',
+      'Answer queries without unreadable data; the answer has a message and `partial`. Otherwise they fail.',
     ),
   }),
   coordinator: configSection('Limits of queries and writes.', {
@@ -206,7 +203,7 @@ export const TSDB_CONFIG = {
       'File to which changes and refusals are appended, one JSON object a line; empty is the service log alone.',
     ),
     'audit-keep-size': size(
-      'Changes and refusals that are kept in the data directory for /api/audit; the oldest go. 0 keeps none.',
+      'Changes and refusals to keep in the data directory for /api/audit; the oldest are deleted first. 0 keeps none.',
       10 * 1024 * 1024,
     ),
     'pprof-enabled': bool('Serve /debug/pprof.', true),
@@ -234,7 +231,7 @@ export const TSDB_CONFIG = {
       1000,
     ),
     'body-memory-limit': size(
-      'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
+      'Memory for all bodies of requests together. Requests wait in order for free memory; meanwhile clients that hold some and send nothing are disconnected. 0 is no limit.',
       64 * 1024 * 1024,
     ),
     'body-memory-timeout': duration(

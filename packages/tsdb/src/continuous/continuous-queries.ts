@@ -62,7 +62,7 @@ export class ContinuousQueries {
   #parse(text: string): Known | undefined {
     const { statement, error } = parseContinuousQuery(text);
     if (statement === undefined) {
-      this.#options.log.error({ text, error }, 'a continuous query can not be read');
+      this.#options.log.error({ text, error }, 'a continuous query cannot be parsed');
       return undefined;
     }
     const interval = readInterval(statement.statement, this.#options.clock.now());

@@ -81,11 +81,11 @@ test('a continuous query is made by whoever may read its sources and write its t
 });
 
 test.each([
-  ['REVOKE WRITE ON d FROM ana', 'ana, who made the continuous query, does not have WRITE on d'],
-  ['REVOKE READ ON d FROM ana', 'ana, who made the continuous query, does not have READ on d'],
+  ['REVOKE WRITE ON d FROM ana', 'ana, who created the continuous query, does not have WRITE on d'],
+  ['REVOKE READ ON d FROM ana', 'ana, who created the continuous query, does not have READ on d'],
   [
     "DROP USER ana; CREATE USER ana WITH PASSWORD 'pw'; GRANT ALL ON d TO ana",
-    'the user who made the continuous query was dropped',
+    'the user who created the continuous query was dropped',
   ],
 ])('after %s it runs no more', async (statements, reason) => {
   await create('ana', 'mine', 'sums');

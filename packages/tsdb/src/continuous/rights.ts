@@ -14,11 +14,12 @@ export function requireRights(
 ): void {
   if (owner === undefined) return;
   const user = state.users.get(owner);
-  if (user === undefined) throw new Forbidden('the user who made the continuous query was dropped');
+  if (user === undefined)
+    throw new Forbidden('the user who created the continuous query was dropped');
   for (const need of selects(statement, database)) {
     if (allows({ kind: 'user', user }, need)) continue;
     throw new Forbidden(
-      `${owner}, who made the continuous query, does not have ${printRequirement(need)}`,
+      `${owner}, who created the continuous query, does not have ${printRequirement(need)}`,
     );
   }
 }

@@ -162,11 +162,11 @@ test.each([
   [{ ...RANGE, name: 'x' }, 404, 'continuous query not found: x'],
   [{ ...RANGE, name: 1 }, 400, 'database and name must be texts'],
   [{ ...RANGE, start: 'then' }, 400, 'start must be a time as RFC 3339'],
-  [{ start: RANGE.end, end: RANGE.start }, 400, 'the range holds no window that has ended'],
+  [{ start: RANGE.end, end: RANGE.start }, 400, 'the range contains no completed window'],
   [
     { start: '2022-03-01T10:07:00Z', end: '2022-03-01T10:08:00Z' },
     400,
-    'the range holds no window that has ended',
+    'the range contains no completed window',
   ],
 ])('%j is refused', async (fields, status, error) => {
   const answer = await run(fields);

@@ -61,7 +61,7 @@ export function planRun(
   const lastEnded = windows.of(now).start;
   const wanted = windows.of(request.end - 1n).end;
   const end = wanted < lastEnded ? wanted : lastEnded;
-  if (end <= start) throw new InvalidRequest('the range holds no window that has ended');
+  if (end <= start) throw new InvalidRequest('the range contains no completed window');
   const { owner } = query;
   return { statement, owner, windows, start, end, count: windows.count(start, end) };
 }

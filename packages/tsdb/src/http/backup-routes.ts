@@ -175,7 +175,7 @@ function timeRange(start: string | undefined, end: string | undefined): TimeRang
     start: start === undefined ? ALL_TIME.start : parseTime(start, 'start'),
     end: end === undefined ? ALL_TIME.end : parseTime(end, 'end'),
   };
-  if (range.start > range.end) throw new InvalidRequest('start lies after end');
+  if (range.start > range.end) throw new InvalidRequest('start is after end');
   return range;
 }
 

@@ -55,7 +55,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
     }),
     body: Type.Object(
       { q: text('statements'), params: text('as in the URL'), async: text('as in the URL') },
-      { description: 'parameters may stand here instead of in the URL' },
+      { description: 'parameters may be here instead of in the URL' },
     ),
     consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
   },
@@ -66,7 +66,11 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       user: text('only entries of this user'),
       text: text('only entries with this text anywhere'),
       limit: Type.Optional(
-        Type.Integer({ description: 'the newest so many', default: 100, maximum: 1000 }),
+        Type.Integer({
+          description: 'number of entries, newest first',
+          default: 100,
+          maximum: 1000,
+        }),
       ),
     }),
   },
@@ -81,14 +85,16 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
     querystring: Type.Object({
       source: text('only lines of this source'),
       database: text('only lines for this database'),
-      limit: Type.Optional(Type.Integer({ description: 'the newest so many', minimum: 0 })),
+      limit: Type.Optional(
+        Type.Integer({ description: 'number of entries, newest first', minimum: 0 }),
+      ),
     }),
   },
   '/api/restore': {
     querystring: Type.Object({
       database: text('only this database of the backup (POST, to begin)'),
       as: text('its name here (POST, to begin)'),
-      id: text('of the restore: PUT brings a piece, POST finishes, DELETE gives up'),
+      id: text('of the restore: PUT sends a piece, POST finishes, DELETE cancels'),
     }),
   },
   '/api/tokens': {
@@ -96,7 +102,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
     ...json(
       Type.Object({
         name: Type.String(),
-        user: Type.String({ description: 'for whom it stands' }),
+        user: Type.String({ description: 'the user it belongs to' }),
         expiresIn: text('duration such as 720h; default: never'),
       }),
     ),
@@ -118,7 +124,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
     ...json(
       Type.Object({
         title: Type.String(),
-        content: Type.Any({ description: 'what the application makes of it' }),
+        content: Type.Any({ description: 'content, interpreted by the application only' }),
       }),
     ),
   },

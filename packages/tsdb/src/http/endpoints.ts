@@ -62,19 +62,19 @@ export const ENDPOINTS = [
       '/api/identity',
       POST,
       'admin',
-      'Tell whom credentials belong to that another service was given',
+      'Identify the user of credentials that another service received',
     ],
-    ['/api/me', GET, 'user', 'Tell who asks, and what that user may read and write'],
+    ['/api/me', GET, 'user', 'Identify the user of the request, with the rights to read and write'],
     [
       '/api/documents',
       ['GET', 'HEAD', 'PUT', 'DELETE'],
       'grant',
-      'Read, store and remove what people make in the web application',
+      'Read, store and remove documents of the web application',
     ],
     ['/api/continuous-queries/run', POST, 'admin', 'Run a continuous query over a past range'],
     ['/api/backup', POST, 'admin', 'Back up everything or some databases'],
     ['/api/restore', ['POST', 'PUT', 'DELETE'], 'admin', 'Add databases of a backup'],
-    ['/api/audit', GET, 'admin', 'Who changed what, and who was refused'],
+    ['/api/audit', GET, 'admin', 'Changes and refusals, with their users'],
     ['/debug/requests', GET, 'admin', 'Count requests by user and address for some seconds'],
     ['/debug/vars', GET, 'debug', 'Counters as JSON'],
     ['/debug/rejected', GET, 'admin', 'The last refused lines and their number by source'],
@@ -90,7 +90,7 @@ export const ENDPOINTS = [
   ...endpoints({ isCompat: true }, [
     ['/status', GET, 'ping', 'Older form of /ping'],
     ['/api/v2/write', POST, 'write', 'Write points into bucket database/policy'],
-    ['/api/v2/query', POST, 'user', 'Not supported: says which language is'],
+    ['/api/v2/query', POST, 'user', 'Not supported: names the supported language'],
   ]),
 ];
 

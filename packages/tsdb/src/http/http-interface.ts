@@ -98,7 +98,7 @@ export class HttpInterface {
     const record = openAuditRecord({
       directory: join(config.data.dir, 'tsdb', 'audit'),
       maxBytes: http.auditKeepSizeBytes,
-      onError: (error) => log.error({ err: error }, 'the audit record can not be written'),
+      onError: (error) => log.error({ err: error }, 'the audit record cannot be written'),
     });
     this.#audit = new AuditLog({ path: http.auditLogPath, record, clock, log });
     const documents = new Documents(options.documents.store, clock);

@@ -92,12 +92,12 @@ test('a certificate is read again when asked; one that is broken changes nothing
   expect(await subject()).toBe('renewed');
 });
 
-test('a certificate that can not be read is named', async () => {
+test('a certificate that cannot be read is named', async () => {
   await expect(
     startTestService({
       config: { http: { 'https-enabled': true, 'https-certificate': join(directory, 'nope') } },
     }),
-  ).rejects.toThrow(/http.https-certificate can not be read/);
+  ).rejects.toThrow(/http.https-certificate cannot be read/);
 });
 
 test('a unix socket, and several addresses with IPv6', async () => {

@@ -87,7 +87,7 @@ function readSetting(setting: string, file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const reason = messageOf(error);
-    throw new InvalidRequest(`${setting} can not be read: ${reason}`, { cause: error });
+    throw new InvalidRequest(`${setting} cannot be read: ${reason}`, { cause: error });
   }
 }
 

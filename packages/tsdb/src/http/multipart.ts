@@ -59,7 +59,7 @@ function findDelimiters(text: string, boundary: string): readonly Delimiter[] {
 
 function addPart(parameters: Parameters, part: string): void {
   const separator = /\r?\n\r?\n/.exec(part);
-  if (separator === null) throw unusable('a part has no empty line behind its headers');
+  if (separator === null) throw unusable('a part has no empty line after its headers');
   const headers = part.slice(0, separator.index);
   const disposition = /^content-disposition:(.*)$/im.exec(headers)?.[1] ?? '';
   const match = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition);
@@ -69,5 +69,5 @@ function addPart(parameters: Parameters, part: string): void {
 }
 
 function unusable(reason: string): InvalidRequest {
-  return new InvalidRequest(`multipart form can not be read: ${reason}; nothing was executed`);
+  return new InvalidRequest(`multipart form cannot be read: ${reason}; nothing was executed`);
 }

@@ -118,7 +118,7 @@ describe('a multipart form', () => {
     const answer = await post(body);
     expect([answer.status, answer.json.error]).toEqual([
       400,
-      'multipart form can not be read: it does not end with its closing boundary --X--; nothing was executed',
+      'multipart form cannot be read: it does not end with its closing boundary --X--; nothing was executed',
     ]);
     const { json } = await service.query('SELECT f FROM kept', { db: 'd' });
     expect(firstRow(json)[1]).toBe(1);
@@ -146,13 +146,13 @@ describe('a multipart form', () => {
 
   test.each([
     ['its content type names no boundary', `${part}SHOW DATABASES\r\n--X--`, 'multipart/form-data'],
-    ['a part has no empty line behind its headers', '--X\r\nq\r\n--X--', undefined],
+    ['a part has no empty line after its headers', '--X\r\nq\r\n--X--', undefined],
     ['it has more than 100 parts', `${`${part}\r\n`.repeat(101)}--X--`, undefined],
   ])('is refused because %s', async (reason, body, type) => {
     const answer = await post(body, type);
     expect([answer.status, answer.json.error]).toEqual([
       400,
-      `multipart form can not be read: ${reason}; nothing was executed`,
+      `multipart form cannot be read: ${reason}; nothing was executed`,
     ]);
   });
 });

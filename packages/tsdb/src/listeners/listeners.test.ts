@@ -104,7 +104,7 @@ async function counters(module: string, bind = 0): Promise<Record<string, number
   return modules.filter(({ name }) => name === module)[bind]?.values ?? {};
 }
 
-test('UDP takes line protocol, counts what it can not read', async () => {
+test('UDP takes line protocol, counts what it cannot read', async () => {
   await sendDatagram('udp0', 'm,t=a f=1 5\nbad\nm f=2 6');
   const found = await untilDefined('points', async () => {
     const all = await rows('udp', 'SELECT f FROM m');
@@ -361,5 +361,5 @@ test('a setting that makes no sense stops the start with its name', async () => 
         collectd: [{ enabled: true, 'bind-address': '127.0.0.1:0', typesdb: '/nowhere' }],
       },
     }),
-  ).rejects.toThrow(/collectd.typesdb can not be read/);
+  ).rejects.toThrow(/collectd.typesdb cannot be read/);
 });

@@ -21,7 +21,7 @@ export class LineFile {
     // Names and addresses are private.
     const stream = createWriteStream(this.#path, { flags: 'a', mode: PRIVATE_FILE });
     stream.on('error', (error) => {
-      this.#log.error({ err: error, path: this.#path }, 'a log file can not be written');
+      this.#log.error({ err: error, path: this.#path }, 'a log file cannot be written');
     });
     return stream;
   }

@@ -126,7 +126,7 @@ test.each([
     ['up', 'up'],
   ],
   [
-    'a name that it can not have',
+    'a name that it cannot have',
     [
       { kind: '=', name: '__name__', value: 'up' },
       { kind: '!=', name: '__name__', value: 'up' },
@@ -204,7 +204,7 @@ test('points are ordinary points', async () => {
 });
 
 test.each(['/api/v1/prom/write', '/api/v1/prom/read'])(
-  '%s refuses what it can not read',
+  '%s refuses what it cannot read',
   async (path) => {
     const raw = await fetch(`${service.url}${path}?db=p`, { method: 'POST', body: 'nonsense' });
     expect(raw.status).toBe(400);

@@ -34,7 +34,7 @@ test('a change is answered as done, although its query was ended meanwhile', asy
 });
 
 test('a change that was refused is answered with the reason', async () => {
-  const refused = new Unavailable('log can not be written');
+  const refused = new Unavailable('log cannot be written');
   const results = await answer([() => Promise.reject(refused)]);
   expect(results).toEqual([{ statement_id: 0, error: refused.message }]);
 });

@@ -213,7 +213,7 @@ describe('a bound value', () => {
     [{ x: { foo: 1 } }, 'unknown bind object type: foo'],
     [{ x: { a: 1, b: 2 } }, 'bound object parameter value must have exactly one entry'],
     [{}, 'missing parameter: x'],
-  ])('%j can not be bound', async (params, text) => {
+  ])('%j cannot be bound', async (params, text) => {
     const q = 'SELECT v FROM m WHERE v = $x';
     const { status, json } = await service.query(q, { db: 'd', params: JSON.stringify(params) });
 
@@ -222,7 +222,7 @@ describe('a bound value', () => {
     expect(json.error).toContain(text);
   });
 
-  test('can not change the statement around it', async () => {
+  test('cannot change the statement around it', async () => {
     const params = JSON.stringify({ x: "a' OR host = 'b" });
     expect(await ask('SELECT v FROM m WHERE host = $x', { params })).toEqual([]);
   });

@@ -38,7 +38,7 @@ const HTTP: readonly MetricRow[] = [
     [
       'recoveredPanics',
       'http_unexpected_failures_total',
-      'Requests that failed for no known reason.',
+      'Requests that failed for an unexpected reason.',
     ],
   ]),
   {
@@ -50,7 +50,7 @@ const HTTP: readonly MetricRow[] = [
     divisor: 1e9,
   },
   ...byOutcome('httpd', 'http_points_written_total', {
-    help: 'Points of writes by HTTP, by what became of them.',
+    help: 'Points of HTTP writes, by outcome.',
     values: {
       pointsWrittenOK: 'stored',
       pointsWrittenDropped: 'dropped',
@@ -65,8 +65,8 @@ const HTTP: readonly MetricRow[] = [
 
 const WRITES: readonly MetricRow[] = [
   ...counters('write', [
-    ['req', 'writes_total', 'Writes, whatever they came by.'],
-    ['pointReq', 'write_points_total', 'Points of writes, whatever they came by.'],
+    ['req', 'writes_total', 'Writes by any protocol.'],
+    ['pointReq', 'write_points_total', 'Points written by any protocol.'],
   ]),
   ...byOutcome('write', 'write_results_total', {
     help: 'Writes by how they ended.',
@@ -81,22 +81,22 @@ const WRITES: readonly MetricRow[] = [
 const QUERIES: readonly MetricRow[] = [
   ...gauges('queryExecutor', [['queriesActive', 'queries_active', 'Statements that run.']]),
   ...gauges('plans', [
-    ['plans', 'plan_cache_entries', 'Plans that are kept for queries that come again.'],
-    ['bytes', 'plan_cache_bytes', 'What kept plans weigh.'],
-    ['limitBytes', 'plan_cache_limit_bytes', 'What kept plans may weigh.'],
+    ['plans', 'plan_cache_entries', 'Cached plans of repeated queries.'],
+    ['bytes', 'plan_cache_bytes', 'Weight of cached plans.'],
+    ['limitBytes', 'plan_cache_limit_bytes', 'Maximum weight of cached plans.'],
   ]),
   ...counters('plans', [
-    ['tooHeavy', 'plan_cache_too_heavy_total', 'Plans that were too heavy to be kept.'],
+    ['tooHeavy', 'plan_cache_too_heavy_total', 'Plans too heavy for the cache.'],
     ['hits', 'plan_cache_hits_total', 'Statements that had a plan already.'],
     ['misses', 'plan_cache_misses_total', 'Statements that had to be planned.'],
   ]),
   ...counters('queryExecutor', [
-    ['queriesExecuted', 'queries_started_total', 'Statements that were begun.'],
+    ['queriesExecuted', 'queries_started_total', 'Statements started.'],
     ['queriesFinished', 'queries_finished_total', 'Statements that have ended.'],
     [
       'recoveredPanics',
       'query_unexpected_failures_total',
-      'Statements that failed for no known reason.',
+      'Statements that failed for an unexpected reason.',
     ],
   ]),
   {
@@ -120,8 +120,8 @@ const STORAGE: readonly MetricRow[] = [
   ]),
   ...gauges('shard', [['diskBytes', 'shard_disk_bytes', 'Bytes of a shard on disk.']]),
   ...gauges('disk', [
-    ['freeBytes', 'disk_free_bytes', 'Bytes that are free where the data lies.'],
-    ['totalBytes', 'disk_total_bytes', 'Bytes of the disk where the data lies.'],
+    ['freeBytes', 'disk_free_bytes', 'Free bytes on the disk of the data.'],
+    ['totalBytes', 'disk_total_bytes', 'Total bytes of the disk of the data.'],
   ]),
   ...counters('storage', [
     ['writeRequests', 'storage_writes_total', 'Writes that came to the storage thread.'],
@@ -154,24 +154,16 @@ const STORAGE: readonly MetricRow[] = [
   ...gauges('storage', [
     ['shards', 'storage_shards', 'Shards.'],
     ['segments', 'storage_segments', 'Segments.'],
-    [
-      'damagedFiles',
-      'storage_damaged_files',
-      'Files that are not what was written; /health names them.',
-    ],
+    ['damagedFiles', 'storage_damaged_files', 'Damaged files; /health names them.'],
     ['segmentBytes', 'storage_segment_bytes', 'Bytes of all segments.'],
     ['memtableBytes', 'storage_memtable_bytes', 'Memory of points that are not in a segment yet.'],
     ['indexBytes', 'storage_index_bytes', 'Memory of the series indexes.'],
     ['postingsBytes', 'storage_postings_bytes', 'Memory of remembered lists of series.'],
-    [
-      'openSnapshots',
-      'storage_open_snapshots',
-      'Queries and backups that hold on to what they read.',
-    ],
+    ['openSnapshots', 'storage_open_snapshots', 'Open snapshots of queries and backups.'],
     [
       'filesWaitingForSnapshots',
       'storage_files_waiting',
-      'Files that go when nothing reads them any more.',
+      'Files that are deleted once nothing reads them any more.',
     ],
     [
       'requestMemoryBytes',

@@ -150,7 +150,7 @@ export class Subscriber implements WriteSubscriber {
         this.#createFailures++;
         log.error(
           { err: error, subscription: subscription.name },
-          'a subscription can not be opened',
+          'a subscription cannot be opened',
         );
         return [];
       }
@@ -195,6 +195,6 @@ function readCertificates(file: string): string | undefined {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const reason = messageOf(error);
-    throw new InvalidRequest(`subscriber.ca-certs can not be read: ${reason}`, { cause: error });
+    throw new InvalidRequest(`subscriber.ca-certs cannot be read: ${reason}`, { cause: error });
   }
 }

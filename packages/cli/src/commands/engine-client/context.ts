@@ -32,7 +32,7 @@ export function clientCommand(name: string, description: string): Command {
     .addOption(
       new Option(
         '--url <url>',
-        'address of the engine, http://user:password@host:port if it wants that (env: TIDEMARK_ENGINE_URL)',
+        'address of the engine, http://user:password@host:port if it requires that (env: TIDEMARK_ENGINE_URL)',
       ).default(
         env['TIDEMARK_ENGINE_URL'] ?? env['KAPACITOR_URL'] ?? DEFAULT_URL,
         `"${DEFAULT_URL}"`,
@@ -187,7 +187,7 @@ export function warnOfFindings({ id, diagnostics = [], warnings = [] }: Task): v
   const [first] = diagnostics;
   if (first !== undefined) {
     const text = `${first.message}${describeFindings(diagnostics, first.message)}`;
-    process.stderr.write(`tidemark: task ${id} can not be enabled: ${text}\n`);
+    process.stderr.write(`tidemark: task ${id} cannot be enabled: ${text}\n`);
   }
   for (const { what, text } of describeWarnings(warnings)) {
     process.stderr.write(`tidemark: task ${id} ${what}:${text}\n`);
@@ -202,6 +202,6 @@ export function describeWarnings(
   const failing = warnings.filter((warning) => !unreached.includes(warning));
   return [
     { what: 'fails on every point', text: describeFindings(failing, '') },
-    { what: 'does not reach what it needs', text: describeFindings(unreached, '') },
+    { what: 'cannot reach what it needs', text: describeFindings(unreached, '') },
   ].filter(({ text }) => text !== '');
 }

@@ -16,45 +16,45 @@ type Flags = ClientFlags & {
 /** `tidemark dead-letter list|retry|drop`. */
 export function deadLetterCommand(finish: Finish): Command {
   const group = new Command('dead-letter').description(
-    'Show events that were given up, deliver them again, or drop them.',
+    'List undeliverable events, deliver them again, or drop them.',
   );
   group.addCommand(listCommand());
   group.addCommand(
-    actionCommand('retry', 'Put dead letters behind what waits for their handlers.', finish),
+    actionCommand('retry', 'Queue dead letters for delivery by their handlers again.', finish),
   );
   group.addCommand(actionCommand('drop', 'Forget dead letters.', finish));
   return group;
 }
 
 function listCommand(): Command {
-  return withChoice(
-    clientCommand('list', 'List events that were given up, the newest first.'),
-  ).action(async (flags: Flags) => {
-    const { topic, handler } = flags;
-    const letters = await engineClient(flags).deadLetters({ topic, handler });
-    if (flags.json === true) {
-      printJson(letters);
-      return;
-    }
-    print(
-      formatTable(
-        [
-          { title: 'ID', value: (letter) => letter.id },
-          { title: 'Topic', value: (letter) => letter.topic },
-          { title: 'Handler', value: (letter) => letter.handler },
-          { title: 'Event', value: (letter) => letter.event },
-          { title: 'Level', value: (letter) => letter.level },
-          { title: 'Date', value: (letter) => letter.time },
-          { title: 'Reason', value: (letter) => letter.reason },
-        ],
-        letters,
-      ),
-    );
-  });
+  return withChoice(clientCommand('list', 'List undeliverable events, newest first.')).action(
+    async (flags: Flags) => {
+      const { topic, handler } = flags;
+      const letters = await engineClient(flags).deadLetters({ topic, handler });
+      if (flags.json === true) {
+        printJson(letters);
+        return;
+      }
+      print(
+        formatTable(
+          [
+            { title: 'ID', value: (letter) => letter.id },
+            { title: 'Topic', value: (letter) => letter.topic },
+            { title: 'Handler', value: (letter) => letter.handler },
+            { title: 'Event', value: (letter) => letter.event },
+            { title: 'Level', value: (letter) => letter.level },
+            { title: 'Date', value: (letter) => letter.time },
+            { title: 'Reason', value: (letter) => letter.reason },
+          ],
+          letters,
+        ),
+      );
+    },
+  );
 }
 
 function actionCommand(name: 'retry' | 'drop', description: string, finish: Finish): Command {
-  const done = name === 'retry' ? 'given back to their handlers' : 'dropped';
+  const done = name === 'retry' ? 'queued for their handlers' : 'dropped';
   return withChoice(clientCommand(name, description))
     .argument('[id...]', 'ids of the list')
     .option('--all', 'all of them')

@@ -35,10 +35,10 @@ export function engineImportCommand(finish: Finish): Command {
         .argParser(parseHttpUrl)
         .makeOptionMandatory(),
     )
-    .option('--pattern <glob>', 'only tasks and templates whose id matches')
-    .option('--overwrite', 'replace what is there and differs')
+    .option('--pattern <glob>', 'only tasks and templates with a matching id')
+    .option('--overwrite', 'replace existing definitions that differ')
     .option('--disabled', 'leave the copied tasks disabled, for example while the old system runs')
-    .option('--dry-run', 'only say what would be done')
+    .option('--dry-run', 'only print what would be done')
     .addHelpText('after', NOTES)
     .action(async (flags: Flags) => {
       const { importDefinitions } = await import('@tidemark/engine');

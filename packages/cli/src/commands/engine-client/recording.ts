@@ -46,7 +46,7 @@ function parseTime(text: string): string {
 const waitOptions = (command: Command, what: string): Command =>
   command
     .option('--id <id>', `id of the ${what}; a random one when left out`)
-    .option('--no-wait', 'return at once; otherwise the command ends with what it started')
+    .option('--no-wait', 'return at once; by default the command waits for the end')
     .addHelpText(
       'after',
       `
@@ -62,7 +62,7 @@ export function recordingCommand(finish: Finish): Command {
   group.addCommand(
     waitOptions(
       clientCommand('stream', 'Record the live data of a task for a while.')
-        .requiredOption('--task <id>', 'whose databases and measurements are recorded')
+        .requiredOption('--task <id>', 'the task whose databases and measurements are recorded')
         .requiredOption('--duration <duration>', 'how long, for example 5m'),
       'recording',
     ).action((flags: WaitFlags & { task: string; duration: string; id?: string }) => {
@@ -77,7 +77,7 @@ export function recordingCommand(finish: Finish): Command {
         clientCommand(
           'batch',
           "Record the results of a task's queries over a time range.",
-        ).requiredOption('--task <id>', 'whose queries are run'),
+        ).requiredOption('--task <id>', 'the task whose queries are run'),
       ),
       'recording',
     ).action(
@@ -96,7 +96,7 @@ export function recordingCommand(finish: Finish): Command {
     waitOptions(
       clientCommand('query', 'Record the result of a query.')
         .requiredOption('--query <text>', 'one SELECT with a fully qualified measurement')
-        .addOption(typeOption('what kind of task it is for').makeOptionMandatory())
+        .addOption(typeOption('the type of task that it is for').makeOptionMandatory())
         .option('--cluster <name>', 'which configured database; the default one when left out'),
       'recording',
     ).action((flags: WaitFlags & { query: string; type: string; cluster?: string; id?: string }) =>

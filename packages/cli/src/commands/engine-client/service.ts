@@ -22,7 +22,7 @@ export function serviceTestCommand(finish: Finish): Command {
     'Test the connections of the engine to other services.',
   );
   group.addCommand(
-    clientCommand('list', 'List what can be tested.')
+    clientCommand('list', 'List the available tests.')
       .argument('[pattern]', 'shell glob on names')
       .action(async (pattern: string | undefined, flags: ClientFlags) => {
         const services = await engineClient(flags).serviceTests(pattern);
@@ -122,7 +122,7 @@ function logs(): Command {
   return clientCommand('logs', 'Follow the log of a running engine.')
     .argument('[filter...]', 'tags that must be equal, for example service=http task=cpu')
     .addOption(logLevelOption())
-    .option('--lines <count>', 'leave after so many lines')
+    .option('--lines <count>', 'stop after this many lines')
     .action((filters: readonly string[], flags: ClientFlags & { level?: string; lines?: string }) =>
       followLog(engineClient(flags), filters, flags),
     );
@@ -131,7 +131,7 @@ function logs(): Command {
 function level(): Command {
   return clientCommand('level', 'Change the log level of a running engine.')
     .addArgument(
-      new Argument('<level>', 'what is logged from now on').choices([...LOG_LEVELS, 'off']),
+      new Argument('<level>', 'the minimum level from now on').choices([...LOG_LEVELS, 'off']),
     )
     .action(async (name: string, flags: ClientFlags) => {
       await engineClient(flags).setLogLevel(name);

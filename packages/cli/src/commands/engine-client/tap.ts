@@ -48,13 +48,13 @@ type MessageJson =
 export function tapCommand(): Command {
   return clientCommand(
     'tap',
-    'Watch what leaves a node of a task, and why where and alert decided as they did.',
+    'Watch the output of a node of a task, and the reasons for decisions of where and alert.',
   )
     .argument('<id>', 'task')
     .argument('<node>', 'name as in the graph, for example where2')
     .option('--group <tag=value>', 'only this group; once for each of its tags', collect)
     .option('--replay <id>', 'watch a replay of the task instead of the task itself')
-    .option('--lines <count>', 'leave after so many messages')
+    .option('--lines <count>', 'stop after this many messages')
     .action(async (id: string, node: string, flags: TapFlags) => {
       const group = groupOf(flags.group ?? []);
       await followLines(

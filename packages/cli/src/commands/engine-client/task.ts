@@ -68,7 +68,7 @@ export function taskCommand(finish: Finish): Command {
 function defineCommand(): Command {
   return clientCommand(
     'define',
-    'Create a task, or change what is given; an enabled task is reloaded.',
+    'Create a task, or change the given properties; an enabled task is reloaded.',
   )
     .argument('<id>')
     .option('--script <file>', 'file of the script, - for standard input')
@@ -83,7 +83,7 @@ function defineCommand(): Command {
     )
     .option(
       '--split <n>',
-      'parts that share its groups, in a cluster; 1 is none, 0 what the configuration says',
+      'number of parts that share its groups, in a cluster; 1 means unsplit, 0 uses the configuration',
       parseParts,
     )
     .option('--no-reload', 'do not reload an enabled task')
@@ -252,7 +252,7 @@ function changeCommand(
 }
 
 function outputCommand(): Command {
-  return clientCommand('output', 'Print what an httpOut node of a task holds.')
+  return clientCommand('output', 'Print the content of an httpOut node of a task.')
     .argument('<id>')
     .argument('<endpoint>')
     .action(async (id: string, endpoint: string, flags: ClientFlags) => {
@@ -304,7 +304,7 @@ function watchCommand(): Command {
     .argument('<id>')
     .argument('[filter...]', 'further tags that must be equal, for example node=log2')
     .addOption(logLevelOption())
-    .option('--lines <count>', 'leave after so many lines')
+    .option('--lines <count>', 'stop after this many lines')
     .action(
       async (
         id: string,
