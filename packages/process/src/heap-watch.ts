@@ -22,11 +22,17 @@ const OWN_HEAP: HeapControl = {
   collect: () => void globalThis.gc?.({ type: 'major' }),
 };
 
+/** The heap size is checked once per this many bytes. */
+const LOOK_BYTES = 4 << 20;
+
 export class HeapWatch {
   readonly #growthBytes: number;
   readonly #heap: HeapControl;
-  /** The smallest size since the last collection. */
+  /** The smallest size since the last collection, without held bytes. */
   #leastBytes = Infinity;
+  #heldBytes = 0;
+  /** Bytes allocated or let go since the heap size was last checked. */
+  #changedBytes = 0;
 
   /** Collects when the heap has grown by `growthBytes`. */
   constructor(growthBytes: number, heap = OWN_HEAP) {
@@ -34,16 +40,39 @@ export class HeapWatch {
     this.#heap = heap;
   }
 
-  /** Call it after creating objects of some megabytes. */
-  look(): void {
-    const usedBytes = this.#heap.usedBytes();
-    this.#leastBytes = Math.min(this.#leastBytes, usedBytes);
-    if (usedBytes - this.#leastBytes >= this.#growthBytes) this.collect();
+  /** Counts objects that nobody holds for long. */
+  made(sizeBytes: number): void {
+    this.#changedBytes += sizeBytes;
+    if (this.#changedBytes < LOOK_BYTES) return;
+    this.#changedBytes = 0;
+    const restBytes = this.#restBytes();
+    this.#leastBytes = Math.min(this.#leastBytes, restBytes);
+    if (restBytes - this.#leastBytes >= this.#growthBytes) this.collect();
+  }
+
+  /** Counts objects that are held until `letGo`. */
+  hold(sizeBytes: number): void {
+    this.#heldBytes += sizeBytes;
+    this.made(sizeBytes);
+  }
+
+  /**
+   * Objects of `hold` are no longer held. The next allocation may collect them; now their holder
+   * may still refer to them.
+   */
+  letGo(sizeBytes: number): void {
+    this.#heldBytes -= sizeBytes;
+    this.#changedBytes += sizeBytes;
   }
 
   /** Collects now, because many objects are no longer in use. */
   collect(): void {
     this.#heap.collect();
-    this.#leastBytes = this.#heap.usedBytes();
+    this.#leastBytes = this.#restBytes();
+  }
+
+  /** The size of the heap without held objects: nearly constant, except for garbage. */
+  #restBytes(): number {
+    return this.#heap.usedBytes() - this.#heldBytes;
   }
 }

@@ -1,7 +1,8 @@
 import { LimitExceeded } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 
+import { threadHeap } from '../columns/thread-heap.ts';
 import { testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { MemoryTotal, RequestMemory } from './request-memory.ts';
@@ -52,7 +53,13 @@ test('what a request holds is given back at its end, and when its reader leaves'
     break;
   }
   expect(await held()).toBe(0);
+  const hold = vi.spyOn(threadHeap, 'hold');
+  const letGo = vi.spyOn(threadHeap, 'letGo');
   for await (const _ of eachBatch(snapshot.scan(request, { signal }))) expect(_).toBeDefined();
   expect(await held()).toBe(0);
+  // The heap of the thread knows the same.
+  const sum = (calls: readonly [number][]): number => calls.reduce((all, [one]) => all + one, 0);
+  expect(sum(hold.mock.calls)).toBeGreaterThan(1000);
+  expect(sum(letGo.mock.calls)).toBe(sum(hold.mock.calls));
   snapshot.close();
 });

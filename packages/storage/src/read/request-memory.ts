@@ -1,22 +1,18 @@
 // Counts the memory of a request, against its own limit and against the limit of all requests
 // together.
 import { LimitExceeded } from '@tidemark/core';
-import { HeapWatch } from '@tidemark/process';
 
+import { threadHeap } from '../columns/thread-heap.ts';
 import { LIMITS } from '../limits.ts';
 
 /** The memory that all requests of an engine hold. */
 export class MemoryTotal {
   /** 0 means no limit. */
   readonly limitBytes: number;
-  readonly #heap: HeapWatch;
   #heldBytes = 0;
-  /** Bytes counted since the heap size was last checked. */
-  #addedBytes = 0;
 
-  constructor(limitBytes: number, heap = new HeapWatch(LIMITS.heapGrowthBytes.value)) {
+  constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
-    this.#heap = heap;
   }
 
   get heldBytes(): number {
@@ -25,15 +21,14 @@ export class MemoryTotal {
 
   add(sizeBytes: number): void {
     this.#heldBytes += sizeBytes;
-    this.#addedBytes += Math.max(0, sizeBytes);
-    if (this.#addedBytes < LOOK_BYTES) return;
-    this.#addedBytes = 0;
-    this.#heap.look();
+    threadHeap.hold(sizeBytes);
+  }
+
+  remove(sizeBytes: number): void {
+    this.#heldBytes -= sizeBytes;
+    threadHeap.letGo(sizeBytes);
   }
 }
-
-/** The heap size is checked once per this many bytes. */
-const LOOK_BYTES = 4 << 20;
 
 export class RequestMemory {
   readonly limitBytes: number;
@@ -77,7 +72,7 @@ export class RequestMemory {
 
   /** Call it when the request ends. Idempotent. */
   end(): void {
-    this.#total.add(-this.#countedBytes);
+    this.#total.remove(this.#countedBytes);
     this.#countedBytes = 0;
   }
 

@@ -3,8 +3,9 @@
 import { LimitExceeded } from '@tidemark/core';
 import { eachBatch, zeroCounters } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import { threadHeap } from '../columns/thread-heap.ts';
 import { aggregateRows, EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { batchBytes } from '../thread/transfer.ts';
@@ -71,6 +72,22 @@ function carried({ batches }: Read): number {
   }
   return count;
 }
+
+test('texts that are read again and again count as objects that the heap is watched for', async () => {
+  await write(subject.engine, lines());
+  await subject.engine.flush();
+  const made = vi.spyOn(threadHeap, 'made');
+  const count = (): number => made.mock.calls.reduce((sum, [bytes]) => sum + bytes, 0);
+
+  await scanned();
+  const once = count();
+  expect(once).toBeGreaterThanOrEqual(SERIES * ROWS * 3000);
+  const last = [{ field: 's', type: 'string', functions: ['last'] }] as const;
+  await aggregateRows(subject.engine, 'm', last, {
+    window: { everyNanos: 10n, offsetNanos: 0n },
+  });
+  expect(count()).toBeGreaterThanOrEqual(once + SERIES * ROWS * 3000);
+});
 
 test.each(['in memory', 'in a segment'])(
   'a limit carries the texts of its rows only, %s',

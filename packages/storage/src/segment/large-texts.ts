@@ -9,6 +9,7 @@ import { utf8Text } from '@tidemark/core';
 import { DecodeError } from '../columns/bytes.ts';
 import { columnOf } from '../columns/run.ts';
 import { TEXT_PART_BYTES } from '../columns/run-texts.ts';
+import { noteTexts } from '../columns/thread-heap.ts';
 import { Lz4Stream } from './lz4-stream.ts';
 
 /** Texts of up to this size are decoded at once: a little more than chunks are written with. */
@@ -83,6 +84,7 @@ export class LargeTexts {
     for (let row = from; row < to; row++) if (this.#hasValue(row)) used.add(this.#codes[row]!);
     const codes = [...used].sort((a, b) => a - b);
     const dictionary = codes.map((code) => this.#text(code));
+    noteTexts(dictionary);
     const places = new Map(codes.map((code, place) => [code, place]));
     const values = this.#codes.subarray(from, to).map((code) => places.get(code) ?? 0);
     if (dictionary.length === 0) dictionary.push('');

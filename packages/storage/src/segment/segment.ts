@@ -7,6 +7,7 @@ import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels'
 
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import { codecs, crc32c } from '../columns/codecs.ts';
+import { noteTexts } from '../columns/thread-heap.ts';
 import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../columns/row-block.ts';
 import type { FieldArray } from '../columns/row-block.ts';
@@ -258,6 +259,7 @@ export class Segment {
       codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
     );
     this.#check(valuesOf(dense).length === meta.count, 'number of values', offset);
+    if (dense.type === 'string') noteTexts(dense.dictionary);
     const isWhole = to - from === chunk.rows;
     const few = validBytes === 0 ? undefined : this.#validRows(chunk, meta, bytes);
     if (few !== undefined) return spreadFew(dense, few, { from, to });
@@ -556,6 +558,7 @@ function stringsAt(
   places: Uint32Array,
 ): { readonly values: Uint32Array; readonly dictionary: readonly string[] } {
   const { codes, dictionary } = codecs().decodeStringsAt(block, places);
+  noteTexts(dictionary);
   return { values: codes, dictionary };
 }
 

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert, AssertionFailed } from '@tidemark/core';
-import { collectWhenIdle, HeapWatch } from '@tidemark/process';
+import { collectWhenIdle } from '@tidemark/process';
 import { zeroCounters } from '@tidemark/query';
 import type {
   CostRequest,
@@ -13,8 +13,8 @@ import type {
 } from '@tidemark/query';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
+import { threadHeap } from '../columns/thread-heap.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
-import { LIMITS } from '../limits.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
@@ -49,10 +49,6 @@ const kernels = new ReadKernels(options.columnCacheBytes);
 /** Plans of the connection, which the rehearsal's engine shares. */
 const plans = new HeldPlans();
 collectWhenIdle();
-/** Texts are objects of this thread until they are sent. */
-const heap = new HeapWatch(LIMITS.heapGrowthBytes.value);
-/** The heap size is checked once per this many bytes that were sent. */
-const LOOK_BYTES = 4 << 20;
 
 /** Streams have no signal: a `cancel` message ends them. */
 const NEVER = new AbortController().signal;
@@ -111,8 +107,6 @@ class Host {
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   readonly #answers: Answers;
-  /** Bytes sent since the heap size was last checked. */
-  #sentBytes = 0;
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
@@ -208,7 +202,7 @@ class Host {
         if (lent === undefined) outbox.sendSoon({ kind: 'result', id, value });
         else outbox.sendSoon({ kind: 'result', id, value, lent }, [lent]);
         // Portions of backups.
-        if (value instanceof Uint8Array) this.#countSent(value.length);
+        if (value instanceof Uint8Array) threadHeap.made(value.length);
       },
       (error: unknown) => this.#fail(id, error),
     );
@@ -374,14 +368,7 @@ class Host {
     // Absent properties are left out of the message, because each costs time.
     const more = { ...(partial && { partial }), ...(schema && { schema }) };
     send({ ...message, counters: counts, ...more }, transfer);
-    this.#countSent(bytes);
-  }
-
-  #countSent(bytes: number): void {
-    this.#sentBytes += bytes;
-    if (this.#sentBytes < LOOK_BYTES) return;
-    this.#sentBytes = 0;
-    heap.look();
+    threadHeap.made(bytes);
   }
 }
 

@@ -55,8 +55,6 @@ type BackupBody = Static<typeof BackupBody>;
 
 /** Portions are garbage once they are sent. */
 const heap = new HeapWatch(64 << 20);
-/** The heap size is checked once per this many bytes that were sent. */
-const LOOK_BYTES = 4 << 20;
 
 /** `{"databases", "start", "end", "since"}`, all optional. Streams; a failure ends the stream. */
 export async function handleBackup(
@@ -77,13 +75,8 @@ export async function handleBackup(
     let step = await portions.next();
     response.statusCode = 200;
     response.setHeader('Content-Type', 'application/octet-stream');
-    let sentBytes = 0;
     for (; step.done !== true; step = await portions.next()) {
-      sentBytes += step.value.length;
-      if (sentBytes >= LOOK_BYTES) {
-        sentBytes = 0;
-        heap.look();
-      }
+      heap.made(step.value.length);
       if (!response.write(step.value)) await once(response, 'drain', { signal: gone.signal });
       if (gone.signal.aborted) return;
     }

@@ -22,11 +22,6 @@ export type QueryMemoryOptions = {
 const BEGINNING_BYTES = 2 << 20;
 /** The share of the first budget. */
 const BEGINNINGS_SHARE = 1 / 4;
-/**
- * The heap size is checked once a query has held, or allocated and freed, this much more. Queries
- * of dashboards hold less.
- */
-const LOOK_BYTES = 4 << 20;
 /** Garbage besides the memory of queries: collecting 256 MiB of texts takes some 20 ms. */
 const HEAP_GROWTH_BYTES = 64 << 20;
 /**
@@ -83,8 +78,6 @@ export class OpenMemory implements QueryMemory {
   #isClosed = false;
   #heldBytes = 0;
   #mostBytes = 0;
-  /** Bytes counted since the heap size was last checked. */
-  #addedBytes = 0;
 
   constructor(memories: QueryMemories, holder: Holder) {
     this.#memories = memories;
@@ -96,13 +89,13 @@ export class OpenMemory implements QueryMemory {
   }
 
   holds(sizeBytes: number): void {
+    if (this.#isClosed) return;
     if (sizeBytes > BEGINNING_BYTES) this.#isAsking = !this.#isAdmitted;
-    this.#addedBytes += Math.max(0, sizeBytes - this.#heldBytes);
+    const added = sizeBytes - this.#heldBytes;
     this.#heldBytes = sizeBytes;
     if (sizeBytes > this.#mostBytes) this.#mostBytes = sizeBytes;
-    if (this.#addedBytes < LOOK_BYTES) return;
-    this.#addedBytes = 0;
-    this.#memories.heap.look();
+    if (added > 0) this.#memories.heap.hold(added);
+    else this.#memories.heap.letGo(-added);
   }
 
   async admit(): Promise<void> {
@@ -123,6 +116,8 @@ export class OpenMemory implements QueryMemory {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#memories.heap.letGo(this.#heldBytes);
+    this.#heldBytes = 0;
     // A part that was never granted need not be released.
     this.#part?.then(
       (part) => this.#release(part),
