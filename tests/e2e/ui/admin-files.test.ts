@@ -69,7 +69,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Back up', exact: true }).click(),
     ]);
-    await page.getByText(/tidemark-.*tdmbak is whole/).waitFor();
+    await page.getByText(/tidemark-.*tdmbak is complete/).waitFor();
     expect((await readFile(await file.path())).subarray(0, 6).toString()).toBe('TDMBAK');
 
     // One that takes its time shows that it goes on, and can be ended.

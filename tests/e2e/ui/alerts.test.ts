@@ -152,8 +152,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await page.getByRole('img', { name: 'warm-rooms name=cellar: 1 change' }).waitFor();
     await visit.inspect('alerts-history');
     await tab('Handlers');
-    await press('What hook did last');
-    const recent = page.getByRole('dialog', { name: 'What hook did last' });
+    await press('Last deliveries of hook');
+    const recent = page.getByRole('dialog', { name: 'Last deliveries of hook' });
     await recent
       .getByText(/no such hook|400/)
       .first()
