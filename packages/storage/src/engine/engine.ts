@@ -33,6 +33,11 @@ export class Engine {
     return this.#open.writes.lines(request);
   }
 
+  /** As `writeLines`, for small bodies that have come together (`Writes.together`). */
+  writeTogether(requests: readonly WriteLinesRequest[]): readonly Promise<WriteOutcome>[] {
+    return this.#open.writes.together(requests);
+  }
+
   async writePoints(request: WritePointsRequest): Promise<WriteOutcome> {
     return this.#open.writes.points(request);
   }

@@ -3,6 +3,7 @@ import { systemClock } from '@tidemark/core';
 
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
+import type { Engine } from './engine.ts';
 import { openEngine } from './open-engine.ts';
 import { resourcesFor } from './resources.ts';
 import { LocalSource } from '../read/local-source.ts';
@@ -11,11 +12,14 @@ import type { StorageEnvironment } from './environment.ts';
 import type { StorageOptions } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 
+/** With what only the storage thread calls. */
+export type InlineEngine = StorageEngine & Pick<Engine, 'writeTogether'>;
+
 /** Opens the engine in the calling thread. One process per directory. */
 export async function openStorageInline(
   options: StorageOptions,
   environment: Partial<StorageEnvironment> = {},
-): Promise<StorageEngine> {
+): Promise<InlineEngine> {
   const clock = environment.clock ?? systemClock();
   const disk = environment.disk ?? nodeDisk();
   disk.makeDirectory(options.directory);
@@ -36,6 +40,7 @@ export async function openStorageInline(
       snapshotMaxAgeMs,
     }),
     writeLines: (request) => engine.writeLines(request),
+    writeTogether: (requests) => engine.writeTogether(requests),
     writePoints: (request) => engine.writePoints(request),
     delete: (request) => engine.delete(request),
     dropMeasurement: (database, measurement) => engine.dropMeasurement(database, measurement),

@@ -114,6 +114,7 @@ const SHARED = [
   // Of the thread, which has one engine and its rehearsal.
   'thread/host.ts: const heap',
   'thread/host.ts: const kernels',
+  'thread/host.ts: const outbox',
   'thread/host.ts: const plans',
   'thread/host.ts: const versions',
 ];

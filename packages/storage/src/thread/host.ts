@@ -16,17 +16,18 @@ import { ReadKernels } from '../columns/read-kernels.ts';
 import { threadHeap } from '../columns/thread-heap.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
+import type { InlineEngine } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
 import type { StorageLog } from '../options.ts';
-import type { StorageEngine, WriteLinesRequest } from '../storage-engine.ts';
+import type { WriteOutcome } from '../storage-engine.ts';
 import { Answers } from './answers.ts';
 import { HeldPlans } from './carried-plans.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
 import { Outbox } from './outbox.ts';
 import { isPlain, packOutcomes, unpackWrites } from './small-writes.ts';
-import type { SmallOutcome } from './small-writes.ts';
+import type { SmallOutcome, SmallWrite } from './small-writes.ts';
 import { unpackPoints } from './packed-points.ts';
 import { SOURCE_COUNTERS } from './protocol.ts';
 import type {
@@ -102,15 +103,15 @@ function endIfBroken(error: unknown): void {
 }
 
 class Host {
-  readonly #engine: StorageEngine;
-  readonly #methods: StorageEngine & ByteStreamCalls;
+  readonly #engine: InlineEngine;
+  readonly #methods: InlineEngine & ByteStreamCalls;
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   readonly #answers: Answers;
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
-  constructor(engine: StorageEngine) {
+  constructor(engine: InlineEngine) {
     this.#engine = engine;
     this.#methods = { ...engine, ...byteStreams(engine) };
     this.#answers = new Answers({
@@ -136,7 +137,7 @@ class Host {
         break;
       }
       case 'small-writes':
-        for (const { id, request } of unpackWrites(message)) this.#write(id, request);
+        this.#write([...unpackWrites(message)]);
         break;
       case 'stream':
         this.#openStream(message);
@@ -182,16 +183,25 @@ class Host {
     return method(...args);
   }
 
-  #write(id: number, request: WriteLinesRequest): void {
-    this.#engine.writeLines(request).then(
-      (outcome) =>
-        outbox.sendSoon(
-          isPlain(outcome)
-            ? { kind: 'written', id, outcome }
-            : { kind: 'result', id, value: outcome },
-        ),
-      (error: unknown) => this.#fail(id, error),
-    );
+  #write(writes: readonly Omit<SmallWrite, 'kind'>[]): void {
+    let outcomes: readonly Promise<WriteOutcome>[];
+    try {
+      outcomes = this.#engine.writeTogether(writes.map(({ request }) => request));
+    } catch (error) {
+      for (const { id } of writes) this.#fail(id, error);
+      return;
+    }
+    for (const [i, { id }] of writes.entries()) {
+      outcomes[i]!.then(
+        (outcome) =>
+          outbox.sendSoon(
+            isPlain(outcome)
+              ? { kind: 'written', id, outcome }
+              : { kind: 'result', id, value: outcome },
+          ),
+        (error: unknown) => this.#fail(id, error),
+      );
+    }
   }
 
   /** Sends the result of a call. `lent` goes back with it; an error does not return it. */

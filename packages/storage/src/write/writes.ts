@@ -26,6 +26,7 @@ import { DatabaseWrites } from './database-writes.ts';
 import type { Drops } from './drops.ts';
 import { OutcomeCollector } from './ingest.ts';
 import type { Ingest, IngestSettings, IngestTarget } from './ingest.ts';
+import { canJoin, isJoinable, JointWrite } from './joint-write.ts';
 import { SeriesAdmission } from './series-admission.ts';
 import type { WriteBatch } from './write-batch.ts';
 
@@ -64,6 +65,18 @@ export type WritesOptions = {
 /** Room in the memtable that a write was let into. `leave` is idempotent. */
 type Room = { leave(): void };
 
+type WritePart = { readonly policy: PolicyRef; readonly partBytes: number };
+
+type Parse = (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch;
+
+type Parsing = {
+  readonly parse: Parse;
+  /** Writes that it is. */
+  readonly count: number;
+  /** Asked before a batch is logged; what is not wanted leaves nothing behind. */
+  readonly isWanted?: ((batch: WriteBatch) => boolean) | undefined;
+};
+
 /** Approximate size of a part of a body, as the kernel takes it at once. */
 const PART_BYTES = 1 << 20;
 /** A point of a few fields in the memtable, roughly. */
@@ -97,25 +110,66 @@ export class Writes {
     // get ids.
     const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
     const valid = { ...request, body };
-    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
+    return this.#whole({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
       ingest.lines(valid, from, target),
     );
+  }
+
+  /**
+   * As `lines`, for several small bodies that have come together: those of one policy are parsed
+   * and logged as one, if all of their lines can be stored.
+   */
+  together(requests: readonly WriteLinesRequest[]): readonly Promise<WriteOutcome>[] {
+    const outcomes: Promise<WriteOutcome>[] = [];
+    for (const group of joinable(requests)) {
+      if (group.length === 1) outcomes.push(this.lines(group[0]!));
+      else {
+        const joint = this.#joint(group);
+        const each = group.map(async (request, i) => (await joint)?.[i] ?? this.lines(request));
+        outcomes.push(...each);
+      }
+    }
+    return outcomes;
+  }
+
+  /** `undefined` when they have to be made one by one. Then nothing is written. */
+  async #joint(
+    requests: readonly WriteLinesRequest[],
+  ): Promise<readonly WriteOutcome[] | undefined> {
+    const joint = new JointWrite(requests);
+    const { request } = joint;
+    if (!isUtf8(request.body)) return undefined;
+    const collector = new OutcomeCollector({ isDetailed: false });
+    const part = { policy: request.policy, partBytes: request.body.byteLength };
+    const outcome = await this.#write(part, collector, {
+      parse: (ingest, from, target) => ingest.lines(request, from, target),
+      count: requests.length,
+      isWanted: (batch) => joint.isWhole(batch, collector.outcome),
+    });
+    return outcome && joint.outcomes(outcome);
   }
 
   /** Writes points; durable and visible when it resolves. */
   points(request: WritePointsRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: false });
     const partBytes = Math.min(request.points.length * POINT_BYTES, PART_BYTES);
-    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
+    return this.#whole({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
       ingest.points(request, from, target),
     );
   }
 
+  async #whole(part: WritePart, collector: OutcomeCollector, parse: Parse): Promise<WriteOutcome> {
+    const outcome = await this.#write(part, collector, { parse, count: 1 });
+    assert(outcome !== undefined, 'every batch of a single write is wanted');
+    return outcome;
+  }
+
+  /** `undefined` when its first batch is not wanted. */
   async #write(
-    { policy, partBytes }: { readonly policy: PolicyRef; readonly partBytes: number },
+    part: WritePart,
     collector: OutcomeCollector,
-    parse: (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch,
-  ): Promise<WriteOutcome> {
+    parsing: Parsing,
+  ): Promise<WriteOutcome | undefined> {
     const { reserve, settings } = this.#options;
     await reserve.admit();
     const limit = settings.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
@@ -124,7 +178,7 @@ export class Writes {
         `too many writes wait for the log. setting=\`${LIMITS.queuedWriteBytes.setting}\``,
       );
     }
-    await this.#writeParts({ policy, partBytes }, collector, parse);
+    if (!(await this.#writeParts(part, collector, parsing))) return undefined;
     const { outcome } = collector;
     this.counters.parseErrors += outcome.parseErrors.length;
     this.counters.pointsDropped += outcome.dropped?.count ?? 0;
@@ -139,10 +193,10 @@ export class Writes {
    * of the same name may have been created.
    */
   async #writeParts(
-    { policy, partBytes }: { readonly policy: PolicyRef; readonly partBytes: number },
+    { policy, partBytes }: WritePart,
     outcome: OutcomeCollector,
-    parse: (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch,
-  ): Promise<void> {
+    { parse, count, isWanted }: Parsing,
+  ): Promise<boolean> {
     const { contents, drops, turns } = this.#options;
     const { shards } = contents;
     const used = new Set<number>();
@@ -158,10 +212,14 @@ export class Writes {
         }
         shards.requirePolicy(policy);
         const writes = this.#writesOf(policy.database);
-        if (from === 0) this.counters.writeRequests++;
         if (admission?.isOf(writes) !== true) admission = new SeriesAdmission(writes, policy);
         const batch = parse(writes.ingest, from, { shards, policy, admission, used, outcome });
         admission.endBatch();
+        if (isWanted?.(batch) === false) {
+          removeFields(batch);
+          return false;
+        }
+        if (from === 0) this.counters.writeRequests += count;
         if (batch.parts.length > 0) {
           await this.#logBatch(writes, batch);
           this.#flushIfLarge();
@@ -171,6 +229,7 @@ export class Writes {
         room.leave();
       }
     }
+    return true;
   }
 
   /** Throws `Corruption` when the database is stopped, and `Unavailable` while it is restored. */
@@ -215,9 +274,7 @@ export class Writes {
       endWrite();
       this.counters.writeErrors++;
       database.returnAdditions(additions);
-      for (const { shard, measurementId, field } of batch.definedFields) {
-        shard.fields.remove(measurementId, field);
-      }
+      removeFields(batch);
       throw error;
     } finally {
       this.#queuedBytes -= queuedBytes;
@@ -285,6 +342,27 @@ export class Writes {
     const isLarge = memtables.bytes > memtables.limitBytes || wal.fileBytes > walLimit;
     // This promise never rejects.
     if (isLarge && flusher?.isRunning === false) void this.#hasFlushed();
+  }
+}
+
+/** Runs of writes that can be one. */
+function joinable(requests: readonly WriteLinesRequest[]): readonly WriteLinesRequest[][] {
+  const groups: WriteLinesRequest[][] = [];
+  let isOpen = false;
+  for (const request of requests) {
+    const group = groups.at(-1);
+    const joins = isJoinable(request);
+    if (joins && isOpen && group !== undefined && canJoin(group[0]!, request)) group.push(request);
+    else groups.push([request]);
+    isOpen = joins;
+  }
+  return groups;
+}
+
+/** Of a batch that is not logged. Its series stay: the next record has them. */
+function removeFields({ definedFields }: WriteBatch): void {
+  for (const { shard, measurementId, field } of definedFields) {
+    shard.fields.remove(measurementId, field);
   }
 }
 

@@ -469,8 +469,8 @@ class Run {
     { effects, work }: Change,
     options: { readonly hasParts?: boolean } = {},
   ): void {
-    const { engine } = this.#subject!;
-    this.#begin(operation, effects, () => work(engine), options);
+    const subject = this.#subject!;
+    this.#begin(operation, effects, () => work(subject), options);
   }
 
   /** As in the service: the names are removed first, then the data of each policy. */

@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 
 export type Change = {
   readonly effects: readonly Effect[];
-  readonly work: (engine: Subject['engine']) => Promise<unknown>;
+  readonly work: (subject: Subject) => Promise<unknown>;
 };
 
 export type WriteOptions = {
@@ -34,8 +34,8 @@ export function writeChange(
     : [{ kind: 'set', cells, value } as const];
   const text = lines.map(([m, tag, time]) => `${m},${tag} v=${value} ${time}\n`);
   const body = new TextEncoder().encode(text.join(''));
-  const work: Change['work'] = (engine) =>
-    engine.writeLines({ policy, body, precision: 'ns', now: 1n });
+  const work: Change['work'] = ({ writes }) =>
+    writes.write({ policy, body, precision: 'ns', now: 1n });
   return { effects, work };
 }
 
@@ -47,7 +47,7 @@ export function deleteChange(operation: Operation & { kind: 'delete' }): Change 
     (measurement === undefined || cell.measurement === measurement) &&
     (tag === undefined || cell.tag === tag) &&
     (times === undefined || (cell.time >= times[0] && cell.time <= times[1]));
-  const work: Change['work'] = (engine) =>
+  const work: Change['work'] = ({ engine }) =>
     engine.delete({
       database,
       retentionPolicy,
@@ -66,7 +66,7 @@ export function dropMeasurementChange(operation: Operation & { kind: 'drop-measu
   const { database, measurement } = operation;
   const where = (cell: Cell): boolean =>
     cell.database === database && cell.measurement === measurement;
-  const work: Change['work'] = (engine) => engine.dropMeasurement(database, measurement);
+  const work: Change['work'] = ({ engine }) => engine.dropMeasurement(database, measurement);
   return { effects: [{ kind: 'clear', where }], work };
 }
 
@@ -74,7 +74,7 @@ export function dropMeasurementChange(operation: Operation & { kind: 'drop-measu
 export function dropShardChange({ id, policyId, start, end }: ShardInfo): Change {
   const where = (cell: Cell): boolean =>
     cell.policyId === policyId && cell.time >= start && cell.time < end;
-  return { effects: [{ kind: 'clear', where }], work: (engine) => engine.dropShard(id) };
+  return { effects: [{ kind: 'clear', where }], work: ({ engine }) => engine.dropShard(id) };
 }
 
 /** All cells of a policy are gone. */

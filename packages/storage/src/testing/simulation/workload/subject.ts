@@ -14,6 +14,7 @@ import type { Snapshot } from '../../../state/snapshot.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Asked } from './answers.ts';
+import { MessageWrites } from './message-writes.ts';
 import { DATABASES, MEASUREMENTS, POLICIES, RESTORED } from './operations.ts';
 import type { Setup } from './operations.ts';
 
@@ -24,6 +25,8 @@ let kernels: ReadKernels | undefined;
 
 export type Subject = {
   readonly engine: Engine;
+  /** Writes to it. */
+  readonly writes: MessageWrites;
   readonly source: LocalSource;
   /** Answers that the storage thread encodes. */
   readonly asked: Asked;
@@ -66,6 +69,7 @@ export async function openSubject(
   const source = new LocalSource({ ...reading, snapshot });
   return {
     engine,
+    writes: new MessageWrites(engine, scheduler),
     source,
     asked: new Asked(source),
     instant: new LocalSource({ ...reading, snapshot, turns, clock: still }),

@@ -1,0 +1,40 @@
+// Writes of a simulation on their way: as in the service, those that wait for the same message come
+// to the engine together.
+import type { WriteLinesRequest, WriteOutcome } from '../../../storage-engine.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { Subject } from './subject.ts';
+
+type Waiting = {
+  readonly request: WriteLinesRequest;
+  readonly resolve: (outcome: Promise<WriteOutcome>) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export class MessageWrites {
+  readonly #engine: Subject['engine'];
+  readonly #scheduler: Scheduler;
+  #waiting: Waiting[] = [];
+
+  constructor(engine: Subject['engine'], scheduler: Scheduler) {
+    this.#engine = engine;
+    this.#scheduler = scheduler;
+  }
+
+  write(request: WriteLinesRequest): Promise<WriteOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      if (this.#waiting.length === 1) this.#scheduler.run('message', () => this.#deliver());
+    });
+  }
+
+  #deliver(): void {
+    const writes = this.#waiting;
+    this.#waiting = [];
+    try {
+      const outcomes = this.#engine.writeTogether(writes.map(({ request }) => request));
+      for (const [i, { resolve }] of writes.entries()) resolve(outcomes[i]!);
+    } catch (error) {
+      for (const { reject } of writes) reject(error);
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// Several small writes as one: a line that is parsed, encoded and logged alone costs many times
+// what it does among others. It is one write only where nothing has to be said of a line: each line
+// is a point with a time of its own, and all are stored. Otherwise nothing of it is, and its writes
+// are made one by one.
+import { floorMod } from '@tidemark/core';
+import { PRECISION_NANOS } from '@tidemark/line-protocol';
+
+import type { PolicyRef, WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
+import type { WriteBatch } from './write-batch.ts';
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+const HASH = 0x23;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Whether a write may be part of a joint one: its last line ends where it ends. A line goes on
+ * behind a line feed in a text, and behind an escaped one.
+ */
+export function isJoinable({ body }: WriteLinesRequest): boolean {
+  if (body.includes(QUOTE)) return false;
+  const end = body.at(-1) === LINE_FEED ? body.length - 1 : body.length;
+  return body[end - 1] !== BACKSLASH;
+}
+
+/** Whether two writes go to the same place in the same way. */
+export function canJoin(a: WriteLinesRequest, b: WriteLinesRequest): boolean {
+  return a.precision === b.precision && isSamePolicy(a.policy, b.policy);
+}
+
+/** What a policy accepts moves with the clock; within a turn of the event loop it is the same. */
+function isSamePolicy(a: PolicyRef, b: PolicyRef): boolean {
+  return (
+    a === b ||
+    (a.id === b.id &&
+      a.database === b.database &&
+      a.retentionPolicy === b.retentionPolicy &&
+      a.shardDurationNanos === b.shardDurationNanos &&
+      (a.oldestAccepted === undefined) === (b.oldestAccepted === undefined) &&
+      (a.newestAccepted === undefined) === (b.newestAccepted === undefined) &&
+      a.maxSeriesPerDatabase === b.maxSeriesPerDatabase &&
+      a.maxValuesPerTag === b.maxValuesPerTag)
+  );
+}
+
+export class JointWrite {
+  /** The lines of all, in their order. */
+  readonly request: WriteLinesRequest;
+  /** Lines of each write that look like points. */
+  readonly #lineCounts: readonly number[];
+
+  constructor(requests: readonly WriteLinesRequest[]) {
+    const bytes = requests.reduce((sum, { body }) => sum + body.length + 1, 0);
+    const body = new Uint8Array(bytes);
+    let end = 0;
+    for (const { body: own } of requests) {
+      body.set(own, end);
+      end += own.length;
+      body[end++] = LINE_FEED;
+    }
+    this.request = { ...requests[0]!, body, isDetailed: false };
+    this.#lineCounts = requests.map((one) => countLines(one.body));
+  }
+
+  /**
+   * Whether what was parsed is what the writes would be one by one, and each line a point: only
+   * then it is known how many points each has.
+   */
+  isWhole({ parts, next }: WriteBatch, outcome: WriteOutcome): boolean {
+    if (next !== undefined || outcome.parseErrors.length > 0 || outcome.dropped !== undefined) {
+      return false;
+    }
+    const lines = this.#lineCounts.reduce((sum, count) => sum + count, 0);
+    if (outcome.pointsWritten !== lines) return false;
+    const { now, precision } = this.request;
+    // Points without a time would all have the same one.
+    const ownTime = now - floorMod(now, PRECISION_NANOS[precision]);
+    return !parts.some(({ tables }) =>
+      tables.some(({ times, rows }) => times.subarray(0, rows).includes(ownTime)),
+    );
+  }
+
+  /** The outcome of each write. Values are only counted together: the first has them. */
+  outcomes({ valuesWritten }: WriteOutcome): readonly WriteOutcome[] {
+    return this.#lineCounts.map((pointsWritten, i) => ({
+      pointsWritten,
+      valuesWritten: i === 0 ? valuesWritten : 0,
+      parseErrors: [],
+      dropped: undefined,
+    }));
+  }
+}
+
+/** Lines with something in them that is no comment. */
+function countLines(body: Uint8Array): number {
+  let count = 0;
+  let isAtStart = true;
+  for (const byte of body) {
+    if (byte === LINE_FEED) isAtStart = true;
+    else if (isAtStart && byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) {
+      isAtStart = false;
+      if (byte !== HASH) count++;
+    }
+  }
+  return count;
+}
