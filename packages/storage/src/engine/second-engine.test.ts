@@ -107,12 +107,14 @@ const SHARED = [
   'columns/presence.ts: const shared',
   // Counts garbage, which V8 collects for the whole thread.
   'columns/short-lived.ts: const buffers',
+  // Counts what the heap of the whole thread holds.
+  'columns/thread-heap.ts: const threadHeap',
   // By identity of a request.
   'read/series-reader.ts: const indexesOf',
   // By identity of a list of tombstones, which is never changed.
+  'shard/tombstone.ts: const groupsOf',
   'shard/tombstone.ts: const setsOf',
   // Of the thread, which has one engine and its rehearsal.
-  'thread/host.ts: const heap',
   'thread/host.ts: const kernels',
   'thread/host.ts: const outbox',
   'thread/host.ts: const plans',
