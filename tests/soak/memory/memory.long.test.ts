@@ -31,7 +31,7 @@ test(
     const { peakMiB, answered, problems } = await soakTexts({
       profiles: ['standard', 'small'],
       lengths: [10, 32_000],
-      totalBytes: 6_000_000,
+      totalBytes: 3_000_000,
       clients: [4],
       ceilingBytes: 1 << 30,
     });
