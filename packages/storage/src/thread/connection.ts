@@ -128,7 +128,9 @@ export class Connection {
       }
       const id = this.nextId();
       this.#calls.set(id, { resolve, reject });
-      this.#outbox.sendSoon(make(id), transfer);
+      // One alone has nothing to wait for.
+      if (this.#calls.size === 1) this.#outbox.send(make(id), transfer);
+      else this.#outbox.sendSoon(make(id), transfer);
     });
   }
 

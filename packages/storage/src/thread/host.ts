@@ -108,6 +108,8 @@ class Host {
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   readonly #answers: Answers;
+  /** Calls without a result. */
+  #running = 0;
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
@@ -191,31 +193,45 @@ class Host {
       for (const { id } of writes) this.#fail(id, error);
       return;
     }
+    this.#running += writes.length;
     for (const [i, { id }] of writes.entries()) {
       outcomes[i]!.then(
         (outcome) =>
-          outbox.sendSoon(
+          this.#sendResult(
             isPlain(outcome)
               ? { kind: 'written', id, outcome }
               : { kind: 'result', id, value: outcome },
           ),
-        (error: unknown) => this.#fail(id, error),
+        (error: unknown) => this.#failCall(id, error),
       );
     }
   }
 
   /** Sends the result of a call. `lent` goes back with it; an error does not return it. */
   #answer(id: number, work: Promise<unknown>, lent?: ArrayBuffer): void {
+    this.#running++;
     work.then(
       (value) => {
-        // Writes of a group become durable together.
-        if (lent === undefined) outbox.sendSoon({ kind: 'result', id, value });
-        else outbox.sendSoon({ kind: 'result', id, value, lent }, [lent]);
+        if (lent === undefined) this.#sendResult({ kind: 'result', id, value });
+        else this.#sendResult({ kind: 'result', id, value, lent }, [lent]);
         // Portions of backups.
         if (value instanceof Uint8Array) threadHeap.made(value.length);
       },
-      (error: unknown) => this.#fail(id, error),
+      (error: unknown) => this.#failCall(id, error),
     );
+  }
+
+  /** Sends a result with others of its turn: writes of a group become durable together. */
+  #sendResult(message: FromThread | SmallOutcome, transfer: readonly ArrayBuffer[] = []): void {
+    this.#running--;
+    // The last one has nothing to wait for.
+    if (this.#running === 0) outbox.send(message, transfer);
+    else outbox.sendSoon(message, transfer);
+  }
+
+  #failCall(id: number, error: unknown): void {
+    this.#running--;
+    this.#fail(id, error);
   }
 
   #fail(id: number, error: unknown): void {
