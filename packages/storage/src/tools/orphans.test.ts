@@ -113,6 +113,30 @@ test.each([
   await again.close();
 });
 
+test('rows of an orphan in several files of the log are set aside', async () => {
+  const engine = await open({
+    fault: () => {
+      throw new Error('the flush fails');
+    },
+  });
+  await write(engine, 'm,t=a v=1 1');
+  await expect(engine.flush()).rejects.toThrow('the flush fails');
+  await write(engine, 'm,t=a v=1 2');
+  await write(engine, `m,t=a v=2 ${WEEK + 1n}`, { database: 'other' });
+  await engine.close();
+  const options = { directory: '/data', disk };
+
+  const repaired = await repairDirectory(options);
+  const left = await verifyDirectory(options);
+
+  const files = ['/data/wal/00000001.wal', '/data/wal/00000002.wal'];
+  expect(repaired.setAside).toMatchObject([{ shardId: 1, logFiles: files }]);
+  expect([left.damage, left.orphans]).toEqual([[], []]);
+  const again = await open();
+  expect((await again.shards()).map(({ id }) => id)).toEqual([2]);
+  await again.close();
+});
+
 test('a policy id that was used twice is that of its newest shard', async () => {
   const engine = await open();
   await write(engine, 'm,t=a v=1 1');

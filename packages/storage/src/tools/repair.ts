@@ -23,7 +23,7 @@ import { encodeFramed } from '../wal/wal-record.ts';
 import type { WalRecord } from '../wal/wal-record.ts';
 import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
-import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
+import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 import { findOrphans } from './orphans.ts';
 import type { Orphan } from './orphans.ts';
@@ -220,8 +220,8 @@ async function repairSeriesFiles(
 }
 
 /**
- * Rewrites damaged log files without the damaged records, then the list of log files. The log ends
- * with a drop of the orphans that it has rows of; files with such rows are kept aside.
+ * Rewrites damaged log files without the damaged records, then the list of log files. A file with
+ * rows of orphans ends with a drop of them.
  */
 async function repairLog(
   open: OpenDirectory,
@@ -232,7 +232,6 @@ async function repairLog(
   const logged = orphans.filter(({ logFiles }) => logFiles.length > 0);
   const withOrphans = new Set(logged.flatMap(({ logFiles }) => logFiles));
   const drop: WalRecord = { kind: 'drop', shardIds: logged.map(({ shardId }) => shardId) };
-  const last = logFiles(open).at(-1);
   const { damagedCopy, faults, files } = openLog(open);
   const entries: LogFileEntry[] = [];
   let isChanged = damagedCopy !== undefined || faults.length > 0;
@@ -244,9 +243,8 @@ async function repairLog(
       work.lost.push({ file: path, offset, message, rows: undefined });
     }
     const good = { id, bytes: scan?.goodBytes, databases: entry?.databases };
-    const endsInDrop = logged.length > 0 && path === last;
-    if (own.length === 0 && !endsInDrop) {
-      if (withOrphans.has(path)) await copyAside(open, path);
+    const hasOrphans = withOrphans.has(path);
+    if (own.length === 0 && !hasOrphans) {
       entries.push(good);
       continue;
     }
@@ -254,7 +252,7 @@ async function repairLog(
     if (own.length > 0) work.logsRewritten++;
     if (scan === undefined) continue;
     const records = scan.payloads.map(frameRecord);
-    if (endsInDrop) records.push(encodeFramed(drop));
+    if (hasOrphans) records.push(encodeFramed(drop));
     const bytes = await rewriteLogFile(open, path, records);
     entries.push({ ...good, bytes });
   }

@@ -1,9 +1,7 @@
-// Several small writes as one: a line that is parsed, encoded and logged alone costs many times
-// what it does among others. It is one write only where nothing has to be said of a line: each line
-// is a point with a time of its own, and all are stored. Otherwise nothing of it is, and its writes
-// are made one by one.
-import { floorMod } from '@tidemark/core';
-import { PRECISION_NANOS } from '@tidemark/line-protocol';
+// A joint write: several small writes that are parsed and logged as one, because a line costs many
+// times as much alone as among others. It is made only if every line is a point with a timestamp
+// and can be stored. Otherwise nothing of it is stored, and its writes are made one by one.
+import { truncateToPrecision } from '@tidemark/line-protocol';
 
 import type { PolicyRef, WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
 import type { WriteBatch } from './write-batch.ts';
@@ -17,8 +15,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Whether a write may be part of a joint one: its last line ends where it ends. A line goes on
- * behind a line feed in a text, and behind an escaped one.
+ * Whether a write may be part of a joint one: its last line must end with its body. A line feed
+ * does not end a line within a quoted text or after a backslash.
  */
 export function isJoinable({ body }: WriteLinesRequest): boolean {
   if (body.includes(QUOTE)) return false;
@@ -66,8 +64,8 @@ export class JointWrite {
   }
 
   /**
-   * Whether what was parsed is what the writes would be one by one, and each line a point: only
-   * then it is known how many points each has.
+   * Whether all lines were stored as points with timestamps: then the writes would have stored the
+   * same one by one, and each has as many points as lines.
    */
   isWhole({ parts, next }: WriteBatch, outcome: WriteOutcome): boolean {
     if (next !== undefined || outcome.parseErrors.length > 0 || outcome.dropped !== undefined) {
@@ -77,7 +75,7 @@ export class JointWrite {
     if (outcome.pointsWritten !== lines) return false;
     const { now, precision } = this.request;
     // Points without a time would all have the same one.
-    const ownTime = now - floorMod(now, PRECISION_NANOS[precision]);
+    const ownTime = truncateToPrecision(now, precision);
     return !parts.some(({ tables }) =>
       tables.some(({ times, rows }) => times.subarray(0, rows).includes(ownTime)),
     );
