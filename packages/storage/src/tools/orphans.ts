@@ -1,12 +1,9 @@
 // Shards that belong to nothing: their retention policy or database was dropped, or their policy's
 // id was reused. Earlier builds left them behind when a database was dropped while it was written
 // to, and returned their rows under the names of other series.
-import { DecodeError } from '../columns/bytes.ts';
 import { shardDirectory } from '../disk/paths.ts';
 import type { PolicyRef, ShardDescriptor } from '../storage-engine.ts';
-import { decodeRecord } from '../wal/wal-record.ts';
 import type { WalRecord } from '../wal/wal-record.ts';
-import { openLog } from './directory.ts';
 import type { KnownPolicy, OpenDirectory } from './directory.ts';
 
 export type Orphan = {
@@ -24,9 +21,9 @@ export type Orphan = {
  */
 export function findOrphans(
   open: OpenDirectory,
+  logged: LoggedShards,
   policies: readonly KnownPolicy[] | undefined,
 ): readonly Orphan[] {
-  const logged = shardsOfLog(open);
   const names = new Set(open.manifest.databases.map(({ name }) => name));
   const shards = open.manifest.shards.map(({ descriptor }) => descriptor);
   const stored = new Set(shards.map(({ id }) => id));
@@ -84,39 +81,23 @@ function nameOf({ database, retentionPolicy }: PolicyName): string {
   return `\`${database}\`.\`${retentionPolicy}\``;
 }
 
-type LoggedShards = {
-  readonly shards: ReadonlyMap<
-    number,
-    { readonly descriptor: ShardDescriptor; readonly files: ReadonlySet<string> }
-  >;
-  readonly dropped: ReadonlySet<number>;
-};
-
 /** The shards that the log writes to and drops. */
-function shardsOfLog(open: OpenDirectory): LoggedShards {
-  const shards = new Map<number, { descriptor: ShardDescriptor; files: Set<string> }>();
-  const dropped = new Set<number>();
-  for (const { path, scan } of openLog(open).files) {
-    for (const payload of scan?.payloads ?? []) {
-      const record = readableRecord(payload);
-      if (record?.kind === 'drop') for (const id of record.shardIds) dropped.add(id);
-      if (record?.kind !== 'rows') continue;
-      for (const { shard: descriptor } of record.parts) {
-        const known = shards.get(descriptor.id);
-        if (known === undefined) shards.set(descriptor.id, { descriptor, files: new Set([path]) });
-        else known.files.add(path);
-      }
-    }
-  }
-  return { shards, dropped };
-}
+export class LoggedShards {
+  readonly shards = new Map<
+    number,
+    { readonly descriptor: ShardDescriptor; readonly files: Set<string> }
+  >();
+  readonly dropped = new Set<number>();
 
-function readableRecord(payload: Uint8Array): WalRecord | undefined {
-  try {
-    return decodeRecord(payload);
-  } catch (error) {
-    // Reported as damage of the log.
-    if (!(error instanceof DecodeError)) throw error;
-    return undefined;
+  /** Adds a record of a file. */
+  add(record: WalRecord, file: string): void {
+    if (record.kind === 'drop') for (const id of record.shardIds) this.dropped.add(id);
+    if (record.kind !== 'rows') return;
+    for (const { shard: descriptor } of record.parts) {
+      const known = this.shards.get(descriptor.id);
+      if (known === undefined)
+        this.shards.set(descriptor.id, { descriptor, files: new Set([file]) });
+      else known.files.add(file);
+    }
   }
 }

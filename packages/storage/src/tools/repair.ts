@@ -2,6 +2,7 @@
 // lost. The damaged files are kept aside.
 import type { Column } from '@tidemark/core';
 
+import { DecodeError } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
@@ -19,13 +20,13 @@ import { LogState } from '../wal/log-state.ts';
 import type { LogFileEntry } from '../wal/log-state.ts';
 import { frameRecord, LISTED_VERSION, frameFileHeader } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
-import { encodeFramed } from '../wal/wal-record.ts';
+import { decodeRecord, encodeFramed } from '../wal/wal-record.ts';
 import type { WalRecord } from '../wal/wal-record.ts';
 import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
 import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
-import { findOrphans } from './orphans.ts';
+import { findOrphans, LoggedShards } from './orphans.ts';
 import type { Orphan } from './orphans.ts';
 
 export type RepairReport = {
@@ -93,7 +94,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       work.moved.push(...leftOut);
       await copyAside(open, manifestPath(directory));
     }
-    const setAside = findOrphans(open, options.policies);
+    const setAside = findOrphans(open, loggedShards(open), options.policies);
     const orphanIds = new Set(setAside.map(({ shardId }) => shardId));
     for (const { file } of setAside) {
       work.moved.push(...disk.list(file).map((name) => `${file}/${name}`));
@@ -217,6 +218,21 @@ async function repairSeriesFiles(
     work.seriesFilesRewritten++;
   }
   return repaired;
+}
+
+/** The shards of all records that can be decoded; `verify` reports the others. */
+function loggedShards(open: OpenDirectory): LoggedShards {
+  const logged = new LoggedShards();
+  for (const { path, scan } of openLog(open).files) {
+    for (const payload of scan?.payloads ?? []) {
+      try {
+        logged.add(decodeRecord(payload), path);
+      } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
+      }
+    }
+  }
+  return logged;
 }
 
 /**

@@ -13,7 +13,7 @@ import { SeriesSet } from '../series/series-set.ts';
 import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import { checkpointDamage, HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
-import { findOrphans } from './orphans.ts';
+import { findOrphans, LoggedShards } from './orphans.ts';
 import type { Orphan } from './orphans.ts';
 
 export type VerifyReport = {
@@ -92,9 +92,9 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
     for (const database of open.manifest.databases) {
       verifyIndex(open, database, { held: held.get(database.name), tally });
     }
-    verifyLog(open, tally, report);
+    const logged = verifyLog(open, tally, report);
     report('');
-    return { ...tally, orphans: findOrphans(open, options.policies) };
+    return { ...tally, orphans: findOrphans(open, logged, options.policies) };
   });
 }
 
@@ -170,7 +170,12 @@ function verifySegment(segment: Segment, tally: Tally): void {
   }
 }
 
-function verifyLog(open: OpenDirectory, tally: Tally, report: (file: string) => void): void {
+function verifyLog(
+  open: OpenDirectory,
+  tally: Tally,
+  report: (file: string) => void,
+): LoggedShards {
+  const logged = new LoggedShards();
   const { damagedCopy, faults, files } = openLog(open);
   tally.files++;
   if (damagedCopy !== undefined) tally.damage.push(damagedCopy);
@@ -185,12 +190,13 @@ function verifyLog(open: OpenDirectory, tally: Tally, report: (file: string) => 
     tally.tornBytes += tornBytes;
     for (const payload of scan.payloads) {
       try {
-        decodeRecord(payload);
+        logged.add(decodeRecord(payload), path);
       } catch (error) {
         tally.damage.push({ ...damageOf(error, path), offset: payload.byteOffset });
       }
     }
   }
+  return logged;
 }
 
 function asDamage({ file, offset, message }: Damage): Damage {
