@@ -262,6 +262,12 @@ test.runIf(hasPrograms('nats-server'))(
       const [a, b] = [await cluster.start(values), await cluster.start(values)];
       const { status } = await b.engine.call('POST', '/engine/v1/templates', template('kept'));
       expect(status).toBe(200);
+      // A copy without a record of the log does not know that the coordinator has lost it.
+      await eventually('both copies have the log', async () => {
+        const { json } = await a.engine.call('GET', '/engine/v1/cluster/members');
+        const lags: readonly number[] = json.members.map((one: any) => one['copy-lag']);
+        return lags.length === 2 && lags.every((lag) => lag === 0) ? true : undefined;
+      });
       await Promise.all([a.engine.stop(), b.engine.stop()]);
       await cluster.coordinator.kill();
       rmSync(join(cluster.coordinator.directory, 'store'), { recursive: true });
