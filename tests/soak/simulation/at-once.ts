@@ -7,6 +7,7 @@ export const AT_ONCE: readonly { readonly file: string; readonly because: string
     file: 'write/deletes.test.ts',
     because: 'writes, flushes, drops and other deletes come in the steps of a delete or a drop',
   },
+  { file: 'write/joint-write.test.ts', because: 'several writes come together' },
   {
     file: 'engine/failed-drops.test.ts',
     because: 'a name is written to while a drop is owed',

@@ -71,6 +71,15 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 1,
   },
   {
+    area: 'wrong series',
+    guard: 'writes to different policies are not joined',
+    file: 'write/joint-write.ts',
+    from: 'a.precision === b.precision && isSamePolicy(a.policy, b.policy)',
+    to: 'a.precision === b.precision',
+    by: 'writes to two policies in one message',
+    seed: 4,
+  },
+  {
     area: 'undone delete',
     guard: 'a compaction keeps tombstones of rows that a flush is writing',
     file: 'jobs/compaction.ts',

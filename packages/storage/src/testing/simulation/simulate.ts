@@ -127,7 +127,7 @@ class Run {
     while (left.length > 0) {
       const isFull = this.#running.size >= concurrency;
       const startsOne = !isFull && this.#scheduler.isOneOf(this.#running.size === 0 ? 2 : 8);
-      if (startsOne) await this.#start(left.shift()!);
+      if (startsOne) await this.#startNext(left);
       else await this.#step();
     }
     await this.#finishAll();
@@ -136,6 +136,21 @@ class Run {
     await this.#close();
     await this.#open();
     await this.#close();
+  }
+
+  /** Starts the next operation, or several writes that arrive in one message. */
+  async #startNext(left: Operation[]): Promise<void> {
+    const { concurrency } = this.#plan.setup;
+    let last: Operation;
+    do {
+      last = left.shift()!;
+      await this.#start(last);
+    } while (
+      last.kind === 'write' &&
+      left[0]?.kind === 'write' &&
+      this.#running.size < concurrency &&
+      this.#scheduler.isOneOf(2)
+    );
   }
 
   async #finishAll(): Promise<void> {
@@ -217,6 +232,7 @@ class Run {
     openSubject(this.#plan.setup, {
       disk,
       scheduler: this.#scheduler,
+      onJointMessage: () => this.#mark('writes in one message'),
       log: (level, message, details) => {
         if (machine !== this.#machine || level !== 'error') return;
         this.#say(`  log: ${message} ${String(details?.['error'] ?? '')}`);

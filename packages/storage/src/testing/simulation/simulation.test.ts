@@ -29,6 +29,7 @@ test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () =
     'backup',
     'restore',
     'flipped bit',
+    'writes in one message',
   ]) {
     expect(marks.get(mark) ?? 0, mark).toBeGreaterThan(20);
   }

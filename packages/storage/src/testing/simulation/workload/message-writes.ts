@@ -13,11 +13,19 @@ type Waiting = {
 export class MessageWrites {
   readonly #engine: Subject['engine'];
   readonly #scheduler: Scheduler;
+  readonly #onJointMessage: () => void;
   #waiting: Waiting[] = [];
 
-  constructor(engine: Subject['engine'], scheduler: Scheduler) {
+  constructor(
+    engine: Subject['engine'],
+    {
+      scheduler,
+      onJointMessage,
+    }: { readonly scheduler: Scheduler; readonly onJointMessage: () => void },
+  ) {
     this.#engine = engine;
     this.#scheduler = scheduler;
+    this.#onJointMessage = onJointMessage;
   }
 
   write(request: WriteLinesRequest): Promise<WriteOutcome> {
@@ -30,6 +38,7 @@ export class MessageWrites {
   #deliver(): void {
     const writes = this.#waiting;
     this.#waiting = [];
+    if (writes.length > 1) this.#onJointMessage();
     try {
       const outcomes = this.#engine.writeTogether(writes.map(({ request }) => request));
       for (const [i, { resolve }] of writes.entries()) resolve(outcomes[i]!);

@@ -36,7 +36,17 @@ export type Subject = {
 
 export async function openSubject(
   setup: Setup,
-  { disk, scheduler, log }: { disk: SimulatedDisk; scheduler: Scheduler; log: StorageLog },
+  {
+    disk,
+    scheduler,
+    onJointMessage,
+    log,
+  }: {
+    readonly disk: SimulatedDisk;
+    readonly scheduler: Scheduler;
+    readonly onJointMessage: () => void;
+    readonly log: StorageLog;
+  },
 ): Promise<Subject> {
   kernels ??= new ReadKernels(1 << 20);
   const options: StorageOptions = {
@@ -69,7 +79,7 @@ export async function openSubject(
   const source = new LocalSource({ ...reading, snapshot });
   return {
     engine,
-    writes: new MessageWrites(engine, scheduler),
+    writes: new MessageWrites(engine, { scheduler, onJointMessage }),
     source,
     asked: new Asked(source),
     instant: new LocalSource({ ...reading, snapshot, turns, clock: still }),
