@@ -1,6 +1,6 @@
-// The rows that a delete removes from memtables. A table that loses rows is replaced by a copy
-// without them. The copy can be prepared in steps while the table is read and grows: then only rows
-// that came since are looked at when the delete takes effect.
+// The rows that a delete removes, by measurement. A table of a memtable that loses rows is replaced
+// by a copy without them. The copy can be prepared in steps while the table is read and grows: then
+// only rows that came since are looked at when the delete takes effect.
 import type { TimeRange } from '@tidemark/core';
 
 import { SeriesSet } from '../series/series-set.ts';
@@ -12,8 +12,8 @@ type Copy = { readonly kept: Table; rows: number };
 
 export class Deletion {
   readonly #timeRange: TimeRange;
-  /** By id of the measurement; `undefined` means all of its series. */
-  readonly #series = new Map<number, SeriesSet | undefined>();
+  readonly #rows = new Map<number, DeletedRows>();
+  readonly #series = new SeriesSet();
   readonly #copies = new Map<Table, Copy>();
 
   constructor(timeRange: TimeRange, rows: readonly DeletedRows[] = []) {
@@ -23,17 +23,23 @@ export class Deletion {
 
   /** Deletes rows of these series too. No copy has looked at any of their rows yet. */
   add({ measurementId, series }: DeletedRows): void {
-    if (series === undefined) {
-      this.#series.set(measurementId, undefined);
-      return;
-    }
-    if (!this.#series.has(measurementId)) this.#series.set(measurementId, new SeriesSet());
-    const set = this.#series.get(measurementId);
-    if (set !== undefined) for (const id of series) set.add(id);
+    const before = this.#rows.get(measurementId);
+    if (before !== undefined && before.series === undefined) return;
+    this.#rows.set(measurementId, { measurementId, series: series && joined(before, series) });
+    if (series !== undefined) for (const id of series) this.#series.add(id);
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  /** One for each measurement, the series ascending. */
+  get rows(): readonly DeletedRows[] {
+    return [...this.#rows.values()];
   }
 
   measurementIds(): Iterable<number> {
-    return this.#series.keys();
+    return this.#rows.keys();
   }
 
   /** Copies what is left of the rows that are in the table now. Returns whether there are more. */
@@ -70,16 +76,33 @@ export class Deletion {
     const { min, max } = block.timeBounds;
     if (max < start || end < min) return undefined;
     const isInRange = start <= min && max <= end;
-    const deleted = this.#series.get(block.measurementId);
+    const isWhole = this.#rows.get(block.measurementId)?.series === undefined;
     const left: number[] = [];
-    if (isInRange && deleted === undefined) return left;
+    if (isInRange && isWhole) return left;
     for (let row = from; row < to; row++) {
-      const isOfSeries = deleted === undefined || deleted.has(block.series[row]!);
+      const isOfSeries = isWhole || this.#series.has(block.series[row]!);
       const isDeleted = isOfSeries && (isInRange || isWithin(block.times[row]!, start, end));
       if (!isDeleted) left.push(row);
     }
     return left.length === to - from ? undefined : left;
   };
+}
+
+function joined(before: DeletedRows | undefined, series: Uint32Array): Uint32Array {
+  const first = before?.series ?? NO_SERIES;
+  const isInOrder = isAscending(series) && (first.at(-1) ?? 0) <= (series[0] ?? 0);
+  if (first.length === 0 && isInOrder) return series;
+  const ids = new Uint32Array(first.length + series.length);
+  ids.set(first);
+  ids.set(series, first.length);
+  return isInOrder ? ids : ids.sort();
+}
+
+const NO_SERIES = new Uint32Array(0);
+
+function isAscending(ids: Uint32Array): boolean {
+  for (let i = 1; i < ids.length; i++) if (ids[i]! < ids[i - 1]!) return false;
+  return true;
 }
 
 function isWithin(time: bigint, start: bigint, end: bigint): boolean {

@@ -35,9 +35,33 @@ export type RowsRecord = {
 export type DeletedRows = {
   readonly measurementId: number;
   readonly series: Uint32Array | undefined;
-  /** The series as `encodedSeries` encodes them, when that was done already. */
-  readonly encoded?: Uint8Array | undefined;
 };
+
+/** The rows of a delete as its record has them. They can be encoded in steps. */
+export class EncodedRows {
+  readonly #out = new ByteWriter();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get byteLength(): number {
+    return this.#out.length;
+  }
+
+  add({ measurementId, series }: DeletedRows): void {
+    this.#count++;
+    this.#out.varint(measurementId);
+    this.#out.u8(series === undefined ? 0 : 1);
+    if (series !== undefined) this.#out.block(codecs().encodeIntegers(widened(series)));
+  }
+
+  /** Hands out the bytes. Only once, after all rows were added. */
+  finish(): Uint8Array {
+    return this.#out.finish();
+  }
+}
 
 export type DeleteRecord = {
   readonly kind: 'delete';
@@ -45,6 +69,8 @@ export type DeleteRecord = {
   readonly shardIds: readonly number[];
   readonly timeRange: TimeRange;
   readonly rows: readonly DeletedRows[];
+  /** The same rows, in as many parts as they were selected in, when they are encoded already. */
+  readonly encodedRows?: EncodedRows | undefined;
   /** DROP MEASUREMENT: field types are free again. */
   readonly freesTypes: boolean;
 };
@@ -85,10 +111,8 @@ const OTHER_BYTES = 256;
 /** A capacity that is enough for most records: growing would copy what was written so far. */
 function capacityFor(record: WalRecord): number {
   let bytes = OTHER_BYTES;
-  if (record.kind === 'delete') {
-    for (const { encoded } of record.rows) bytes += encoded?.length ?? 0;
-  }
-  if (record.kind !== 'rows') return bytes;
+  if (record.kind === 'delete') return bytes + (record.encodedRows?.byteLength ?? 0);
+  if (record.kind === 'drop') return bytes;
   bytes += record.additions.series.bytes.length;
   for (const { encoded = [] } of record.parts) for (const one of encoded) bytes += one.length;
   return bytes;
@@ -243,18 +267,15 @@ function encodeDelete(record: DeleteRecord, out: ByteWriter): void {
   out.i64(record.timeRange.start);
   out.i64(record.timeRange.end);
   out.u8(record.freesTypes ? 1 : 0);
-  out.varint(record.rows.length);
-  for (const { measurementId, series, encoded } of record.rows) {
-    out.varint(measurementId);
-    out.u8(series === undefined ? 0 : 1);
-    if (series === undefined) continue;
-    out.block(encoded ?? encodedSeries(series));
-  }
+  const rows = record.encodedRows ?? encodedRows(record.rows);
+  out.varint(rows.count);
+  out.raw(rows.finish());
 }
 
-/** The series of a delete as encoded in its record. */
-export function encodedSeries(series: Uint32Array): Uint8Array {
-  return codecs().encodeIntegers(widened(series));
+function encodedRows(rows: readonly DeletedRows[]): EncodedRows {
+  const encoded = new EncodedRows();
+  for (const one of rows) encoded.add(one);
+  return encoded;
 }
 
 function decodeDelete(reader: ByteReader): DeleteRecord {

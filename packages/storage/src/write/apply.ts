@@ -8,7 +8,7 @@ import type { Shard } from '../shard/shard.ts';
 import { groupInSteps, sharedSeries, tombstonesOf } from '../shard/tombstone.ts';
 import type { Contents } from '../state/contents.ts';
 import type { Database } from '../state/database.ts';
-import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
+import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 
 /** Adds rows to the memtable of a shard, and their series to the shard. */
 export function applyRows(
@@ -34,14 +34,13 @@ export function applyRows(
 export function applyDelete(contents: Contents, record: DeleteRecord, deletion: Deletion): void {
   const { shards, memtables } = contents;
   if (databaseOf(contents, record) === undefined) return;
-  const deleted = joinedParts(record.rows);
   for (const id of record.shardIds) {
     const shard = shards.get(id);
     if (shard === undefined) continue;
     memtables.delete(id, deletion);
-    addTombstones(contents, shard, { ...record, rows: deleted });
+    addTombstones(contents, shard, record);
     if (!record.freesTypes) continue;
-    for (const { measurementId } of deleted) shard.fields.removeMeasurement(measurementId);
+    for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
   }
 }
 
@@ -70,43 +69,6 @@ function databaseOf(
 ): Database | undefined {
   const database = databases.get(ref.name);
   return database?.instance === ref.instance ? database : undefined;
-}
-
-/** The deleted series of each measurement as one ascending list. */
-function joinedParts(parts: readonly DeletedRows[]): readonly DeletedRows[] {
-  const byMeasurement = new Map<number, DeletedRows | DeletedRows[]>();
-  for (const part of parts) {
-    const known = byMeasurement.get(part.measurementId);
-    // Most have one part: no list for each of very many measurements.
-    if (known === undefined) byMeasurement.set(part.measurementId, part);
-    else if (Array.isArray(known)) known.push(part);
-    else byMeasurement.set(part.measurementId, [known, part]);
-  }
-  return Array.from(byMeasurement, ([measurementId, same]) => {
-    if (!Array.isArray(same) && isAscending(same.series)) return same;
-    return { measurementId, series: joinedSeries([same].flat()) };
-  });
-}
-
-function joinedSeries(parts: readonly DeletedRows[]): Uint32Array | undefined {
-  let length = 0;
-  for (const { series } of parts) {
-    if (series === undefined) return undefined;
-    length += series.length;
-  }
-  const joined = new Uint32Array(length);
-  let at = 0;
-  for (const { series } of parts) {
-    joined.set(series ?? [], at);
-    at += series?.length ?? 0;
-  }
-  return isAscending(joined) ? joined : joined.sort();
-}
-
-function isAscending(ids: Uint32Array | undefined): boolean {
-  if (ids === undefined) return true;
-  for (let i = 1; i < ids.length; i++) if (ids[i]! < ids[i - 1]!) return false;
-  return true;
 }
 
 /** Adds tombstones for rows in segments, and for frozen rows that a flush is writing. */

@@ -10,7 +10,6 @@ import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { measurementsInSteps, ordinalsInSteps, residualCondition } from '../series/select.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
-import { encodedSeries } from '../wal/wal-record.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 
 /** Series per part: two milliseconds to select and to encode. */
@@ -21,7 +20,6 @@ export class DeleteSelection {
   readonly #database: { readonly index: SeriesIndex };
   readonly #request: DeleteRequest;
   readonly #onPart: (part: DeletedRows) => void;
-  readonly parts: DeletedRows[] = [];
   /** Measurements all of whose series are selected. */
   readonly #whole = new Set<number>();
   /** Whether the request names a measurement, by its id. */
@@ -116,9 +114,6 @@ export class DeleteSelection {
 
   #add({ measurementId, series }: DeletedRows): void {
     if (series?.length === 0) return;
-    const encoded = series && encodedSeries(series);
-    const part = { measurementId, series, encoded };
-    this.parts.push(part);
-    this.#onPart(part);
+    this.#onPart({ measurementId, series });
   }
 }

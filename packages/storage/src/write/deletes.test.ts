@@ -27,6 +27,7 @@ import type { SegmentInfo } from '../segment/segment.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
 import { scanRows, schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
+import type { DeletedRows } from '../wal/wal-record.ts';
 import { applyDelete, applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
 import { DeleteSelection } from './delete-selection.ts';
 
@@ -364,10 +365,11 @@ test('a selection has what came in its pauses, each series once', () => {
       one.index.addedToShard(id);
     }
   }
+  const parts: DeletedRows[] = [];
   const selection = new DeleteSelection(
     one,
     { database: 'db', measurements: ['m', 'late'], where: tagIs('a') },
-    () => undefined,
+    (part) => parts.push(part),
   );
   let pauses = 0;
   for (const _ of selection.select()) {
@@ -383,7 +385,7 @@ test('a selection has what came in its pauses, each series once', () => {
   one.index.addSeries(one.index.addMeasurement('late'), [['t', 'a']]);
   selection.extend();
 
-  const ids = selection.parts.flatMap(({ series }) => [...(series ?? [])]);
+  const ids = parts.flatMap(({ series }) => [...(series ?? [])]);
   const keys = ids.map((id) => one.index.seriesKey(id));
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toHaveLength(2500 + Math.ceil(pauses / 2) + 1);

@@ -18,8 +18,8 @@ import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
-import { encodeFramed } from '../wal/wal-record.ts';
-import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
+import { EncodedRows, encodeFramed } from '../wal/wal-record.ts';
+import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';
 import { applyDelete, applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
 import type { DroppedShard } from './apply.ts';
@@ -55,9 +55,9 @@ type DeletedPart = Pick<DeleteRecord, 'timeRange' | 'freesTypes'> & {
 
 /** The series of a delete: selected in steps, extended by series that are created meanwhile. */
 type Selection = {
-  readonly select?: (() => Generator<undefined>) | undefined;
-  readonly extend?: (() => void) | undefined;
-  readonly parts: readonly DeletedRows[];
+  readonly select: () => Generator<undefined>;
+  readonly extend: () => void;
+  readonly encodedRows: EncodedRows;
 };
 
 /** All methods reject with `Unavailable` when the log cannot be written. */
@@ -87,11 +87,15 @@ export class Deletes {
     const { retentionPolicy, timeRange = ALL_INT64 } = request;
     if (database === undefined || isEmptyRange(timeRange)) return;
     const deletion = new Deletion(timeRange);
-    const selection = new DeleteSelection(database, request, (part) => deletion.add(part));
+    const encodedRows = new EncodedRows();
+    const selection = new DeleteSelection(database, request, (part) => {
+      deletion.add(part);
+      encodedRows.add(part);
+    });
     await this.#delete({ database, retentionPolicy, timeRange, freesTypes: false }, deletion, {
       select: () => selection.select(),
       extend: () => selection.extend(),
-      parts: selection.parts,
+      encodedRows,
     });
   }
 
@@ -106,16 +110,16 @@ export class Deletes {
     const database = databases.get(databaseName);
     const measurement = database?.index.measurement(name);
     if (database === undefined || measurement === undefined) return;
-    const parts = [{ measurementId: measurement.id, series: undefined }];
+    const rows = [{ measurementId: measurement.id, series: undefined }];
     const what = { database, timeRange: ALL_INT64, freesTypes: true };
-    await this.#delete(what, new Deletion(ALL_INT64, parts), { parts });
+    await this.#delete(what, new Deletion(ALL_INT64, rows));
   }
 
   /**
    * Deletes of a database take effect one after another: one that changes the memtable makes the
    * preparation of others useless, and their effect a long turn.
    */
-  async #delete(what: DeletedPart, deletion: Deletion, selection: Selection): Promise<void> {
+  async #delete(what: DeletedPart, deletion: Deletion, selection?: Selection): Promise<void> {
     const { state, turns } = this.#options;
     const { database } = what;
     const before = this.#running.get(database);
@@ -143,17 +147,17 @@ export class Deletes {
   async #logDelete(
     what: DeletedPart,
     deletion: Deletion,
-    { select, extend, parts }: Selection,
+    selection: Selection | undefined,
   ): Promise<DeleteRecord | undefined> {
     const { state, wal, reserve, turns, fault } = this.#options;
     const { database, timeRange, freesTypes } = what;
     const pacer = new Pacer(turns, { work: 'write' });
-    if (select !== undefined) await pacer.run(select());
-    if (parts.length === 0) return undefined;
+    if (selection !== undefined) await pacer.run(selection.select());
+    if (deletion.isEmpty) return undefined;
     await fault('delete:selected');
-    await pacer.run(this.#prepare(this.#shardsOf(what), deletion, extend));
+    await pacer.run(this.#prepare(this.#shardsOf(what), deletion, selection));
     // Nothing is awaited from here to the log.
-    extend?.();
+    selection?.extend();
     const shards = this.#shardsOf(what);
     for (const { damage } of shards) if (damage !== undefined) throw unchangeable(damage);
     const shardIds = shards.map((shard) => shard.descriptor.id);
@@ -164,7 +168,8 @@ export class Deletes {
       database: ref,
       shardIds,
       timeRange,
-      rows: parts,
+      rows: deletion.rows,
+      encodedRows: selection?.encodedRows,
       freesTypes,
     };
     const framed = encodeFramed(record);
@@ -184,7 +189,7 @@ export class Deletes {
   *#prepare(
     shards: readonly Shard[],
     deletion: Deletion,
-    extend: (() => void) | undefined,
+    selection: Selection | undefined,
   ): Generator<undefined> {
     const { memtables } = this.#options.state;
     for (const { descriptor, tombstones } of shards) {
@@ -192,7 +197,7 @@ export class Deletes {
       const steps = memtables.prepareDelete(descriptor.id, deletion);
       for (;;) {
         // Rows added during a pause may be of new series.
-        extend?.();
+        selection?.extend();
         if (steps.next().done === true) break;
         yield undefined;
       }
