@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
 import { Unavailable } from '@tidemark/core';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import type { StorageOptions } from '../options.ts';
@@ -18,12 +19,14 @@ let engine: StorageEngine;
 let logged: { readonly message: string; readonly details: Record<string, unknown> }[];
 let availability: boolean[];
 let fatal: Error | undefined;
+let clock: TestClock;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'storage-broken-'));
   logged = [];
   availability = [];
   fatal = undefined;
+  clock = new TestClock();
 });
 
 afterEach(async () => {
@@ -32,16 +35,19 @@ afterEach(async () => {
 });
 
 async function open(options: Partial<StorageOptions> = {}): Promise<void> {
-  engine = await openStorage({
-    directory,
-    hasBackgroundWork: false,
-    log: (_level, message, details = {}) => logged.push({ message, details }),
-    onAvailability: (isAvailable) => availability.push(isAvailable),
-    onFatal: (reason) => {
-      fatal = reason;
+  engine = await openStorage(
+    {
+      directory,
+      hasBackgroundWork: false,
+      log: (_level, message, details = {}) => logged.push({ message, details }),
+      onAvailability: (isAvailable) => availability.push(isAvailable),
+      onFatal: (reason) => {
+        fatal = reason;
+      },
+      ...options,
     },
-    ...options,
-  });
+    clock,
+  );
 }
 
 const rows = (): Promise<unknown> => scanRows(engine, 'm', [['v', 'float']]);
@@ -114,13 +120,18 @@ test('twice within a minute ends it for good, with the reason', async () => {
   await write(engine, 'm,t=a v=1 1');
   const remove = (): Promise<void> => engine.delete({ database: 'db', measurements: ['m'] });
 
-  await expect(remove()).rejects.toThrow(Unavailable);
-  await vi.waitFor(() => expect(availability).toEqual([false, true]), { timeout: 50_000 });
+  for (const failures of [1, 2]) {
+    await expect(remove()).rejects.toThrow(Unavailable);
+    const seen = Array.from({ length: failures }, () => [false, true]).flat();
+    await vi.waitFor(() => expect(availability).toEqual(seen), { timeout: 50_000 });
+    clock.advance(failures === 1 ? 60_001 : 59_999);
+  }
+  expect(fatal).toBeUndefined();
   await expect(remove()).rejects.toThrow(Unavailable);
 
   await vi.waitFor(() => expect(fatal?.message).toMatch('no fault at delete:selected'), {
     timeout: 50_000,
   });
-  expect(availability).toEqual([false, true, false]);
+  expect(availability).toEqual([false, true, false, true, false]);
   await expect(rows()).rejects.toThrow(Unavailable);
 });

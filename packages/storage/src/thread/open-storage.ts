@@ -1,5 +1,6 @@
 // The engine in a thread of its own, behind the same interface (docs/adr/0002-threads.md).
 import { systemClock, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 
 import type { StorageOptions } from '../options.ts';
 import type {
@@ -24,8 +25,11 @@ import { retainPolicies } from '../retain-policies.ts';
 const FAILURE_WINDOW_MS = 60_000;
 
 /** Opens the engine in a thread of its own. Only one process may open a directory. */
-export async function openStorage(options: StorageOptions): Promise<StorageEngine> {
-  const proxy = new StorageProxy(options);
+export async function openStorage(
+  options: StorageOptions,
+  clock: Clock = systemClock(),
+): Promise<StorageEngine> {
+  const proxy = new StorageProxy(options, clock);
   await proxy.open();
   return engineOver(proxy.holder, {
     thread: { rehearsal: () => openRehearsal(proxy.connection()) },
@@ -121,7 +125,7 @@ async function dropPolicyAt(link: EngineLink, policyId: number): Promise<void> {
 
 class StorageProxy {
   readonly #options: StorageOptions;
-  readonly #clock = systemClock();
+  readonly #clock: Clock;
   #connection: Connection | undefined;
   readonly holder = new LinkHolder();
   #reopening: Promise<void> | undefined;
@@ -133,8 +137,9 @@ class StorageProxy {
    */
   readonly #undropped = new Set<number>();
 
-  constructor(options: StorageOptions) {
+  constructor(options: StorageOptions, clock: Clock) {
     this.#options = options;
+    this.#clock = clock;
   }
 
   async open(): Promise<void> {
