@@ -91,7 +91,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     expect(await visit.accessibilityFaults()).toEqual([]);
     await press('Make it a task');
     await page.getByRole('heading', { level: 1, name: rule.name }).waitFor();
-    await page.getByText('runs', { exact: true }).waitFor();
+    await page.getByText('running', { exact: true }).waitFor();
     await visit.show('alerts?tab=rules');
     await press('Threshold');
     await fill('Name', 'warm-rooms');
@@ -107,7 +107,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('warm-rooms');
     await press('Make it a task');
     await page.getByRole('heading', { level: 1, name: 'warm-rooms' }).waitFor();
-    await page.getByText('runs', { exact: true }).waitFor();
+    await page.getByText('running', { exact: true }).waitFor();
   });
 
   test('a handler is made and tried', async () => {

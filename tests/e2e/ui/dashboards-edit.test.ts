@@ -68,7 +68,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     const content = { title: 'Options', database: 'house', cells: [now] };
     expect((await put('options', 0, content, 'Options')).status).toBe(201);
     await visit.show('dashboards?id=options&edit=1');
-    await press('What to do with Now');
+    await press('Actions for Now');
     await page.getByRole('menuitem', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
 
@@ -191,7 +191,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
       await title.pressSequentially(' down');
       await page.getByRole('dialog').getByLabel('Shown as').selectOption('note');
       await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
-      await press('Ask again');
+      await press('Refresh now');
       await page.getByText('does not answer. Trying').waitFor();
     });
     await page.getByText('does not answer. Trying').waitFor({ state: 'detached' });

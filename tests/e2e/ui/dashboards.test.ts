@@ -135,7 +135,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     const running = async (): Promise<boolean> =>
       JSON.stringify(await query(visit.server.tsdb, 'SHOW QUERIES')).includes('time(1ms)');
     await visit.show('dashboards?id=careless');
-    await cell('drops').getByText('A dashboard only reads').waitFor();
+    await cell('drops').getByText('changes data, so it is not run automatically').waitFor();
     await expect.poll(running).toBe(true);
     await page.getByRole('link', { name: 'All dashboards' }).click();
     await expect.poll(running).toBe(false);

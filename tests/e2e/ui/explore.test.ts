@@ -199,7 +199,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.waitForURL(/from=now\+-\+20m&to=now-5m/);
     const figures = page.getByText(/rows ·/);
     await expect.poll(() => figures.textContent()).toMatch(/^5,\d\d\d rows/);
-    await page.getByRole('button', { name: 'Twice the span' }).click();
+    await page.getByRole('button', { name: 'Zoom out' }).click();
     await page.waitForURL(/from=20\d\d/);
     await expect.poll(() => figures.textContent()).toMatch(/^[89],\d\d\d rows|^10,/);
     const { searchParams } = new URL(page.url());

@@ -88,7 +88,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.locator('.editor-hover').waitFor();
     await page.getByRole('button', { name: 'New task' }).click();
     await page.getByRole('heading', { level: 1, name: 'hot' }).waitFor();
-    await page.getByText('runs', { exact: true }).waitFor();
+    await page.getByText('running', { exact: true }).waitFor();
     await visit.inspect('task');
     await page.getByRole('tab', { name: 'Where it runs' }).click();
     await page.getByText('The task asks for 4 parts and runs as a whole.').waitFor();

@@ -53,7 +53,7 @@ export async function serviceFetch(
   await response?.body?.cancel();
   noteDown(service);
   // The user needs to know what to do, not why the connection failed.
-  return Response.json({ error: t.away(t[service]) }, { status: 502 });
+  return Response.json({ error: t.away(t[service]) }, { status: 503 });
 }
 
 const options = (service: Service) => ({

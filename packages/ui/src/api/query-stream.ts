@@ -3,6 +3,9 @@
 import { parseLossless, readFailure } from '@tidemark/client';
 import type { Cell, QueryResponse, ResponseDiagnostic, Series } from '@tidemark/client';
 
+import { InvalidRequest } from '@tidemark/core';
+
+import { readingOf } from '../query/read-only.ts';
 import { serviceFetch } from './clients.ts';
 import { isAbort } from './problem.ts';
 
@@ -43,6 +46,8 @@ export type QueryRequest = {
   readonly database?: string | undefined;
   readonly retentionPolicy?: string | undefined;
   readonly epoch?: 'ns' | 'u' | 'ms' | 's' | undefined;
+  /** The user pressed Run. Any other text is sent only if all of its statements read. */
+  readonly isRunByUser?: boolean | undefined;
 };
 
 /** Rows per chunk: small enough to read little too far, large enough to be quick. */
@@ -79,8 +84,17 @@ export class QueryCursor {
   #elapsedMs = 0;
   #parked: number | undefined;
 
+  /** Whether all statements read, so that the text may be sent a second time. */
+  readonly #isReading: boolean;
+
+  /** Throws the reason why a text that a user did not run is not sent. */
   constructor(request: QueryRequest) {
+    const reading = readingOf(request.text);
     this.#request = request;
+    this.#isReading = !('refusal' in reading);
+    if ('refusal' in reading && request.isRunByUser !== true) {
+      throw new InvalidRequest(reading.refusal);
+    }
   }
 
   /** Reads `rowCount` more rows, or all that are left. Throws when the service does not answer. */
@@ -95,7 +109,8 @@ export class QueryCursor {
       else this.#take(value);
     }
     this.#elapsedMs += performance.now() - started;
-    if (!this.#isAtEnd) this.#parked = window.setTimeout(() => this.#letGo(), PARKED_MS);
+    if (!this.#isAtEnd && this.#isReading)
+      this.#parked = window.setTimeout(() => this.#letGo(), PARKED_MS);
     const { statements, error, diagnostics } = this.#answering;
     return {
       // Copies: components detect changes by identity.
@@ -142,7 +157,8 @@ export class QueryCursor {
       signal: this.#controller.signal,
     });
     // The error is about the service, not about the statements.
-    if (response.status === 502) throw (await readFailure(response)).error;
+    if (response.status === 502 || response.status === 503)
+      throw (await readFailure(response)).error;
     this.#firstByteMs = performance.now() - started;
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     if (reader === undefined) return;

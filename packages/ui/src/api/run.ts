@@ -1,6 +1,6 @@
 // Runs a statement text for a page: one at a time, cancelled by the next, more rows on demand.
 import { signal } from '@preact/signals';
-import type { ReadonlySignal } from '@preact/signals';
+import type { ReadonlySignal, Signal } from '@preact/signals';
 
 import { isAbort, problemOf } from './problem.ts';
 import type { Problem } from './problem.ts';
@@ -26,7 +26,7 @@ export class QueryRun {
   }
 
   /** Why there is no answer. */
-  get problem(): ReadonlySignal<Problem | undefined> {
+  get problem(): Signal<Problem | undefined> {
     return this.#problem;
   }
 
@@ -36,12 +36,22 @@ export class QueryRun {
 
   /** Sends a request; rows beyond `rowCount` wait. */
   async start(request: QueryRequest, rowCount: number): Promise<void> {
-    this.#cursor?.cancel();
-    const cursor = new QueryCursor(request);
+    this.cancel();
+    const cursor = this.#open(request);
+    if (cursor === undefined) return;
     this.#cursor = cursor;
     await this.#read(cursor, rowCount, () => {
       this.#request.value = request;
     });
+  }
+
+  #open(request: QueryRequest): QueryCursor | undefined {
+    try {
+      return new QueryCursor(request);
+    } catch (error) {
+      this.#problem.value = problemOf(error);
+      return undefined;
+    }
   }
 
   /** Shows a refusal instead of sending a request. Cancels a running request. */

@@ -1,5 +1,5 @@
 // Data of a page: loaded when it is shown, when its inputs change, periodically if wanted, and when
-// a service is back. Old data stays until new data has arrived.
+// a service is back. Old data stays during a reload.
 import { useSignal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
@@ -16,11 +16,19 @@ export type Resource<T> = {
   readonly reload: () => Promise<void>;
 };
 
+type ResourceOptions = {
+  readonly refreshMs?: number | undefined;
+  /** Off screen: nothing is loaded until it ends; what was missed is then loaded at once. */
+  readonly isPaused?: boolean | undefined;
+  /** Old data stays until data for new inputs has arrived. */
+  readonly keepsValue?: boolean | undefined;
+};
+
 /** Loads with a signal that aborts when the page is left or a newer load starts. */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
-  options: { readonly refreshMs?: number | undefined } = {},
+  options: ResourceOptions = {},
 ): Resource<T> {
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<Problem | undefined>(undefined);
@@ -28,16 +36,19 @@ export function useResource<T>(
   const running = useRef<AbortController>();
   const latest = useRef(load);
   latest.current = load;
+  /** What the last load was for; `undefined` when the inputs have changed since. */
+  const loaded = useRef<{ readonly generation: number; readonly startedMs: number }>();
 
   const reload = async (): Promise<void> => {
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
+    loaded.current = { generation: generation.peek(), startedMs: performance.now() };
     isLoading.value = true;
     try {
-      const loaded = await latest.current(controller.signal);
+      const result = await latest.current(controller.signal);
       if (controller.signal.aborted) return;
-      value.value = loaded;
+      value.value = result;
       error.value = undefined;
     } catch (failure) {
       if (controller.signal.aborted || isAbort(failure)) return;
@@ -46,26 +57,33 @@ export function useResource<T>(
     isLoading.value = false;
   };
 
-  const { refreshMs } = options;
+  const { refreshMs, isPaused = false, keepsValue = false } = options;
   useEffect(() => {
-    value.value = undefined;
-    void reload();
+    loaded.current = undefined;
+    if (!keepsValue) value.value = undefined;
+    return () => running.current?.abort();
+  }, inputs);
+  useEffect(() => {
+    if (isPaused) return undefined;
+    const isDue = (): boolean => {
+      const last = loaded.current;
+      if (last === undefined || last.generation !== generation.peek()) return true;
+      return refreshMs !== undefined && performance.now() - last.startedMs >= refreshMs;
+    };
+    if (isDue()) void reload();
     const timer =
       refreshMs === undefined
         ? undefined
         : window.setInterval(() => {
             if (!document.hidden) void reload();
           }, refreshMs);
-    let seen = generation.peek();
     const unsubscribe = generation.subscribe((now) => {
-      if (now !== seen) void reload();
-      seen = now;
+      if (now !== loaded.current?.generation) void reload();
     });
     return () => {
       window.clearInterval(timer);
       unsubscribe();
-      running.current?.abort();
     };
-  }, [...inputs, refreshMs]);
+  }, [...inputs, isPaused, refreshMs]);
   return { value, error, isLoading, reload };
 }

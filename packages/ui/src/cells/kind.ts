@@ -15,6 +15,8 @@ export type CellView = {
   /** Counts the user's requests to reload everything. */
   readonly round: number;
   readonly refreshMs: number | undefined;
+  /** Off screen: nothing is loaded. */
+  readonly isPaused?: boolean | undefined;
   readonly marks: readonly Mark[];
   /** Charts with the same share the cursor. */
   readonly syncKey: string;

@@ -27,6 +27,13 @@ test.each([
   ['$hostname', '$hostname'],
   // A division is no regular expression.
   ["a / b = '$host' / 2", "a / b = 'web.1' / 2"],
+  // Comments, and escaped quotes.
+  ["a = 1 -- it's $host\nAND b = '$host'", "a = 1 -- it's $host\nAND b = 'web.1'"],
+  ["a = 1 /* don't \" $host */ AND b = '$host'", "a = 1 /* don't \" $host */ AND b = 'web.1'"],
+  [
+    String.raw`a = 'it\'s $many' AND "q\"$field" = 1`,
+    String.raw`a = 'it\'s a/b' AND "q\"usage idle" = 1`,
+  ],
   ['FROM /$host/', String.raw`FROM /web\.1/`],
   // As Grafana has it: values are texts in a pattern, unless they are to stand as they are.
   ['host =~ /^${typed}$/', String.raw`host =~ /^web\.\*\|a\/b$/`],

@@ -1,6 +1,7 @@
 // Variables in statements: `$host`, `${host}` or `[[host]]` stand for the selected values. How a
 // value is quoted depends on its context, so that it is never parsed as anything but a value.
-import { formatIdentifier } from '@tidemark/influxql';
+import { formatIdentifier, tokenize } from '@tidemark/influxql';
+import type { TokenClass } from '@tidemark/influxql';
 
 import { texts } from '../texts/texts.ts';
 import type { Variable } from './model.ts';
@@ -8,7 +9,7 @@ import type { Variable } from './model.ts';
 /** Selected values by variable name. */
 export type Chosen = ReadonlyMap<string, readonly string[]>;
 
-const PLACE = /\$\{(\w+)(?::(\w+))?\}|\[\[(\w+)(?::(\w+))?\]\]|\$(\w+)/y;
+const VARIABLE = /\$\{(\w+)(?::(\w+))?\}|\[\[(\w+)(?::(\w+))?\]\]|\$(\w+)/g;
 
 /** Grafana's formats that use values as parts of a pattern. */
 const AS_PATTERNS: ReadonlySet<string> = new Set(['raw', 'pipe']);
@@ -44,7 +45,7 @@ export function withVariables(text: string, chosen: Chosen): string {
 /** A text for people, such as a title, with variables replaced by selected values. */
 export function withValues(text: string, chosen: Chosen): string {
   return text.replaceAll(
-    new RegExp(PLACE.source, 'g'),
+    VARIABLE,
     (all, braced?: string, _braced?: string, boxed?: string, _boxed?: string, bare?: string) => {
       const values = chosen.get(braced ?? boxed ?? bare ?? '');
       if (values === undefined) return all;
@@ -87,50 +88,50 @@ function asPatterns(values: readonly string[]): string {
 /** Exactly one regular expression. */
 const WHOLE_PATTERN = /^\/(?:[^/\\\n]|\\.)+\/$/;
 
-const KEYWORD_BEFORE = /(?:^|[^\w"])(?:from|by|key|measurement|where|select|and|or|in|tag|field)$/i;
+type Position = { readonly within: Within; readonly format: string };
 
-/** Whether a slash begins a regular expression: after a name or a number it is a division. */
-function beginsRegex(before: string): boolean {
-  const text = before.trimEnd();
-  return !/[\w)"'\]}]$/.test(text) || KEYWORD_BEFORE.test(text);
-}
-
-const CLOSINGS = { string: "'", name: '"', regex: '/' } as const;
-
-type Place = { readonly within: Within; readonly format: string };
-
-/** Replaces variables with the result of `valueOf`; unknown ones stay. */
+/** Replaces variables with the result of `valueOf`; unknown ones stay, and those in comments. */
 function replaced(
   text: string,
-  valueOf: (name: string, place: Place) => string | undefined,
+  valueOf: (name: string, position: Position) => string | undefined,
 ): string {
-  let out = '';
-  let within: Within = 'text';
-  for (let at = 0; at < text.length;) {
-    PLACE.lastIndex = at;
-    const match = PLACE.exec(text);
-    const name = match?.[1] ?? match?.[3] ?? match?.[5] ?? '';
-    const format = match?.[2] ?? match?.[4] ?? '';
-    const value = match === null ? undefined : valueOf(name, { within, format });
-    if (match !== null && value !== undefined) {
-      out += value;
-      at += match[0].length;
-      continue;
-    }
-    const character = text.charAt(at);
-    if (within === 'text') {
-      if (character === "'") within = 'string';
-      else if (character === '"') within = 'name';
-      else if (character === '/' && beginsRegex(text.slice(0, at))) within = 'regex';
-    } else if (character === '\\') {
-      out += text.slice(at, at + 2);
-      at += 2;
-      continue;
-    } else if (character === CLOSINGS[within]) within = 'text';
-    out += character;
-    at++;
+  const parts = partsOf(text).map(({ within, start, end }) => {
+    const part = text.slice(start, end);
+    if (within === undefined) return part;
+    return part.replace(VARIABLE, (all: string, ...groups: readonly (string | undefined)[]) => {
+      const [braced, bracedFormat, boxed, boxedFormat, bare] = groups;
+      const format = bracedFormat ?? boxedFormat ?? '';
+      return valueOf(braced ?? boxed ?? bare ?? '', { within, format }) ?? all;
+    });
+  });
+  return parts.join('');
+}
+
+type Part = {
+  /** `undefined` for a comment. */
+  readonly within: Within | undefined;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Literals and comments of a statement, and what is between them. */
+function partsOf(text: string): readonly Part[] {
+  const parts: Part[] = [];
+  for (const { class: kind, start, end } of tokenize(text)) {
+    const within = withinOf(kind, text.charAt(start));
+    const last = parts.at(-1);
+    // A variable in braces is several tokens.
+    if (within === 'text' && last?.within === 'text') {
+      parts[parts.length - 1] = { ...last, end };
+    } else parts.push({ within, start, end });
   }
-  return out;
+  return parts;
+}
+
+function withinOf(kind: TokenClass, first: string): Within | undefined {
+  if (kind === 'comment') return undefined;
+  if (kind === 'string' || kind === 'regex') return kind;
+  return first === '"' ? 'name' : 'text';
 }
 
 /** Options from texts `value` or `label : value`; empty texts are left out. */

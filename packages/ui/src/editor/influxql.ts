@@ -34,7 +34,8 @@ export function influxqlLanguage(database: () => string): SourceLanguage {
         severity: 'error',
       }));
     },
-    complete: (text, offset) => complete(text, offset, database()),
+    // No names are better than an error while typing; running the statement reports it.
+    complete: (text, offset) => complete(text, offset, database()).catch(() => undefined),
     format,
     hover,
   };

@@ -11,23 +11,21 @@ const cache = new Map<
   { readonly time: number; readonly names: Promise<readonly string[]> }
 >();
 
-/**
- * The first or the named column of a statement's answer. Empty if the database returns no names.
- */
+/** The first or the named column of a statement's answer. Failures are not kept. */
 function ask(text: string, database: string, column: string): Promise<readonly string[]> {
   const key = `${database}\n${text}`;
   const before = cache.get(key);
   if (before !== undefined && performance.now() - before.time < AGE_MS) return before.names;
-  const names = tsdb.query(text, { database }).then(
-    ({ results = [] }) =>
-      (results[0]?.series ?? []).flatMap(({ columns, values = [] }) => {
-        const at = Math.max(0, columns.indexOf(column));
-        return values.map((row) => String(row[at]));
-      }),
-    // Completion without names is better than an error while typing; running the statement reports
-    // it.
-    () => [],
+  const names = tsdb.rows(text, { database }).then((series) =>
+    series.flatMap(({ columns, values = [] }) => {
+      const at = Math.max(0, columns.indexOf(column));
+      return values.map((row) => String(row[at]));
+    }),
   );
+  names.catch(() => {
+    // The caller reports it; the next one asks again.
+    if (cache.get(key)?.names === names) cache.delete(key);
+  });
   cache.set(key, { time: performance.now(), names });
   return names;
 }

@@ -1,5 +1,6 @@
 // Events of the task engine that are not OK, by topic.
 import { engine } from '../../api/clients.ts';
+import { withoutTwins } from '../../api/events.ts';
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Badge, Failure, Loading } from '../../design/states.tsx';
@@ -55,7 +56,7 @@ async function openEvents(pattern: string, signal: AbortSignal): Promise<readonl
       return answer.events.map(({ id, state }): OpenEvent => ({ topic, id, ...state }));
     }),
   );
-  return events.flat().toSorted((a, b) => (a.time < b.time ? 1 : -1));
+  return withoutTwins(events.flat()).toSorted((a, b) => (a.time < b.time ? 1 : -1));
 }
 
 const KINDS: Readonly<Record<string, 'bad' | 'warn' | 'accent'>> = {
@@ -68,26 +69,33 @@ export function AlertList({
   topic,
   label,
   refreshMs,
+  isPaused,
 }: {
   readonly topic: string;
   readonly label: string;
   readonly refreshMs: number | undefined;
+  readonly isPaused: boolean | undefined;
 }) {
   const { state } = services.engine.value;
   if (state === 'absent') return <p class="muted">{t.alertsNeedEngine}</p>;
-  return <Events topic={topic} label={label} refreshMs={refreshMs} />;
+  return <Events topic={topic} label={label} refreshMs={refreshMs} isPaused={isPaused} />;
 }
 
 function Events({
   topic,
   label,
   refreshMs,
+  isPaused,
 }: {
   readonly topic: string;
   readonly label: string;
   readonly refreshMs: number | undefined;
+  readonly isPaused: boolean | undefined;
 }) {
-  const events = useResource((signal) => openEvents(topic, signal), [topic], { refreshMs });
+  const events = useResource((signal) => openEvents(topic, signal), [topic], {
+    refreshMs,
+    isPaused,
+  });
   const { value, error } = events;
   if (value.value === undefined) {
     return error.value === undefined ? (

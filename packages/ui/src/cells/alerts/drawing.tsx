@@ -5,5 +5,13 @@ import { AlertList } from './alert-list.tsx';
 import { TOPIC } from './kind.ts';
 
 export function Drawing({ cell, view }: DrawingProps) {
-  return <AlertList topic={valueOf(cell, TOPIC)} label={cell.title} refreshMs={view.refreshMs} />;
+  const { refreshMs, isPaused } = view;
+  return (
+    <AlertList
+      topic={valueOf(cell, TOPIC)}
+      label={cell.title}
+      refreshMs={refreshMs}
+      isPaused={isPaused}
+    />
+  );
 }

@@ -89,6 +89,7 @@ function Make() {
         >
           <SelectField
             label={t.whatToBackUp}
+            problem={databases.error.value?.message}
             value={database.value}
             options={[{ value: '', label: t.everything }, ...(databases.value.value ?? [])]}
             onChange={(next) => (database.value = next)}

@@ -56,6 +56,7 @@ export function NewSubscription({ onMade }: { readonly onMade: () => void }) {
           />
           <SelectField
             label={t.subscribedDatabase}
+            problem={databases.error.value?.message}
             value={chosen}
             options={[{ value: '', label: t.chooseDatabase }, ...(databases.value.value ?? [])]}
             onChange={(next) => {
@@ -65,6 +66,7 @@ export function NewSubscription({ onMade }: { readonly onMade: () => void }) {
           />
           <SelectField
             label={t.policy}
+            problem={policies.error.value?.message}
             value={policy.value}
             options={[{ value: '', label: t.choose }, ...(policies.value.value ?? [])]}
             onChange={(next) => (policy.value = next)}

@@ -66,12 +66,14 @@ export function RollUp({ onMade }: { readonly onMade: () => void }) {
           <TextField label={t.name} value={name.value} onInput={(next) => (name.value = next)} />
           <SelectField
             label={t.database}
+            problem={databases.error.value?.message}
             value={chosen}
             options={[{ value: '', label: t.chooseDatabase }, ...(databases.value.value ?? [])]}
             onChange={(next) => (database.value = next)}
           />
           <SelectField
             label={t.measurement}
+            problem={measurements.error.value?.message}
             value={measurement.value}
             options={[{ value: '', label: t.choose }, ...(measurements.value.value ?? [])]}
             onChange={(next) => (measurement.value = next)}
@@ -90,6 +92,7 @@ export function RollUp({ onMade }: { readonly onMade: () => void }) {
           />
           <SelectField
             label={t.into}
+            problem={policies.error.value?.message}
             value={policy.value}
             options={[
               { value: '', label: t.intoMeasurement(`${measurement.value}_${window.value}`) },

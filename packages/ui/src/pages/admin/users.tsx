@@ -142,6 +142,7 @@ function Grants({ user }: { readonly user: string }) {
         />
         <SelectField
           label={t.database}
+          problem={databases.error.value?.message}
           isLabelHidden
           value={database.value}
           options={[{ value: '', label: t.chooseDatabase }, ...(databases.value.value ?? [])]}

@@ -3,6 +3,7 @@ import type { TopicEvent } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
+import { withoutTwins } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { route, setParams } from '../../app/router.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
@@ -27,13 +28,12 @@ async function openEvents(topic: string, minLevel: string): Promise<readonly Ope
       (await engine.events(id, minLevel)).map((event) => ({ ...event, topic: id })),
     ),
   );
-  return lists
-    .flat()
-    .toSorted(
-      (a, b) =>
-        LEVELS.indexOf(b.state.level) - LEVELS.indexOf(a.state.level) ||
-        (a.state.time < b.state.time ? 1 : -1),
-    );
+  const all = lists.flat().map((event) => ({ ...event, time: event.state.time }));
+  return withoutTwins(all).toSorted(
+    (a, b) =>
+      LEVELS.indexOf(b.state.level) - LEVELS.indexOf(a.state.level) ||
+      (a.state.time < b.state.time ? 1 : -1),
+  );
 }
 
 export function Events() {

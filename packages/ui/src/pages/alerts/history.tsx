@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { LevelChange } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
+import { withoutTwins } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { preference } from '../../app/stored.ts';
 import { Panel } from '../../design/panel.tsx';
@@ -30,7 +31,7 @@ export function History() {
     async () => {
       const history = await engine.alertHistory({ topic: topic || undefined, limit: CHANGES_MAX });
       now.value = Date.now();
-      return history;
+      return { ...history, changes: withoutTwins(history.changes) };
     },
     [topic],
     { refreshMs: REFRESH_MS },

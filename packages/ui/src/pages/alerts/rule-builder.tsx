@@ -135,18 +135,21 @@ function What({ rule: { database, policy, measurement, ...rest } }: Props) {
       <div class="form-grid">
         <SelectField
           label={t.database}
+          problem={databases.error.value?.message}
           value={database}
           options={options(databases.value.value, database)}
           onChange={(next) => set({ database: next, measurement: '', field: '', groupBy: [] })}
         />
         <SelectField
           label={t.policy}
+          problem={policies.error.value?.message}
           value={policy}
           options={options(policies.value.value, policy)}
           onChange={(next) => set({ policy: next })}
         />
         <SelectField
           label={t.measurement}
+          problem={measurements.error.value?.message}
           value={measurement}
           options={options(measurements.value.value, measurement)}
           onChange={(next) => set({ measurement: next, field: '', groupBy: [], whereTag: '' })}
@@ -156,7 +159,11 @@ function What({ rule: { database, policy, measurement, ...rest } }: Props) {
         <>
           <fieldset>
             <legend>{t.groupBy}</legend>
-            {names.length === 0 ? <p class="muted">{t.groupNone}</p> : null}
+            {tags.error.value !== undefined ? (
+              <p class="bad">{tags.error.value.message}</p>
+            ) : names.length === 0 ? (
+              <p class="muted">{t.groupNone}</p>
+            ) : null}
             <div class="row">
               {names.map((name) => (
                 <CheckField
@@ -187,6 +194,7 @@ function What({ rule: { database, policy, measurement, ...rest } }: Props) {
             {whereTag === '' ? null : (
               <SelectField
                 label={t.whereValue}
+                problem={values.error.value?.message}
                 value={whereValue}
                 options={options(values.value.value, whereValue)}
                 onChange={(next) => set({ whereValue: next })}
@@ -209,6 +217,7 @@ function Value({ rule: chosen, mistakes }: Props) {
     <div class="form-grid">
       <SelectField
         label={t.field}
+        problem={fields.error.value?.message}
         value={field}
         options={options(fields.value.value, field)}
         onChange={(next) => set({ field: next })}

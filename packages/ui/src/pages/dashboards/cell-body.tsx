@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { problemOf } from '../../api/problem.ts';
+import type { Problem } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { kindOf } from '../../cells/registry.ts';
 import type { CellView, DrawingProps } from '../../cells/kind.ts';
@@ -12,6 +13,7 @@ import type { Cell } from '../../dashboards/model.ts';
 import { runCell } from '../../dashboards/run.ts';
 import type { CellAnswer } from '../../dashboards/run.ts';
 import { namesVariable } from '../../dashboards/variables.ts';
+import { Icon } from '../../design/icon.tsx';
 import { Failure, Loading, Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
 
@@ -30,7 +32,7 @@ const NO_ANSWER: CellAnswer = {
 };
 const NO_DATA = { series: [] };
 
-export function CellBody({ isSeen, ...props }: BodyProps & { readonly isSeen: boolean }) {
+export function CellBody(props: BodyProps) {
   const { cell } = props;
   if (kindOf(cell.kind).draws === undefined) {
     return <Drawn {...props} answer={NO_ANSWER} data={NO_DATA} />;
@@ -39,13 +41,12 @@ export function CellBody({ isSeen, ...props }: BodyProps & { readonly isSeen: bo
     ({ text, isHidden }) => text.trim() !== '' && isHidden !== true,
   );
   if (!isAsked) return <p class="muted">{t.noQuery}</p>;
-  if (!isSeen) return <Loading rows={3} />;
   return <Answered {...props} />;
 }
 
 function Answered({ cell, view, height }: BodyProps) {
   const frame = useRef<HTMLDivElement>(null);
-  const { context, round, refreshMs } = view;
+  const { context, round, refreshMs, isPaused } = view;
   const { database, from, to } = context;
   // Only variables in its own statements are a reason to run again.
   const named = [...context.chosen].filter(([name]) =>
@@ -61,19 +62,36 @@ function Answered({ cell, view, height }: BodyProps) {
         signal,
       }),
     [JSON.stringify([isTable, cell.queries, asked, database, from, to, named]), round],
-    { refreshMs },
+    { refreshMs, isPaused, keepsValue: true },
   );
   const { value, error } = answer;
   return (
     <div ref={frame} class="cell-answer">
-      {error.value !== undefined ? (
-        <Failure error={error.value} onRetry={() => void answer.reload()} />
-      ) : value.value === undefined ? (
-        <Loading rows={Math.max(1, Math.floor(height / 40))} />
+      {value.value === undefined ? (
+        error.value === undefined ? (
+          <Loading rows={Math.max(1, Math.floor(height / 40))} />
+        ) : (
+          <Failure error={error.value} onRetry={() => void answer.reload()} />
+        )
       ) : (
-        <Picture cell={cell} view={view} height={height} answer={value.value} />
+        <>
+          {error.value === undefined ? null : (
+            <Stale error={error.value} onRetry={() => void answer.reload()} />
+          )}
+          <Picture cell={cell} view={view} height={height} answer={value.value} />
+        </>
       )}
     </div>
+  );
+}
+
+/** A mark over the last picture when a reload has failed. */
+function Stale({ error, onRetry }: { readonly error: Problem; readonly onRetry: () => void }) {
+  return (
+    <button type="button" class="cell-stale" title={error.message} onClick={onRetry}>
+      <Icon name="warning" />
+      {t.outdated}
+    </button>
   );
 }
 

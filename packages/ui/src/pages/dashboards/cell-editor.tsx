@@ -107,7 +107,6 @@ export function CellEditor({
                     onZoom: () => undefined,
                   }}
                   height={PREVIEW_PIXELS}
-                  isSeen
                 />
               </div>
             </div>

@@ -164,7 +164,7 @@ function CellFrame({
   const kind = kindOf(cell.kind);
   const title = cell.title === '' ? kind.title : cell.title;
   const description = valueOf(cell, DESCRIPTION);
-  const [frame, visible] = useSeen();
+  const [frame, isOnScreen] = useOnScreen();
   return (
     <section
       ref={frame}
@@ -200,9 +200,8 @@ function CellFrame({
       <div class="dash-body" tabIndex={kind.isScrolling === true ? undefined : 0}>
         <CellBody
           cell={cell}
-          view={visible.now ? view : { ...view, refreshMs: undefined }}
+          view={isOnScreen ? view : { ...view, isPaused: true }}
           height={h * (ROW_PIXELS + GAP_PIXELS) - GAP_PIXELS - CELL_FRAME_PIXELS}
-          isSeen={visible.ever}
         />
       </div>
       {deeds === undefined ? null : (
@@ -256,22 +255,19 @@ function Handle({
   );
 }
 
-/** Whether an element is on the screen, and whether it ever was: unseen cells are not queried. */
-function useSeen() {
+/** Whether an element is on the screen, or almost: cells elsewhere are not queried. */
+function useOnScreen() {
   const element = useRef<HTMLElement>(null);
-  const [seen, setSeen] = useState({ now: false, ever: false });
+  const [isOnScreen, setIsOnScreen] = useState(false);
   useEffect(() => {
     const shown = element.current;
     if (shown === null) return undefined;
     const observer = new IntersectionObserver(
-      (entries) => {
-        const now = entries.at(-1)?.isIntersecting === true;
-        setSeen((before) => ({ now, ever: before.ever || now }));
-      },
+      (entries) => setIsOnScreen(entries.at(-1)?.isIntersecting === true),
       { rootMargin: '200px' },
     );
     observer.observe(shown);
     return () => observer.disconnect();
   }, []);
-  return [element, seen] as const;
+  return [element, isOnScreen] as const;
 }

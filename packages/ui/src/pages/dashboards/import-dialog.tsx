@@ -99,6 +99,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         {imported === undefined ? null : <Findings imported={imported} />}
         <SelectField
           label={t.database}
+          problem={databases.error.value?.message}
           hint={isMissing ? t.importDatabase : t.databaseHint}
           value={database.value}
           options={[

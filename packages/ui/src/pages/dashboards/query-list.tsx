@@ -42,6 +42,7 @@ export function QueryList({
           query={query}
           database={database}
           databases={databases.value.value ?? []}
+          problem={databases.error.value?.message}
           onRun={onRun}
           onChange={(changed) =>
             onChange((all) => all.map((each, i) => (i === at ? { ...each, ...changed } : each)))
@@ -77,6 +78,7 @@ function QueryFields({
   query,
   database,
   databases,
+  problem,
   onRun,
   onChange,
   onRemove,
@@ -85,6 +87,8 @@ function QueryFields({
   readonly query: CellQuery;
   readonly database: string;
   readonly databases: readonly string[];
+  /** Why the names of databases could not be loaded. */
+  readonly problem: string | undefined;
   readonly onRun: () => void;
   readonly onChange: (changed: Partial<CellQuery>) => void;
   readonly onRemove: (() => void) | undefined;
@@ -122,6 +126,7 @@ function QueryFields({
       <div class="form-grid">
         <SelectField
           label={t.database}
+          problem={problem}
           value={query.database}
           options={[
             { value: '', label: database === '' ? t.databaseOfDashboard : database },

@@ -66,6 +66,7 @@ export function SettingsDialog({
           <SelectField
             label={t.database}
             hint={t.databaseHint}
+            problem={databases.error.value?.message}
             value={shown.database}
             options={known.includes('') ? known : ['', ...known]}
             onChange={(database) => change({ database })}

@@ -6,7 +6,7 @@ import { useResource } from '../../api/use-resource.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { CheckField, SelectField, TextField } from '../../design/field.tsx';
 import { Popover } from '../../design/popover.tsx';
-import { Loading } from '../../design/states.tsx';
+import { Failure, Loading } from '../../design/states.tsx';
 import { schemaSource } from '../../editor/schema-source.ts';
 import type { BuiltQuery } from '../../query/builder.ts';
 import { texts } from '../../texts/texts.ts';
@@ -43,19 +43,24 @@ export function BuilderForm({
   );
   const change = (changed: Partial<BuiltQuery>): void => onChange({ ...query, ...changed });
   const { fields, tags } = details.value.value ?? { fields: [], tags: [] };
-  if (measurements.value.value === undefined) return <Loading />;
+  if (measurements.value.value === undefined) {
+    if (measurements.error.value === undefined) return <Loading />;
+    return <Failure error={measurements.error.value} onRetry={() => void measurements.reload()} />;
+  }
   const hasWindows = query.window !== '';
   return (
     <div class="stack">
       <div class="form-grid">
         <SelectField
           label={t.measurement}
+          problem={measurements.error.value?.message}
           value={measurement}
           options={['', ...measurements.value.value]}
           onChange={(next) => change({ measurement: next, fields: [], filters: [], groupTags: [] })}
         />
         <SelectField
           label={t.policy}
+          problem={policies.error.value?.message}
           value={query.policy}
           options={[{ value: '', label: t.defaultPolicy }, ...(policies.value.value ?? [])]}
           onChange={(policy) => change({ policy })}
@@ -246,6 +251,9 @@ function FilterValues({
           >
             {t.isNot}
           </Button>
+          {known.error.value === undefined ? null : (
+            <p class="bad small">{known.error.value.message}</p>
+          )}
           {all.map((value) => (
             <CheckField
               key={value}

@@ -3,6 +3,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
+import { useRecovery } from '../../api/problem.ts';
 import { QueryRun } from '../../api/run.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
@@ -37,6 +38,7 @@ const text = draft('explore.text', '');
 
 export function Page() {
   const run = useMemo(() => new QueryRun(), []);
+  useRecovery(run.problem);
   const isTreeShown = useSignal(window.innerWidth > 1000);
   const databases = useResource(() => schemaSource.databases(), []);
   const names = databases.value.value ?? [];
@@ -58,25 +60,24 @@ export function Page() {
     const asked = expandedText();
     if (asked === undefined) return;
     repeat.current = explain;
-    const explanation = explanationOf(asked, t.explainsQueries);
+    const explanation = explanationOf(asked);
     if ('refusal' in explanation) run.refuse(explanation.refusal);
     else void run.start({ text: explanation.text, database }, FIRST_ROWS);
   };
-  const start = (): void => {
+  const start = (isRunByUser: boolean): void => {
     const asked = expandedText();
     if (asked === undefined) return;
-    repeat.current = start;
+    repeat.current = () => start(isRunByUser);
     setParams({ q: text.value, db: database });
-    remember({ text: text.value, database });
-    void run.start({ text: asked, database }, FIRST_ROWS);
+    if (isRunByUser) remember({ text: text.value, database });
+    void run.start({ text: asked, database, isRunByUser }, FIRST_ROWS);
     // The statement may have created names.
-    if (!isReadOnly(text.value)) forgetSchema();
+    if (isRunByUser && !isReadOnly(text.value)) forgetSchema();
   };
 
   useEffect(() => {
     if (linkedText.value !== '') text.value = linkedText.value;
-    // Following a link must not change anything.
-    if (linkedText.value !== '' && database !== '' && isReadOnly(text.value)) start();
+    if (linkedText.value !== '' && database !== '') start(false);
     return () => run.cancel();
   }, [database === '']);
   const everyMs = refreshMs(refresh.value);
@@ -86,12 +87,12 @@ export function Page() {
   useEffect(() => {
     if (everyMs === undefined) return undefined;
     const timer = window.setInterval(() => {
-      if (!document.hidden && !run.isRunning.value && isReadOnly(text.value)) latest.current();
+      if (!document.hidden && !run.isRunning.value) latest.current(false);
     }, everyMs);
     return () => window.clearInterval(timer);
   }, [everyMs]);
   useCommands([
-    { id: 'explore-run', group: t.title, label: t.run, keys: 'r', run: () => start() },
+    { id: 'explore-run', group: t.title, label: t.run, keys: 'r', run: () => start(true) },
     { id: 'explore-cancel', group: t.title, label: t.cancel, keys: 'x', run: () => run.cancel() },
     {
       id: 'explore-link',
@@ -103,13 +104,13 @@ export function Page() {
 
   const chooseSpan = (fromMs: number, toMs: number): void => {
     setRange(rangeOf(fromMs, toMs));
-    start();
+    start(false);
   };
   const span = spanOf(range.value, Date.now());
   const outline = outlineOf(text.value);
   const drawOutline = (statement: string): void => {
     text.value = statement;
-    start();
+    start(false);
   };
   return (
     <>
@@ -127,14 +128,14 @@ export function Page() {
           disabled={span === undefined}
           onClick={() => {
             if (span !== undefined) setRange(widened(span, 2));
-            start();
+            start(false);
           }}
         />
         <RangePicker
           range={range.value}
           onChange={(next) => {
             setRange(next);
-            if (hasTimeFilter(text.value)) start();
+            if (hasTimeFilter(text.value)) start(false);
           }}
         />
         <RefreshPicker
@@ -147,7 +148,7 @@ export function Page() {
             {t.cancel}
           </Button>
         ) : null}
-        <Button kind="primary" icon="play" isBusy={run.isRunning.value} onClick={() => start()}>
+        <Button kind="primary" icon="play" isBusy={run.isRunning.value} onClick={() => start(true)}>
           {t.run}
         </Button>
       </PageHead>
@@ -167,7 +168,7 @@ export function Page() {
           <QueryPanel
             text={text}
             database={database}
-            onRun={() => start()}
+            onRun={() => start(true)}
             onExplain={explain}
             onDatabase={(db) => setParams({ db })}
           />

@@ -74,6 +74,7 @@ export function SchemaTree({
         </div>
         <SelectField
           label={t.policy}
+          problem={policies.error.value?.message}
           value={policy.value}
           options={[{ value: '', label: t.defaultPolicy }, ...(policies.value.value ?? [])]}
           onChange={(name) => (policy.value = name)}
@@ -254,12 +255,15 @@ function Values({
   readonly onChoose: (value: string) => void;
 }) {
   const { name, valueCount } = tag;
-  const { value } = useResource(
+  const { value, error, reload } = useResource(
     () => schemaSource.tagValues(database, measurement, name),
     [database, measurement, name],
   );
   const values = value.value;
-  if (values === undefined) return <Loading rows={2} />;
+  if (values === undefined) {
+    if (error.value === undefined) return <Loading rows={2} />;
+    return <Failure error={error.value} onRetry={() => void reload()} />;
+  }
   return (
     <ul class="tree">
       {values.map((each) => (

@@ -5,7 +5,7 @@ import type { Task } from '@tidemark/client';
 import { useMemo, useRef } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
-import { problemOf } from '../../api/problem.ts';
+import { problemOf, useRecovery } from '../../api/problem.ts';
 import type { Problem } from '../../api/problem.ts';
 import { draft } from '../../app/stored.ts';
 import { session } from '../../api/session.ts';
@@ -46,6 +46,7 @@ export function Definition({
   const split = useSignal(printSplit(task?.split));
   const isEnabled = useSignal(task === undefined || task.status === 'enabled');
   const problem = useSignal<Problem | undefined>(undefined);
+  useRecovery(problem);
   const isBusy = useSignal(false);
   const editor = useRef<EditorHandle>();
   const isChanged = task !== undefined && script.value !== task.script;

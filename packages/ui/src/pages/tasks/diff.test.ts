@@ -32,3 +32,14 @@ test('both texts are in it, in their order', () => {
     }),
   );
 });
+
+test('texts of thousands of different lines end soon', () => {
+  const text = (name: string): string =>
+    Array.from({ length: 50_000 }, (_, i) => `${name}${i}`).join('\n');
+
+  const lines = diffOf(text('a'), text('b'));
+
+  expect(lines).toHaveLength(100_000);
+  expect(lines[0]).toEqual({ kind: 'removed', text: 'a0' });
+  expect(lines.at(-1)).toEqual({ kind: 'added', text: 'b49999' });
+});

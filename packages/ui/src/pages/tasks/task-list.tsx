@@ -208,13 +208,20 @@ function Lag({ lag }: { readonly lag: Task['lag'] }) {
   );
 }
 
-function stateOf({ executing, error, status }: Task): keyof typeof t.states {
-  if (executing) return 'runs';
+function stateOf(task: Task): keyof typeof t.states {
+  const { executing, error, status } = task;
+  if (executing) return figuresOf(task).errorCount > 0 ? 'errors' : 'runs';
   if (error !== '') return 'failed';
   return status === 'enabled' ? 'stopped' : 'disabled';
 }
 
-const STATE_KINDS = { runs: 'good', failed: 'bad', stopped: 'warn', disabled: 'plain' } as const;
+const STATE_KINDS = {
+  runs: 'good',
+  errors: 'warn',
+  failed: 'bad',
+  stopped: 'warn',
+  disabled: 'plain',
+} as const;
 
 export function TaskState({ task }: { readonly task: Task }) {
   const state = stateOf(task);

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
-import { problemOf } from '../../api/problem.ts';
+import { problemOf, useRecovery } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
 import { PageHead } from '../../app/page-frame.tsx';
@@ -30,6 +30,7 @@ const t = texts.tryOut;
 
 export function Page() {
   const run = useMemo(() => new TryRun(), []);
+  useRecovery(run.problem);
   const isSaving = useSignal(false);
   const editor = useRef<EditorHandle>();
   const node = route.value.params.get('node') ?? '';

@@ -115,6 +115,7 @@ export function Page() {
         />
         <SelectField
           label={t.policy}
+          problem={policies.error.value?.message}
           value={policy.value}
           options={[{ value: '', label: t.defaultPolicy }, ...(policies.value.value ?? [])]}
           onChange={(next) => (policy.value = next)}

@@ -5,9 +5,12 @@ export const common = {
   close: 'Close',
   copied: 'Copied',
   copy: 'Copy',
-  failed: 'That did not work',
+  explainsQueries: 'Only SELECT statements can be explained.',
+  failed: 'Something went wrong',
   loading: 'Loading',
   messages: 'Messages',
+  notReadOnly: (statement: string) =>
+    `“${statement.length > 60 ? `${statement.slice(0, 60)}…` : statement}” changes data, so it is not run automatically. Run it in Explore.`,
   optionEmpty: 'default',
   retry: 'Try again',
 } as const;

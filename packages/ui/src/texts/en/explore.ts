@@ -16,8 +16,6 @@ export const explore = {
   defaultFill: 'as the language has it',
   defaultPolicy: 'default',
   explain: 'Explain',
-  explainsQueries:
-    'Explaining runs what it explains, so only SELECT statements without INTO can be explained.',
   export: 'Export',
   fields: 'Fields',
   figures: (rowCount: number, time: string, size: string) =>
@@ -88,5 +86,5 @@ export const explore = {
   views: { chart: 'Chart', table: 'Table', raw: 'Raw' },
   wholeNumber: 'a whole number',
   window: 'Windows',
-  zoomOut: 'Twice the span',
+  zoomOut: 'Zoom out',
 } as const;

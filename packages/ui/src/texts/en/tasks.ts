@@ -63,7 +63,13 @@ export const tasks = {
     'The number of parts, which run on several instances and share its groups; 1 means never, empty uses the configuration',
   splitHintAlone: 'For engines that share their work; this one works alone and runs the task whole',
   state: 'State',
-  states: { runs: 'runs', failed: 'failed', stopped: 'stopped', disabled: 'disabled' },
+  states: {
+    runs: 'running',
+    errors: 'running with errors',
+    failed: 'failed',
+    stopped: 'stopped',
+    disabled: 'disabled',
+  },
   tabs: {
     script: 'Script',
     pipeline: 'Pipeline',

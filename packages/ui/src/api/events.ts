@@ -1,0 +1,14 @@
+// Events of alerts. A node with `.topic()` and with handlers of its own, such as `.post()`,
+// publishes each event twice: to its topic, and to one that belongs to the node.
+
+/** `main:task:node`: the topic of a node with handlers of its own. */
+const isOfNode = (topic: string): boolean => /^[^:]+:.+:alert\d+$/.test(topic);
+
+type Published = { readonly topic: string; readonly id: string; readonly time: string };
+
+/** Events without those that are also in a topic with a name. */
+export function withoutTwins<T extends Published>(events: readonly T[]): readonly T[] {
+  const keyOf = ({ id, time }: Published): string => JSON.stringify([id, time]);
+  const named = new Set(events.filter(({ topic }) => !isOfNode(topic)).map(keyOf));
+  return events.filter((event) => !isOfNode(event.topic) || !named.has(keyOf(event)));
+}
