@@ -50,6 +50,16 @@ describe('an insert into a shard of two replicas', () => {
     ]);
   });
 
+  test('is not sent after its deadline', async () => {
+    for (const server of servers) server.inserts = 'stored';
+
+    const late = Promise.allSettled(Array.from({ length: 20 }, () => insert(-1)));
+
+    for (const { status } of await late) expect(status).toBe('rejected');
+    await insert(600_000);
+    expect(sent()).toBe(1);
+  });
+
   test('is repeated until its deadline; the next one is tried once, until one succeeds', async () => {
     for (const server of servers) server.inserts = 'refused';
     await expect(insert(1500)).rejects.toThrow('shard 1 of the cluster does not take writes');

@@ -279,7 +279,10 @@ export class Cluster {
     { target, needed, untilMs }: WriteAttempt,
     work: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const leftMs = Math.ceil(Math.max(0, untilMs - this.#clock.monotonicMs()));
+    const leftMs = Math.ceil(untilMs - this.#clock.monotonicMs());
+    // What is sent after its deadline may be stored after its request was refused.
+    if (leftMs <= 0)
+      throw new Unreachable(`${nameOf(target)} does not take writes: no time is left for this one`);
     const writers = watchWriters(this.#nodesOf(target), needed);
     const signal = AbortSignal.any([AbortSignal.timeout(leftMs), writers.signal]);
     let cause: unknown;

@@ -36,26 +36,18 @@ export function writeDeadline({ sinceMs, nowMs, timeoutMs }: WaitingBatch): Writ
 }
 
 /**
- * Returns the result of some work. Rejects with `Unavailable` if it does not end in time; then the
- * signal of the work, which goes on, is aborted.
+ * Returns the result of some work. Rejects with `Unavailable` if it does not end in time; it goes
+ * on then.
  */
-export async function refusedAt<T>(
-  refusedMs: number,
-  clock: Clock,
-  work: (late: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const late = new AbortController();
+export async function refusedAt<T>(refusedMs: number, clock: Clock, work: Promise<T>): Promise<T> {
   const isOver = new AbortController();
   const leftMs = Math.max(0, refusedMs - clock.monotonicMs());
-  void clock.sleep(leftMs, isOver.signal).then(
-    () => late.abort(new Unavailable('the cluster has not agreed on a write in time')),
-    () => undefined, // The work has ended.
-  );
-  const refused = new Promise<never>((_, reject) =>
-    late.signal.addEventListener('abort', () => reject(late.signal.reason as Unavailable)),
+  const late = clock.sleep(leftMs, isOver.signal).then(
+    () => Promise.reject(new Unavailable('the cluster has not agreed on a write in time')),
+    () => work, // The work has ended.
   );
   try {
-    return await Promise.race([work(late.signal), refused]);
+    return await Promise.race([work, late]);
   } finally {
     isOver.abort(new Error('the work has ended'));
   }

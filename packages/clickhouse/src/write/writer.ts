@@ -212,7 +212,7 @@ export class Writer {
     const { clock, timeoutMs } = this.#parts;
     if (timeoutMs === 0) return work;
     const { refusedMs } = writeDeadline({ sinceMs, nowMs: clock.monotonicMs(), timeoutMs });
-    return refusedAt(refusedMs, clock, () => work);
+    return refusedAt(refusedMs, clock, work);
   }
 
   #waitingBytes(): number {
@@ -348,21 +348,20 @@ export class Writer {
 
   /**
    * Returns the shards that do not have their rows, or `changed` if others have agreed on something
-   * else. Rejects at the deadline; after it no row is sent, and rows that were sent lose to
-   * everything that is accepted later.
+   * else. Rejects at the deadline; a little before it the last row is sent, and rows that were sent
+   * lose to everything that is accepted later.
    */
   #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {
     const { clock, timeoutMs } = this.#parts;
     const nowMs = clock.monotonicMs();
     const { sinceMs = nowMs } = rows;
     const { untilMs, refusedMs } = writeDeadline({ sinceMs, nowMs, timeoutMs });
-    return refusedAt(refusedMs, clock, (late) => this.#tryInsert(policyId, rows, late, untilMs));
+    return refusedAt(refusedMs, clock, this.#tryInsert(policyId, rows, untilMs));
   }
 
   async #tryInsert(
     policyId: number,
     rows: PendingRows,
-    late: AbortSignal,
     untilMs: number,
   ): Promise<ShardFailures | 'changed'> {
     const { state } = this.#parts;
@@ -373,7 +372,6 @@ export class Writer {
     // All entries before the version are applied now. If one was a delete or drop, the rows are
     // parsed again.
     if (rows.epoch !== this.#epoch) return 'changed';
-    late.throwIfAborted();
     return this.#insertSharded(policyId, rows, { version, untilMs });
   }
 
