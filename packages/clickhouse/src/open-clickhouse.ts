@@ -41,6 +41,8 @@ export type ClickHouseOptions = ClusterSettings & {
   readonly sweepMs?: number | undefined;
   /** `LIMITS.deleteKeptMs` when absent. */
   readonly deleteKeptMs?: number | undefined;
+  /** `LIMITS.pendingDeletes` when absent. */
+  readonly pendingDeletesMax?: number | undefined;
   /** The service answers a write with 500 after this time; 0 is never. */
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
@@ -65,6 +67,7 @@ export type ClickHouseStorage = StorageEngine & {
 /** Opens storage, and creates the common tables if they are missing. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
   const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs, deleteKeptMs } = options;
+  const { pendingDeletesMax = LIMITS.pendingDeletes.value } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
@@ -95,6 +98,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
         log,
         pageRows,
         seriesCache,
+        pendingDeletesMax,
       }),
       catalog: sharedText(state),
       documents: new SharedDocuments({ cluster, state, clock, log }),
@@ -117,6 +121,7 @@ type Parts = {
   readonly log: StorageLog;
   readonly pageRows: number;
   readonly seriesCache: SeriesCache;
+  readonly pendingDeletesMax: number;
 };
 
 function engineOf(parts: Parts): StorageEngine {

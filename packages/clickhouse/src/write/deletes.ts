@@ -5,7 +5,6 @@ import { Unavailable } from '@tidemark/core';
 import type { DeleteRequest, StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
-import { LIMITS } from '../limits.ts';
 import { FailureLog } from '../periodic-job.ts';
 import { partsOf } from '../read/parts.ts';
 import type { NewDelete } from '../shared/deletes.ts';
@@ -17,6 +16,7 @@ export type DeleteParts = {
   readonly cluster: Cluster;
   readonly state: SharedState;
   readonly log: StorageLog;
+  readonly pendingDeletesMax: number;
 };
 
 /**
@@ -58,11 +58,14 @@ export async function dropMeasurement(
   });
 }
 
-async function agreeOn({ state }: DeleteParts, make: () => SharedEntry | undefined): Promise<void> {
+async function agreeOn(
+  { state, pendingDeletesMax }: DeleteParts,
+  make: () => SharedEntry | undefined,
+): Promise<void> {
   await state.sync();
   await state.agree(() => {
     const entry = make();
-    if (entry !== undefined && state.registry.deletes.all.length >= LIMITS.pendingDeletes.value)
+    if (entry !== undefined && state.registry.deletes.all.length >= pendingDeletesMax)
       throw new Unavailable(
         'too many deletes wait until the cluster has removed the rows of earlier ones',
       );
