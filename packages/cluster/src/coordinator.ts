@@ -13,7 +13,8 @@ export type LogRecord = {
 };
 
 /**
- * The log does not end with the record that its writer expected: another instance writes it now.
+ * The log, or the subject, does not end with the record that its writer expected: another instance
+ * writes it now, or that record was purged.
  */
 export class Superseded extends Conflict {}
 
@@ -21,8 +22,11 @@ export type AppendOptions = {
   readonly label?: string | undefined;
   /** The format level that a reader must know; the first by default. */
   readonly level?: number | undefined;
+  /** Groups records of a log; most have none. */
+  readonly subject?: string | undefined;
   /**
-   * The expected number of the last record; the append throws `Superseded` if it is another one.
+   * The expected number of the last record, or with `subject` of the last record with it; the
+   * append throws `Superseded` if that is another one.
    */
   readonly after?: number | undefined;
   /** The append throws `Unavailable` instead of beginning an attempt after this time. */

@@ -1,7 +1,10 @@
-// Reading a part of a log that changes at the same time.
+// Reading a part of a log that changes at the same time, and appending to a subject of it.
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { hasPrograms, TestCoordinator } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { Superseded } from './coordinator.ts';
 import { NatsCoordinator } from './nats-coordinator.ts';
 import type { MessageLog } from './message-log.ts';
 
@@ -49,6 +52,40 @@ describe.runIf(hasPrograms('nats-server'))('a part of a log', () => {
     }
 
     expect(texts[0]).toBe('record 1');
+  });
+
+  test('is refused behind a record of its subject that its writer does not know', async () => {
+    const append = (text: string, after?: number): Promise<number> =>
+      log.append(Buffer.from(text), { signal, subject: 'looped', after });
+    const first = await append('a');
+    await log.append(Buffer.from('of another subject'), { signal });
+
+    const second = await append('b', first);
+    await expect(append('c', first)).rejects.toThrow(Superseded);
+    await log.purge(second + 1);
+    await expect(append('d', second)).rejects.toThrow(Superseded);
+    const third = await append('e');
+    await append('f', third);
+
+    expect(await read(1, third + 1)).toEqual(['e', 'f']);
+  });
+
+  test('has subjects when an earlier version has begun it', async () => {
+    const connection = await connect({ servers: server.url });
+    const manager = await jetstreamManager(connection);
+    await manager.streams.add({ name: 'TIDEMARK_old_points', subjects: ['tidemark.old.points'] });
+    await jetstream(connection).publish('tidemark.old.points', 'earlier');
+    await connection.close();
+
+    const urls = [server.url];
+    const newer = await NatsCoordinator.open({ urls, login: '', name: 'old', replicas: 1 });
+    const last = await newer.points.append(Buffer.from('later'), { signal, subject: 'looped' });
+
+    const found: string[] = [];
+    for await (const { bytes } of newer.points.read({ first: 1, through: last, signal }))
+      found.push(Buffer.from(bytes).toString());
+    expect(found).toEqual(['earlier', 'later']);
+    await newer.close();
   });
 
   test('is not taken for read when the connection ends', async () => {

@@ -81,20 +81,26 @@ export class MessageLog implements SharedLog {
     part: Uint8Array,
     options: AppendOptions & { readonly id: string; readonly place: string },
   ): Promise<number> {
-    const { label = '', level = FIRST_LEVEL, after, signal, id, place } = options;
+    const { label = '', level = FIRST_LEVEL, subject, after, signal, id, place } = options;
     const head = headers();
     if (level > FIRST_LEVEL) head.set(LEVEL, String(level));
     if (place !== '') head.set(PART, place);
     if (label !== '') head.set(LABEL, label);
-    const expect = after === undefined ? {} : { expect: { lastSequence: after } };
+    const whole = this.#place.subject;
+    const name = subject === undefined ? 'lastSequence' : 'lastSubjectSequence';
+    const expect = after === undefined ? {} : { expect: { [name]: after } };
     for (;;) {
       if (signal.aborted) throw new Unavailable(messageOf(signal.reason));
       try {
-        const publishing = this.#access.client.publish(this.#place.subject, part, {
-          headers: head,
-          msgID: id,
-          ...expect,
-        });
+        const publishing = this.#access.client.publish(
+          subject === undefined ? whole : `${whole}.${subject}`,
+          part,
+          {
+            headers: head,
+            msgID: id,
+            ...expect,
+          },
+        );
         return (await orAborted(publishing, signal)).seq;
       } catch (error) {
         if (isSuperseded(error))

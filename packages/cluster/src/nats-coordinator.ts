@@ -188,16 +188,24 @@ async function openStreams(
     max_msgs_per_subject: 1,
   });
   for (const log of [changes, points])
-    await ensure(manager, { ...common, name: log.stream, subjects: [log.subject] });
+    await ensure(manager, {
+      ...common,
+      name: log.stream,
+      subjects: [log.subject, `${log.subject}.>`],
+    });
   return [register, changes, points];
 }
 
 async function ensure(
   manager: JetStreamManager,
-  config: Partial<StreamConfig> & { readonly name: string },
+  config: Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>,
 ): Promise<void> {
+  const { name, subjects } = config;
   try {
-    await manager.streams.info(config.name);
+    const { config: existing } = await manager.streams.info(name);
+    // Logs of earlier versions have one subject.
+    if (!subjects.every((subject) => existing.subjects.includes(subject)))
+      await manager.streams.update(name, { subjects });
   } catch (error) {
     if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
     // Another instance may create the same stream at this moment; the server treats both alike.

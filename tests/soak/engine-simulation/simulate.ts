@@ -94,12 +94,7 @@ class Simulation implements Run {
   readonly #timeline = new Timeline();
   /** All records of the log of points, whatever is purged. */
   readonly #logged: LogRecord[] = [];
-  /** Those that came when their writer led no more. */
-  readonly #late = new Set<LogRecord>();
-  readonly #memory = new MemoryServer((record, isLate) => {
-    this.#logged.push(record);
-    if (isLate) this.#late.add(record);
-  });
+  readonly #memory = new MemoryServer((record) => void this.#logged.push(record));
   readonly #random: () => number;
   readonly #disk: MemoryDisk;
   readonly #directories: string[] = [];
@@ -272,7 +267,7 @@ class Simulation implements Run {
     if (this.#expected?.count !== this.#logged.length)
       this.#expected = {
         count: this.#logged.length,
-        of: await expectedOf(this.#logged, this.#late),
+        of: await expectedOf(this.#logged),
       };
     const expected = this.#expected.of;
     return (

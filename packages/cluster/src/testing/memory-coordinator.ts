@@ -30,6 +30,8 @@ type StoredLog = {
   last: number;
   /** Records by the id that their writer gave them. */
   ids: Map<string, number>;
+  /** Subjects of the records that have one, by number. */
+  subjects: Map<number, string>;
 };
 
 type Stored = {
@@ -39,16 +41,23 @@ type Stored = {
 };
 
 function empty(): Stored {
-  const log = (): StoredLog => ({ records: [], first: 1, last: 0, ids: new Map() });
+  const log = (): StoredLog => ({
+    records: [],
+    first: 1,
+    last: 0,
+    ids: new Map(),
+    subjects: new Map(),
+  });
   return { entries: new Map(), revision: 0, logs: { changes: log(), points: log() } };
 }
 
 /** Records do not change, so only the lists are copied. */
 function copyOf({ entries, revision, logs }: Stored): Stored {
-  const copy = ({ records, ids, ...rest }: StoredLog): StoredLog => ({
+  const copy = ({ records, ids, subjects, ...rest }: StoredLog): StoredLog => ({
     ...rest,
     records: [...records],
     ids: new Map(ids),
+    subjects: new Map(subjects),
   });
   return {
     entries: new Map(entries),
@@ -62,13 +71,10 @@ export class MemoryServer {
   #stored = empty();
   #synced = empty();
   readonly #readers = { changes: new Set<() => void>(), points: new Set<() => void>() };
-  readonly #onPoint: (record: LogRecord, isLate: boolean) => void;
+  readonly #onPoint: (record: LogRecord) => void;
 
-  /**
-   * `onPoint` is called with every record of the log of points, and whether the lease of its writer
-   * ended while it was under way.
-   */
-  constructor(onPoint: (record: LogRecord, isLate: boolean) => void = () => undefined) {
+  /** `onPoint` is called with every record of the log of points. */
+  constructor(onPoint: (record: LogRecord) => void = () => undefined) {
     this.#onPoint = onPoint;
   }
 
@@ -93,16 +99,20 @@ export class MemoryServer {
   /** Appends a record and wakes its readers. */
   append(
     name: LogName,
-    of: Omit<LogRecord, 'sequence'> & { readonly id: string; readonly isLate?: boolean },
+    of: Omit<LogRecord, 'sequence'> & {
+      readonly id: string;
+      readonly subject?: string | undefined;
+    },
   ): number {
     const log = this.#stored.logs[name];
-    const { id, isLate = false, ...record } = of;
+    const { id, subject, ...record } = of;
     log.last++;
     this.appends[name]++;
     const appended = { ...record, sequence: log.last };
     log.records.push(appended);
     log.ids.set(id, log.last);
-    if (name === 'points') this.#onPoint(appended, isLate);
+    if (subject !== undefined) log.subjects.set(log.last, subject);
+    if (name === 'points') this.#onPoint(appended);
     for (const wake of this.#readers[name]) wake();
     return log.last;
   }
@@ -144,8 +154,6 @@ export type Network = {
   readonly delayMs: () => number;
   /** Whether the answer to a request is lost after the request was carried out. */
   readonly isAnswerLost: () => boolean;
-  /** Called before a record is sent; the result says when it arrives whether it comes too late. */
-  readonly sending?: () => () => boolean;
   /** Number of records read with one request. Default: all. */
   readonly recordsAtOnce?: number;
 };
@@ -236,6 +244,8 @@ function logOf(access: Access, name: LogName): SharedLog {
         const log = logs[name];
         log.records = log.records.filter(({ sequence }) => sequence >= before);
         log.first = Math.max(log.first, Math.min(before, log.last + 1));
+        for (const sequence of log.subjects.keys())
+          if (sequence < before) log.subjects.delete(sequence);
       }),
   };
 }
@@ -245,20 +255,18 @@ async function append(
   name: LogName,
   { bytes, options }: { readonly bytes: Uint8Array; readonly options: AppendOptions },
 ): Promise<number> {
-  const { label = '', level = FIRST_LEVEL, after, signal } = options;
+  const { label = '', level = FIRST_LEVEL, subject, after, signal } = options;
   const id = randomUUID();
   const kept = Uint8Array.from(bytes);
   for (;;) {
     if (signal.aborted) throw new Unavailable('the term has ended');
-    const isLate = access.network.sending?.();
     try {
       const sequence = await ask(access, ({ logs }) => {
         const log = logs[name];
         const known = log.ids.get(id);
         if (known !== undefined) return known;
-        if (after !== undefined && after !== log.last) return undefined;
-        const record = { id, bytes: kept, label, level, isLate: isLate?.() === true };
-        return access.server.append(name, record);
+        if (after !== undefined && after !== lastOf(log, subject)) return undefined;
+        return access.server.append(name, { id, bytes: kept, label, level, subject });
       });
       if (sequence === undefined) throw new Superseded('another instance has taken over');
       return sequence;
@@ -267,6 +275,12 @@ async function append(
       if (!(error instanceof Unavailable)) throw error;
     }
   }
+}
+
+/** Number of the last record, or of the last one with a subject; 0 when there is none. */
+function lastOf({ last, subjects }: StoredLog, subject: string | undefined): number {
+  if (subject === undefined) return last;
+  return [...subjects].findLast(([, own]) => own === subject)?.[0] ?? 0;
 }
 
 async function* read(

@@ -1,11 +1,21 @@
 // Points that loopback nodes write enter the log once, even if their tasks replay input.
+import { Superseded } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
 import { opening } from '../opening.ts';
 import { LoopedPoints } from './looped-points.ts';
-import type { Looped } from './looped-points.ts';
+import type { Looped, LoopedTo } from './looped-points.ts';
+
+const TARGET = { database: 'd', retentionPolicy: 'r' };
+
+type OpenedLog = {
+  /** Number of the last looped record. */
+  last: number;
+  /** What another instance has appended. */
+  readonly unknown: LoopedTo[];
+};
 
 function open(): {
   readonly points: LoopedPoints;
@@ -14,18 +24,27 @@ function open(): {
   readonly known: () => void;
   readonly end: AbortController;
   readonly lease: { isHeld: boolean; looks: number };
+  readonly log: OpenedLog;
 } {
   const records: string[] = [];
   const known = opening();
   const end = new AbortController();
   const lease = { isHeld: true, looks: 0 };
-  const points = new LoopedPoints({
-    append: async ({ points: some, cause, database }) => {
+  const log: OpenedLog = { last: 0, unknown: [] };
+  const points: LoopedPoints = new LoopedPoints({
+    append: async ({ points: some, database }, after) => {
       if (end.signal.aborted) throw new Error('the term has ended');
-      const names = some.map(({ name }) => name).join(' ');
+      if (after !== log.last) throw new Superseded('another instance has taken over');
+      const names = some.map(({ point }) => point.name).join(' ');
+      const { cause } = some.at(-1) ?? {};
       records.push(`${database}: ${names} by ${cause?.record}.${cause?.row}`);
+      return ++log.last;
     },
-    causesKnown: () => known.promise,
+    catchUp: async () => {
+      await known.promise;
+      for (const each of log.unknown.splice(0)) points.learn(each, TARGET);
+      return ++log.last;
+    },
     isLeading: () => {
       lease.looks++;
       return lease.isHeld;
@@ -34,7 +53,7 @@ function open(): {
     logger: () => undefined,
     signal: end.signal,
   });
-  return { points, records, known: known.resolve, end, lease };
+  return { points, records, known: known.resolve, end, lease, log };
 }
 
 function looped(name: string, at?: readonly [number, number], database = 'd'): Looped {
@@ -85,12 +104,36 @@ test('a row that is given again before its points are kept counts once', async (
 
 test('what the log has of a leader before is not looped again', async () => {
   const { points, records, known } = open();
-  points.learn({ unit: 'u', record: 5, row: 3 }, { database: 'd', retentionPolicy: 'r' });
+  points.learn({ cause: { unit: 'u', record: 5, row: 3 }, count: Infinity }, TARGET);
   known();
 
   await rows(points, [looped('a', [5, 3])], [looped('b', [5, 4])], [looped('c', [5, 2], 'other')]);
 
   expect(records).toEqual(['d: b by 5.4', 'other: c by 5.2']);
+});
+
+test('of what a row has caused, only what the log lacks is looped', async () => {
+  const { points, records, known } = open();
+  points.learn({ cause: { unit: 'u', record: 5, row: 3 }, count: 2 }, TARGET);
+  known();
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => looped(name, [5, 3]));
+
+  await rows(points, [a!, { ...b!, points: [...b!.points, ...c!.points] }, d!]);
+  await rows(points, [a!, b!, c!, d!]);
+
+  expect(records).toEqual(['d: c d by 5.3']);
+});
+
+test('what another instance has looped meanwhile is not looped again', async () => {
+  const { points, records, known, log } = open();
+  known();
+  await rows(points, [looped('a', [5, 0])]);
+  log.last++;
+  log.unknown.push({ cause: { unit: 'u', record: 5, row: 2 }, count: 1 });
+
+  await rows(points, [looped('b', [5, 1])], [looped('c', [5, 2])], [looped('d', [5, 3])]);
+
+  expect(records).toEqual(['d: a by 5.0', 'd: d by 5.3']);
 });
 
 test('what no row has caused is always kept', async () => {

@@ -1,7 +1,12 @@
 // Appends points of loopback nodes to the log of points, each once. A unit that continues from an
-// older state writes the same points again; they are recognised by the position of their cause, the
-// row of the log that the unit was processing. Points that no row has caused (timers, queries) have
-// no such position.
+// older state writes the same points again; they are recognised by their position: that of their
+// cause, the row of the log that the unit was processing, and their number among its points. Points
+// that no row has caused (timers, queries) have no position.
+//
+// Each append names the looped record that it follows, so that it is refused when another instance,
+// which leads now or did before, has appended some that this one does not know. It then learns what
+// the log has.
+import { Superseded } from '@tidemark/cluster';
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { EventCause, PointInput } from '@tidemark/runtime';
@@ -16,11 +21,38 @@ export type Looped = {
   readonly cause: EventCause | undefined;
 };
 
+/** Points of one unit and target that are not in the log. */
+export type LoopedRecord = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly points: readonly LoopedPoint[];
+};
+
+export type LoopedPoint = {
+  readonly point: PointInput;
+  readonly cause: EventCause | undefined;
+  /** How many points of its cause there are up to this one. */
+  readonly count: number;
+};
+
+/** A position in the log up to which the points of a unit and target are in it. */
+export type LoopedTo = {
+  readonly cause: EventCause;
+  /** How many points of the cause are in the log. */
+  readonly count: number;
+};
+
 export type LoopedPointsOptions = {
-  /** Appends points with their last cause to the log. */
-  readonly append: (looped: Looped) => Promise<void>;
-  /** Resolves when the causes in the log are known. */
-  readonly causesKnown: () => Promise<void>;
+  /**
+   * Appends points to the log. Returns the number of their record, or throws `Superseded` when the
+   * last looped record is not `after`; some of the points may be in the log then.
+   */
+  readonly append: (record: LoopedRecord, after: number) => Promise<number>;
+  /**
+   * Appends a looped record without points, and learns all looped ones before it. Returns its
+   * number, or `undefined` when the term ends. Never rejects.
+   */
+  readonly catchUp: () => Promise<number | undefined>;
   /** Whether this instance leads: otherwise another one may append the same points. */
   readonly isLeading: () => boolean;
   readonly clock: Clock;
@@ -29,10 +61,10 @@ export type LoopedPointsOptions = {
   readonly signal: AbortSignal;
 };
 
-type Position = Pick<EventCause, 'record' | 'row'>;
+type Position = Pick<EventCause, 'record' | 'row'> & { readonly count: number };
 
-/** All points that one row causes have one turn. */
-type Added = Looped & { readonly turn: number };
+/** `before`: how many points of its cause came before it. */
+type Added = Looped & { readonly before: number };
 
 /**
  * Interval at which an instance whose lease has ended checks whether it was renewed or the term is
@@ -45,10 +77,15 @@ const MERGED_MAX = 2000;
 
 export class LoopedPoints {
   readonly #options: LoopedPointsOptions;
-  /** The last cause of each unit and target that is in the log, or will be, and its turn. */
-  readonly #last = new Map<string, Position & { readonly turn: number }>();
+  /** By unit and target, the position up to which the log has its points. */
+  readonly #logged = new Map<string, Position>();
+  /** By unit and target, the position of the last point that was added, and its turn. */
+  readonly #added = new Map<string, Position & { readonly turn: number }>();
+  /** All points that one row causes are added in one turn. */
   #turn = 1;
   #isTurnOpen = false;
+  /** Number of the last looped record; `undefined` while unknown. */
+  #last: number | undefined;
   #waiting: Added[] = [];
   #addedCount = 0;
   #keptCount = 0;
@@ -60,10 +97,11 @@ export class LoopedPoints {
     this.#options = options;
   }
 
-  /** A cause that the log has. */
-  learn(cause: EventCause, target: Pick<Looped, 'database' | 'retentionPolicy'>): void {
+  /** What the log has. */
+  learn({ cause, count }: LoopedTo, target: Pick<Looped, 'database' | 'retentionPolicy'>): void {
     const key = keyOf(cause, target);
-    if (isBehind(cause, this.#last.get(key))) this.#last.set(key, { ...cause, turn: 0 });
+    const position = { ...cause, count };
+    if (isBehind(position, this.#logged.get(key))) this.#logged.set(key, position);
   }
 
   /** Adds points; those that are in the log already are left out. */
@@ -73,11 +111,25 @@ export class LoopedPoints {
       this.#turn++;
       queueMicrotask(() => (this.#isTurnOpen = false));
     }
-    this.#waiting.push({ ...looped, turn: this.#turn });
+    this.#waiting.push({ ...looped, before: this.#count(looped) });
     this.#addedCount++;
     if (this.#isWorking) return;
     this.#isWorking = true;
-    void this.#work(); // Never rejects.
+    // With all that is added in this turn; never rejects.
+    queueMicrotask(() => void this.#work());
+  }
+
+  /** How many points of the same cause were added before; adds those of `looped`. */
+  #count(looped: Looped): number {
+    const { cause, points } = looped;
+    if (cause === undefined) return 0;
+    const key = keyOf(cause, looped);
+    const last = this.#added.get(key);
+    const isSame =
+      last?.turn === this.#turn && last.record === cause.record && last.row === cause.row;
+    const before = isSame ? last.count : 0;
+    this.#added.set(key, { ...cause, turn: this.#turn, count: before + points.length });
+    return before;
   }
 
   /**
@@ -104,24 +156,46 @@ export class LoopedPoints {
 
   /** Never rejects. */
   async #work(): Promise<void> {
-    const { causesKnown, signal } = this.#options;
-    await causesKnown();
+    const { signal } = this.#options;
     while (this.#waiting.length > 0 && !signal.aborted) {
       const waiting = this.#waiting;
       this.#waiting = [];
-      for (const looped of merged(waiting.filter((each) => this.#isNew(each)))) {
-        await this.#leading();
+      for (const alike of grouped(waiting)) {
+        await this.#keep(alike);
+        // The next leader gets the causes again.
         if (signal.aborted) break;
-        await this.#append(looped);
+        this.#keptCount += alike.length;
+        this.#change();
       }
-      // The next leader gets the causes again.
-      if (signal.aborted) break;
-      this.#keptCount += waiting.length;
-      this.#change();
     }
     // In the same turn that has found nothing more.
     this.#isWorking = false;
     this.#change();
+  }
+
+  /** Appends points of one unit and target, or those that the log lacks. Never rejects. */
+  async #keep(alike: readonly Added[]): Promise<void> {
+    const { append, catchUp, logger, signal } = this.#options;
+    for (;;) {
+      await this.#leading();
+      if (signal.aborted) return;
+      if (this.#last === undefined) {
+        this.#last = await catchUp();
+        continue;
+      }
+      const record = this.#missing(alike);
+      if (record === undefined) return;
+      try {
+        this.#last = await append(record, this.#last);
+        for (const { cause, count } of record.points)
+          if (cause !== undefined) this.learn({ cause, count }, record);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof Superseded) this.#last = undefined;
+        else return logger('error', 'failed to loop back points', { err: messageOf(error) });
+      }
+    }
   }
 
   /**
@@ -135,52 +209,63 @@ export class LoopedPoints {
       await clock.sleep(LOOK_MS, signal).catch(() => undefined);
   }
 
-  /** Never rejects. */
-  async #append(looped: Looped): Promise<void> {
-    const { append, logger, signal } = this.#options;
-    try {
-      await append(looped);
-    } catch (error) {
-      if (signal.aborted) return;
-      logger('error', 'failed to loop back points', { err: messageOf(error) });
+  /** The points that the log does not have; `undefined` if it has all. */
+  #missing(alike: readonly Added[]): LoopedRecord | undefined {
+    const [target] = alike;
+    if (target === undefined) return undefined;
+    const { database, retentionPolicy, cause: first } = target;
+    let logged = first && this.#logged.get(keyOf(first, target));
+    const points: LoopedPoint[] = [];
+    for (const { points: own, cause, before } of alike) {
+      for (const [i, point] of own.entries()) {
+        const count = before + i + 1;
+        if (cause !== undefined) {
+          const position = { ...cause, count };
+          if (!isBehind(position, logged)) continue;
+          logged = position;
+        }
+        points.push({ point, cause, count });
+      }
+    }
+    return points.length === 0 ? undefined : { database, retentionPolicy, points };
+  }
+}
+
+/** Neighbours of one unit and target, as many as one record may hold. */
+function grouped(all: readonly Added[]): readonly (readonly Added[])[] {
+  const groups: Added[][] = [];
+  let count = 0;
+  for (const added of all) {
+    const group = groups.at(-1);
+    const before = group?.at(-1);
+    count += added.points.length;
+    if (
+      group !== undefined &&
+      before !== undefined &&
+      isAlike(before, added) &&
+      count <= MERGED_MAX
+    )
+      group.push(added);
+    else {
+      groups.push([added]);
+      count = added.points.length;
     }
   }
-
-  /** Called once for each, in order. */
-  #isNew(added: Added): boolean {
-    const { cause, turn } = added;
-    if (cause === undefined) return true;
-    const key = keyOf(cause, added);
-    const last = this.#last.get(key);
-    if (isBehind(cause, last)) this.#last.set(key, { ...cause, turn });
-    else return last?.turn === turn && !isBehind(last, cause);
-    return true;
-  }
+  return groups;
 }
 
-/** Joins neighbours of one unit and target, with the last cause. */
-function merged(all: readonly Looped[]): readonly Looped[] {
-  const result: Looped[] = [];
-  for (const looped of all) {
-    const before = result.at(-1);
-    if (before === undefined || !canMerge(before, looped)) result.push(looped);
-    else result.splice(-1, 1, { ...looped, points: [...before.points, ...looped.points] });
-  }
-  return result;
-}
-
-function canMerge(some: Looped, other: Looped): boolean {
+function isAlike(some: Looped, other: Looped): boolean {
   return (
     some.database === other.database &&
     some.retentionPolicy === other.retentionPolicy &&
-    some.cause?.unit === other.cause?.unit &&
-    some.points.length + other.points.length <= MERGED_MAX
+    some.cause?.unit === other.cause?.unit
   );
 }
 
-function isBehind({ record, row }: Position, last: Position | undefined): boolean {
+function isBehind({ record, row, count }: Position, last: Position | undefined): boolean {
   if (last === undefined) return true;
-  return record === last.record ? row > last.row : record > last.record;
+  if (record !== last.record) return record > last.record;
+  return row === last.row ? count > last.count : row > last.row;
 }
 
 function keyOf(

@@ -58,10 +58,10 @@ test('points that do not fit one body are in several, in their order', () => {
     fc.property(fc.array(point, { minLength: 1, maxLength: 20 }), (points) => {
       const bodies = encodePointsWithin(points, 300);
 
-      expect(bodies.flatMap((body) => decodePoints(body))).toEqual(points);
-      for (const body of bodies) {
-        const isOne = decodePoints(body).length === 1;
-        expect(isOne || body.length <= 300).toBe(true);
+      expect(bodies.flatMap(({ bytes }) => decodePoints(bytes))).toEqual(points);
+      for (const { bytes, count } of bodies) {
+        expect(decodePoints(bytes)).toHaveLength(count);
+        expect(count === 1 || bytes.length <= 300).toBe(true);
       }
     }),
   );

@@ -37,9 +37,9 @@ export function encodePoints(points: readonly PointInput[]): Uint8Array {
 export function encodePointsWithin(
   points: readonly PointInput[],
   bytesMax: number,
-): readonly Uint8Array[] {
+): readonly { readonly bytes: Uint8Array; readonly count: number }[] {
   const bytes = encodePoints(points);
-  if (bytes.length <= bytesMax || points.length < 2) return [bytes];
+  if (bytes.length <= bytesMax || points.length < 2) return [{ bytes, count: points.length }];
   const half = points.length >> 1;
   return [points.slice(0, half), points.slice(half)].flatMap((some) =>
     encodePointsWithin(some, bytesMax),

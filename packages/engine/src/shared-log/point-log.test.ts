@@ -1,18 +1,19 @@
 // Which writes the log of points keeps, and which of them tasks receive.
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
+import { MemoryCoordinator, MemoryServer } from '@tidemark/cluster/testing';
 import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';
-import type { PointBatch } from '@tidemark/runtime';
+import type { PointBatch, PointInput } from '@tidemark/runtime';
 import { eventually, makeDirectory, removeDirectory, TestClock } from '@tidemark/testkit';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
 import { opening } from '../opening.ts';
 import { THIS_BUILD } from './build.ts';
-import { encodePoints } from './point-body.ts';
+import { decodePoints, encodePoints } from './point-body.ts';
 import { PointLog } from './point-log.ts';
 import { UnreadablePoints } from './unreadable-points.ts';
 
@@ -26,7 +27,11 @@ afterEach(() => removeDirectory(directory));
 
 function openLog(
   log: SharedLog,
-  { clock = systemClock(), level = 2 }: { readonly clock?: Clock; readonly level?: number } = {},
+  {
+    clock = systemClock(),
+    level = 2,
+    signal = new AbortController().signal,
+  }: { readonly clock?: Clock; readonly level?: number; readonly signal?: AbortSignal } = {},
 ): PointLog {
   return new PointLog({
     log,
@@ -36,7 +41,7 @@ function openLog(
     level: () => level,
     unreadable: new UnreadablePoints(directory, () => undefined),
     isLeading: () => true,
-    signal: new AbortController().signal,
+    signal,
   });
 }
 
@@ -158,6 +163,86 @@ test('while an instance knows lines only, records are lines, and points that the
 
   expect([left, given]).toEqual([1, ['a', 'c d']]);
   await points.close();
+});
+
+describe('points of loopback nodes', () => {
+  const cause = { unit: 'u', record: 1, row: 0 };
+  const points = Array.from({ length: 300 }, (_, i): PointInput => ({
+    name: `m${i}`,
+    tags: [],
+    fields: [['v', 1]],
+    time: 1n,
+  }));
+  const looped = { database: 'd', retentionPolicy: 'r', points, cause };
+
+  function shared(server: MemoryServer, clock = systemClock()): SharedLog {
+    const { signal } = new AbortController();
+    const network = { isCut: () => false, delayMs: () => 1, isAnswerLost: () => false };
+    return new MemoryCoordinator({ server, network, clock, signal }).points;
+  }
+
+  const namesIn = (records: readonly LogRecord[]): readonly (string | undefined)[] =>
+    records.flatMap(({ bytes }) =>
+      bytes.length === 0 ? [] : decodePoints(bytes).map(({ name }) => name),
+    );
+  const all = points.map(({ name }) => name);
+
+  test('are there once when a leader has stopped between the records of a row', async () => {
+    const end = new AbortController();
+    const records: LogRecord[] = [];
+    const server = new MemoryServer((record) => {
+      records.push(record);
+      if (record.bytes.length > 0) end.abort(new Error('the term has ended'));
+    });
+    const one = openLog(shared(server), { signal: end.signal });
+    one.loop(looped);
+    await expect(one.loopedKept()).rejects.toThrow('the term has ended');
+    expect(namesIn(records).length).toBeGreaterThan(0);
+    expect(namesIn(records).length).toBeLessThan(points.length);
+
+    const two = openLog(shared(server));
+    await two.begin();
+    two.loop(looped);
+    await two.loopedKept();
+
+    expect(namesIn(records)).toEqual(all);
+    await two.close();
+  });
+
+  test('are there once when the append of the last leader comes behind the first of the next', async () => {
+    const held = opening();
+    const sent = opening();
+    const records: LogRecord[] = [];
+    const server = new MemoryServer((record) => void records.push(record));
+    const clock = systemClock();
+    // Requests sleep on their way to the server and back. The third one is held back: the first
+    // appends a record without points, the second asks for the ends.
+    let sleeps = 0;
+    const slow: Clock = {
+      ...clock,
+      sleep: async (ms, signal) => {
+        if (++sleeps === 5) {
+          sent.resolve();
+          await held.promise;
+        }
+        await clock.sleep(ms, signal);
+      },
+    };
+    const one = openLog(shared(server, slow));
+    one.loop({ ...looped, points: points.slice(0, 5) });
+    await sent.promise;
+
+    const two = openLog(shared(server));
+    await two.begin();
+    two.loop({ ...looped, points: points.slice(0, 5) });
+    await two.loopedKept();
+    held.resolve();
+    await one.loopedKept();
+
+    expect(namesIn(records)).toEqual(all.slice(0, 5));
+    await one.close();
+    await two.close();
+  });
 });
 
 function batchFor(database: string): PointBatch {

@@ -8,7 +8,7 @@ import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { cutLines } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
-import type { EventCause, PointBatch, PointInput } from '@tidemark/runtime';
+import type { PointBatch, PointInput } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import type { Build } from './build.ts';
@@ -16,7 +16,7 @@ import { followPoints } from './follow-points.ts';
 import { POINTS_NAMED } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { LoopedPoints } from './looped-points.ts';
-import type { Looped } from './looped-points.ts';
+import type { Looped, LoopedRecord, LoopedTo } from './looped-points.ts';
 import { encodePointsWithin } from './point-body.ts';
 import { printedLines } from './point-lines.ts';
 import { batchOfPoints, labelIn, placed, POINTS_LEVEL, readRecord } from './point-record.ts';
@@ -59,8 +59,6 @@ export type LoggedPoints = {
   readonly points: readonly PointInput[];
   /** Arrival time. */
   readonly now: bigint;
-  /** The last row that has caused some of them. */
-  readonly cause?: EventCause | undefined;
 };
 
 /** One record, before it is appended. */
@@ -69,6 +67,8 @@ type Piece = {
   readonly level: number;
   /** Its points, if they are known already. */
   readonly batch?: PointBatch | undefined;
+  /** The position of the last of its points, if a loopback node wrote them. */
+  readonly to?: LoopedTo | undefined;
 };
 
 /** A record that was sent and has not been read back. */
@@ -84,6 +84,9 @@ type Waiting = {
 const TAKEN_MS = 1000;
 
 const RETRY_MS = 200;
+
+/** Subject of the points of loopback nodes. */
+const LOOPED = 'looped';
 
 export type Dispatch = (batch: PointBatch) => Promise<void>;
 
@@ -103,17 +106,16 @@ export class PointLog {
   #dispatched = 0;
   #last = 0;
   #running: Promise<void> | undefined;
-  #learning: Promise<void> | undefined;
+  /** The last record up to which all looped points are known; those that are dispatched are. */
+  #learned: number | undefined;
 
   constructor(options: PointLogOptions) {
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#closed.signal]);
     this.#looped = new LoopedPoints({
       ...options,
-      append: async (looped) => {
-        await this.appendPoints({ ...looped, now: options.clock.now() });
-      },
-      causesKnown: () => (this.#learning ??= this.#learnCauses()),
+      append: (record, after) => this.#appendLooped(record, after),
+      catchUp: () => this.#catchUpLooped(),
     });
     const end = (): void => this.#waiting.forEach(({ taken }) => taken.resolve());
     this.#signal.addEventListener('abort', end, { once: true });
@@ -170,29 +172,11 @@ export class PointLog {
     });
   }
 
-  /** Reads what loopback nodes have appended to the log before this process began to follow it. */
-  async #learnCauses(): Promise<void> {
-    const { log, clock, logger, signal } = this.#options;
-    const through = this.#dispatched;
-    while (!signal.aborted) {
-      try {
-        const { first } = await log.ends();
-        if (first > through) return;
-        for await (const record of log.read({ first, through, signal })) this.#learn(record);
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        logger('warn', 'failed to read looped-back points', { err: messageOf(error) });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
-    }
-  }
-
   #learn(record: LogRecord): PointLabel | undefined {
     const label = labelIn(record);
     if (label?.cause === undefined) return label;
     const { db: database, rp: retentionPolicy, cause } = label;
-    this.#looped.learn(cause, { database, retentionPolicy });
+    this.#looped.learn({ cause, count: label.count ?? Infinity }, { database, retentionPolicy });
     return label;
   }
 
@@ -220,30 +204,78 @@ export class PointLog {
    * As `append`. Returns how many points were left out: while an instance supports lines only,
    * those that lines cannot represent.
    */
-  async appendPoints({ points, cause, ...target }: LoggedPoints): Promise<number> {
-    const label = labelOf({ ...target, precision: 'ns', cause });
-    const bytesMax = this.#roomBeside(label);
+  async appendPoints({ points, ...target }: LoggedPoints): Promise<number> {
+    const label = labelOf({ ...target, precision: 'ns' });
+    const { pieces, leftCount } = this.#piecesOf(target, points, this.#roomBeside(label));
+    await this.#keep(label, pieces);
+    return leftCount;
+  }
+
+  #piecesOf(
+    target: Pick<PointBatch, 'database' | 'retentionPolicy'>,
+    points: readonly PointInput[],
+    bytesMax: number,
+  ): { readonly pieces: readonly CountedPiece[]; readonly leftCount: number } {
     if (this.#options.level() < POINTS_LEVEL) {
       const { body, count } = printedLines(points);
-      const pieces = count === 0 ? [] : cutLines(body, bytesMax);
-      await this.#keep(
-        label,
-        pieces.map((bytes) => ({ bytes, level: 1 })),
-      );
-      return points.length - count;
+      const bodies = count === 0 ? [] : cutLines(body, bytesMax);
+      // Where a body ends among the points is unknown, but for the last one.
+      const pieces = bodies.map((bytes, i) => {
+        const isLast = i === bodies.length - 1;
+        return { bytes, level: 1, count: isLast ? points.length : 0 };
+      });
+      return { pieces, leftCount: points.length - count };
     }
-    const pieces = encodePointsWithin(points, bytesMax);
-    const batch = pieces.length === 1 ? batchOfPoints(target, points) : undefined;
-    await this.#keep(
-      label,
-      pieces.map((bytes) => ({ bytes, level: POINTS_LEVEL, batch })),
-    );
-    return 0;
+    const bodies = encodePointsWithin(points, bytesMax);
+    const batch = bodies.length === 1 ? batchOfPoints(target, points) : undefined;
+    const pieces = bodies.map((body) => ({ ...body, level: POINTS_LEVEL, batch }));
+    return { pieces, leftCount: 0 };
   }
 
   /** Stores points that a loopback node has written, each once. */
   loop(looped: Looped): void {
     this.#looped.add(looped);
+  }
+
+  async #appendLooped({ points, ...target }: LoopedRecord, after: number): Promise<number> {
+    const label = labelOf({ ...target, precision: 'ns', now: this.#options.clock.now() });
+    const unit = points.at(-1)?.cause?.unit;
+    const longest = { cause: unit === undefined ? undefined : { unit, ...LAST }, ...LAST };
+    const inputs = points.map(({ point }) => point);
+    const { pieces } = this.#piecesOf(target, inputs, this.#roomBeside({ ...label, ...longest }));
+    let at = 0;
+    const placedPieces = pieces.map((piece): Piece => {
+      at += piece.count;
+      const { cause, count = 0 } = piece.count === 0 ? {} : (points[at - 1] ?? {});
+      return { ...piece, to: cause === undefined ? undefined : { cause, count } };
+    });
+    return (await this.#keep(label, placedPieces, after)) ?? after;
+  }
+
+  /** See `LoopedPoints`. Each record is read once. */
+  async #catchUpLooped(): Promise<number | undefined> {
+    const { log, clock, logger, signal } = this.#options;
+    const label = labelOf({ database: '', retentionPolicy: '', precision: 'ns', now: clock.now() });
+    const text = JSON.stringify({ id: randomUUID(), ...label } satisfies PointLabel);
+    while (!signal.aborted) {
+      try {
+        const options = { label: text, subject: LOOPED, signal };
+        const last = await log.append(new Uint8Array(), options);
+        this.#last = Math.max(this.#last, last);
+        const learned = this.#learned === undefined ? 0 : Math.max(this.#learned, this.#dispatched);
+        const first = Math.max((await log.ends()).first, learned + 1);
+        if (first < last)
+          for await (const record of log.read({ first, through: last, signal }))
+            this.#learn(record);
+        this.#learned = last;
+        return last;
+      } catch (error) {
+        if (signal.aborted) break;
+        logger('warn', 'failed to read looped-back points', { err: messageOf(error) });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+    return undefined;
   }
 
   /** Resolves when looped points are stored; `undefined` when they are. */
@@ -252,15 +284,16 @@ export class PointLog {
   }
 
   /** Bytes that a record has left beside this label. */
-  #roomBeside(label: Label): number {
+  #roomBeside(label: Omit<PointLabel, 'id'>): number {
     return this.#options.log.bytesMax - Buffer.byteLength(JSON.stringify(label));
   }
 
   /**
    * One record after another: each is a message, which nothing else can interrupt. What the log has
-   * is safe; tasks that keep up are awaited, so that the next request sees their results.
+   * is safe; tasks that keep up are awaited, so that the next request sees their results. With
+   * `after` they are looped ones behind that one. Returns the number of the last record.
    */
-  async #keep(label: Label, pieces: readonly Piece[]): Promise<void> {
+  async #keep(label: Label, pieces: readonly Piece[], after?: number): Promise<number | undefined> {
     const { log, clock, patienceMs } = this.#options;
     const own = this.#options.signal;
     const signal =
@@ -270,20 +303,20 @@ export class PointLog {
     if (longest > bytesMax)
       throw new InvalidRequest(`a point is too long: ${longest} bytes, at most ${bytesMax}`);
     const waiting: Waiting[] = [];
+    let last = after;
     try {
-      for (const [i, { bytes, level, batch }] of pieces.entries()) {
+      for (const { bytes, level, batch, to } of pieces) {
         const own = { id: randomUUID(), batch, taken: opening() };
         waiting.push(own);
         this.#waiting.set(own.id, own);
-        // Pieces before the last one may end within the points of a row, so only the last has the
-        // cause.
-        const cause = i === pieces.length - 1 ? label.cause : undefined;
-        const text = JSON.stringify({ id: own.id, ...label, cause } satisfies PointLabel);
-        const number = await log.append(bytes, { label: text, level, signal });
-        this.#last = Math.max(this.#last, number);
+        const text = JSON.stringify({ id: own.id, ...label, ...to } satisfies PointLabel);
+        const place = after === undefined ? {} : { subject: LOOPED, after: last };
+        last = await log.append(bytes, { label: text, level, signal, ...place });
+        this.#last = Math.max(this.#last, last);
       }
       if (this.#isGiving)
         await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));
+      return last;
     } catch (error) {
       if (!signal.aborted || own.aborted) throw error;
       throw new Unavailable('the coordinator of the cluster does not answer', { cause: error });
@@ -353,14 +386,23 @@ export class PointLog {
   }
 }
 
-type Label = Omit<PointLabel, 'id'>;
+type Label = Omit<PointLabel, 'id' | 'cause' | 'count'>;
+
+/** `count`: how many points it has; 0 when that is unknown. */
+type CountedPiece = Piece & { readonly count: number };
+
+/** Numbers as long as they can be. */
+const LAST = {
+  record: Number.MAX_SAFE_INTEGER,
+  row: Number.MAX_SAFE_INTEGER,
+  count: Number.MAX_SAFE_INTEGER,
+};
 
 function labelOf({
   database: db,
   retentionPolicy: rp,
   precision,
   now,
-  cause,
-}: Omit<LoggedWrite, 'body'> & Pick<LoggedPoints, 'cause'>): Label {
-  return { db, rp, precision, now: String(now), ...(cause === undefined ? {} : { cause }) };
+}: Omit<LoggedWrite, 'body'>): Label {
+  return { db, rp, precision, now: String(now) };
 }

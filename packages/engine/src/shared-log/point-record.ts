@@ -20,6 +20,8 @@ export type PointLabel = {
   readonly now: string;
   /** For points of loopback nodes: the last row that caused any of them. */
   readonly cause?: EventCause | undefined;
+  /** How many points of that cause the log has up to this record; all of them when absent. */
+  readonly count?: number | undefined;
 };
 
 /** Level of records of points (`point-body.ts`); records of lines have level 1. */

@@ -29,20 +29,13 @@ export type Expected = {
   readonly events: ReadonlyMap<string, readonly string[]>;
 };
 
-/** `late` are records that came when their writer led no more. */
-export async function expectedOf(
-  records: readonly LogRecord[],
-  late: ReadonlySet<LogRecord>,
-): Promise<Expected> {
+export async function expectedOf(records: readonly LogRecord[]): Promise<Expected> {
   const parser = new WriteParser();
-  const lateBatches = new Set<PointBatch>();
   const batches = records.flatMap((record) => {
     const label = labelIn(record);
     // Damaged; nobody is given it.
     if (label === undefined) return [];
-    const { batch } = readRecord(parser, record, { label, build: THIS_BUILD });
-    if (late.has(record)) lateBatches.add(batch);
-    return [batch];
+    return [readRecord(parser, record, { label, build: THIS_BUILD }).batch];
   });
   const looped = batches.filter(({ database }) => database === SOURCES.totals.database);
   const written = batches.filter(({ database }) => database === SOURCES.windows.database);
@@ -50,12 +43,10 @@ export async function expectedOf(
   await run('windows', written, {
     loopback: { write: (_db, _rp, points) => points.forEach((point) => add(windows, point)) },
   });
-  const inTime = new Map<string, string[]>();
-  for (const batch of looped) if (!lateBatches.has(batch)) addAll(inTime, batch);
-  // An append that is under way when the lease ends can come behind the same of the next leader; of
-  // these it does not count. One that is sent later is a fault.
   const inLog = new Map<string, string[]>();
-  for (const batch of looped) addAll(inLog, batch, lateBatches.has(batch) ? inTime : undefined);
+  for (const batch of looped)
+    for (const { tags, fields, time } of pointsOf(batch))
+      add(inLog, { tags: new Map(tags), fields: new Map(fields), time });
   const topics = new RememberingTopics();
   await run('levels', written, { alerts: topics });
   const events = new Map<string, string[]>();
@@ -118,25 +109,9 @@ type Windowed = {
   readonly time: bigint;
 };
 
-function add(windows: Map<string, string[]>, windowed: Windowed): void {
-  listOf(windows, windowed.tags.get('g') ?? '').push(textOf(windowed));
-}
-
-function textOf({ fields, time }: Windowed): string {
-  return `${time / 1_000_000n - BigInt(START_MS)} ms: ${String(fields.get('sum'))}`;
-}
-
-/** Leaves out what is elsewhere already. */
-function addAll(
-  windows: Map<string, string[]>,
-  batch: PointBatch,
-  elsewhere?: ReadonlyMap<string, readonly string[]>,
-): void {
-  for (const { tags, fields, time } of pointsOf(batch)) {
-    const windowed = { tags: new Map(tags), fields: new Map(fields), time };
-    const there = elsewhere?.get(windowed.tags.get('g') ?? '') ?? [];
-    if (!there.includes(textOf(windowed))) add(windows, windowed);
-  }
+function add(windows: Map<string, string[]>, { tags, fields, time }: Windowed): void {
+  const text = `${time / 1_000_000n - BigInt(START_MS)} ms: ${String(fields.get('sum'))}`;
+  listOf(windows, tags.get('g') ?? '').push(text);
 }
 
 function listOf(lists: Map<string, string[]>, key: string): string[] {

@@ -109,7 +109,6 @@ export class Instance implements WireEnd {
       delayMs,
       isAnswerLost,
       recordsAtOnce,
-      sending: () => this.#sending(),
     };
     const { signal } = this.#killed;
     const coordinator = new MemoryCoordinator({ server, network, clock, signal });
