@@ -28,75 +28,29 @@ export type BinaryOperator =
   | 'AND'
   | 'OR';
 
-export type Reference = {
-  readonly kind: 'reference';
-  readonly name: string;
-  readonly cast?: CastType | undefined;
-  readonly span: Span;
-};
-export type Call = {
-  readonly kind: 'call';
-  readonly name: string;
-  readonly arguments: readonly Expression[];
-  readonly span: Span;
-};
-export type Binary = {
-  readonly kind: 'binary';
-  readonly operator: BinaryOperator;
-  readonly left: Expression;
-  readonly right: Expression;
-  readonly span: Span;
-};
+/** A node of the tree, with the span of the text it was read from. */
+type Node<K extends string, T = unknown> = { readonly kind: K; readonly span: Span } & Readonly<T>;
+
+export type Reference = Node<'reference', { name: string; cast?: CastType | undefined }>;
+export type Call = Node<'call', { name: string; arguments: readonly Expression[] }>;
+export type Binary = Node<
+  'binary',
+  { operator: BinaryOperator; left: Expression; right: Expression }
+>;
 /** Parentheses are kept: column names and printed texts depend on them. */
-export type Paren = {
-  readonly kind: 'paren';
-  readonly expression: Expression;
-  readonly span: Span;
-};
+export type Paren = Node<'paren', { expression: Expression }>;
 /** `DISTINCT name`, which means the same as `distinct(name)`. */
-export type Distinct = { readonly kind: 'distinct'; readonly name: string; readonly span: Span };
-export type Wildcard = {
-  readonly kind: 'wildcard';
-  readonly only?: 'field' | 'tag' | undefined;
-  readonly span: Span;
-};
+export type Distinct = Node<'distinct', { name: string }>;
+export type Wildcard = Node<'wildcard', { only?: 'field' | 'tag' | undefined }>;
 /** RE2 text without the slashes, `\/` unescaped. Checked to compile. */
-export type RegexLiteral = {
-  readonly kind: 'regex';
-  readonly pattern: string;
-  readonly span: Span;
-};
-export type NumberLiteral = {
-  readonly kind: 'number';
-  readonly value: number;
-  readonly span: Span;
-};
-export type IntegerLiteral = {
-  readonly kind: 'integer';
-  readonly value: bigint;
-  readonly span: Span;
-};
-export type UnsignedLiteral = {
-  readonly kind: 'unsigned';
-  readonly value: bigint;
-  readonly span: Span;
-};
-export type StringLiteral = {
-  readonly kind: 'string';
-  readonly value: string;
-  readonly span: Span;
-};
-export type BooleanLiteral = {
-  readonly kind: 'boolean';
-  readonly value: boolean;
-  readonly span: Span;
-};
+export type RegexLiteral = Node<'regex', { pattern: string }>;
+export type NumberLiteral = Node<'number', { value: number }>;
+export type IntegerLiteral = Node<'integer', { value: bigint }>;
+export type UnsignedLiteral = Node<'unsigned', { value: bigint }>;
+export type StringLiteral = Node<'string', { value: string }>;
+export type BooleanLiteral = Node<'boolean', { value: boolean }>;
 /** Nanoseconds. */
-export type DurationLiteral = {
-  readonly kind: 'duration';
-  readonly nanos: bigint;
-  readonly span: Span;
-};
+export type DurationLiteral = Node<'duration', { nanos: bigint }>;
 
 export type Literal =
   | NumberLiteral
@@ -120,19 +74,16 @@ export type SelectField = {
  * `db.rp.name`, any leading part may be missing. `pattern` is set instead of `name` for a regular
  * expression.
  */
-export type MeasurementSource = {
-  readonly kind: 'measurement';
-  readonly database?: string | undefined;
-  readonly retentionPolicy?: string | undefined;
-  readonly name?: string | undefined;
-  readonly pattern?: string | undefined;
-  readonly span: Span;
-};
-export type SubquerySource = {
-  readonly kind: 'subquery';
-  readonly statement: SelectStatement;
-  readonly span: Span;
-};
+export type MeasurementSource = Node<
+  'measurement',
+  {
+    database?: string | undefined;
+    retentionPolicy?: string | undefined;
+    name?: string | undefined;
+    pattern?: string | undefined;
+  }
+>;
+export type SubquerySource = Node<'subquery', { statement: SelectStatement }>;
 export type Source = MeasurementSource | SubquerySource;
 
 /**
@@ -178,13 +129,10 @@ export type SelectStatement = {
   readonly span: Span;
 };
 
-export type ExplainStatement = {
-  readonly kind: 'explain';
-  readonly isAnalyze: boolean;
-  readonly isVerbose: boolean;
-  readonly statement: SelectStatement;
-  readonly span: Span;
-};
+export type ExplainStatement = Node<
+  'explain',
+  { isAnalyze: boolean; isVerbose: boolean; statement: SelectStatement }
+>;
 
 // ---------------------------------------------------------------------- SHOW
 
@@ -212,8 +160,6 @@ export type TagKeyFilter =
 export type MeasurementFilter =
   | { readonly kind: 'equal'; readonly name: string }
   | { readonly kind: 'match'; readonly pattern: string };
-
-type Node<K extends string, T = unknown> = { readonly kind: K; readonly span: Span } & Readonly<T>;
 
 export type ShowStatement =
   | Node<'show-databases'>
@@ -314,6 +260,9 @@ export type DefinitionStatement =
   | Node<'kill-query', { id: bigint; host?: string | undefined }>;
 
 export type Statement = SelectStatement | ExplainStatement | ShowStatement | DefinitionStatement;
+
+/** A statement before its place in the text is known. */
+export type Unplaced<S extends Statement> = S extends unknown ? Omit<S, 'span'> : never;
 
 /** A whole query text. Empty statements are left out. */
 export type Query = { readonly statements: readonly Statement[] };

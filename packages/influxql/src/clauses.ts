@@ -1,7 +1,7 @@
 // Clauses that several statements share: sources, WHERE, GROUP BY, ORDER BY, LIMIT and the like.
 // Each function returns undefined if its clause is absent.
 import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
-import type { Expression, MeasurementSource, SortOrder } from './ast.ts';
+import type { Expression, MeasurementSource, ShowClauses, SortOrder } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseExpressionAt, parseSegments } from './expression.ts';
 import type { Token } from './token.ts';
@@ -13,6 +13,22 @@ const MAX_DIGITS = 20;
 /** `ON database`. */
 export function onDatabase(cursor: Cursor): string | undefined {
   return cursor.skip('ON') ? cursor.identifier() : undefined;
+}
+
+/** `name ON database`. */
+export function nameOnDatabase(cursor: Cursor): {
+  readonly name: string;
+  readonly database: string;
+} {
+  const name = cursor.identifier();
+  cursor.expect('ON');
+  return { name, database: cursor.identifier() };
+}
+
+/** `ON database FROM a, b.c, /d/`. */
+export function scope(cursor: Cursor): Pick<ShowClauses, 'database' | 'sources'> {
+  const database = onDatabase(cursor);
+  return { database, sources: fromMeasurements(cursor) };
 }
 
 /** `FROM a, b.c, /d/`. */
@@ -100,8 +116,19 @@ function refuseSortField(cursor: Cursor): never {
   return cursor.fail(message, cursor.spanFrom(start), 'IQL_ORDER_BY');
 }
 
+/** `LIMIT 5 OFFSET 1`. */
+export function rowLimits(cursor: Cursor): Pick<ShowClauses, 'limit' | 'offset'> {
+  return { limit: optionalInteger(cursor, 'LIMIT'), offset: optionalInteger(cursor, 'OFFSET') };
+}
+
+/** `SLIMIT 5 SOFFSET 1`. */
+export function seriesLimits(cursor: Cursor): Pick<ShowClauses, 'seriesLimit' | 'seriesOffset'> {
+  const seriesLimit = optionalInteger(cursor, 'SLIMIT');
+  return { seriesLimit, seriesOffset: optionalInteger(cursor, 'SOFFSET') };
+}
+
 /** `LIMIT 5` and the like. */
-export function optionalInteger(
+function optionalInteger(
   cursor: Cursor,
   word: 'LIMIT' | 'OFFSET' | 'SLIMIT' | 'SOFFSET',
 ): bigint | undefined {

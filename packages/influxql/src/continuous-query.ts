@@ -1,6 +1,7 @@
 // CREATE CONTINUOUS QUERY: a SELECT … INTO that runs repeatedly, and its schedule.
 import { formatDuration } from '@tidemark/core';
-import type { DefinitionStatement, SelectStatement } from './ast.ts';
+import type { DefinitionStatement, SelectStatement, Unplaced } from './ast.ts';
+import { nameOnDatabase } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 import { selectStatement } from './select.ts';
 import { some } from './walk.ts';
@@ -8,10 +9,8 @@ import { some } from './walk.ts';
 type Resample = { readonly every?: bigint | undefined; readonly for?: bigint | undefined };
 
 /** Parses the rest of `CREATE CONTINUOUS QUERY …`. */
-export function continuousQuery(cursor: Cursor, start: number): DefinitionStatement {
-  const name = cursor.identifier();
-  cursor.expect('ON');
-  const database = cursor.identifier();
+export function continuousQuery(cursor: Cursor, start: number): Unplaced<DefinitionStatement> {
+  const named = nameOnDatabase(cursor);
   const resample = cursor.skip('RESAMPLE') ? resampleOptions(cursor) : {};
   cursor.expect('BEGIN');
   const statement = selectStatement(cursor, { mustHaveInto: true });
@@ -21,24 +20,18 @@ export function continuousQuery(cursor: Cursor, start: number): DefinitionStatem
     cursor.failExpected(expected, cursor.last());
   }
   cursor.expect('END');
-  const span = cursor.spanFrom(start);
   const longest = longer(interval.nanos ?? 0n, resample.every);
   if (resample.for !== undefined && resample.for !== 0n && longest > resample.for) {
     const required = `must be a minimum of ${formatDuration(longest)}, got ${formatDuration(resample.for)}`;
-    cursor.fail(
-      `FOR duration must be >= GROUP BY time duration: ${required}`,
-      span,
-      'IQL_RESAMPLE',
-    );
+    const message = `FOR duration must be >= GROUP BY time duration: ${required}`;
+    cursor.fail(message, cursor.spanFrom(start), 'IQL_RESAMPLE');
   }
   return {
     kind: 'create-continuous-query',
-    name,
-    database,
+    ...named,
     resampleEveryNanos: resample.every,
     resampleForNanos: resample.for,
     statement,
-    span,
   };
 }
 

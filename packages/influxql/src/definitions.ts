@@ -1,7 +1,7 @@
 // CREATE, ALTER, DROP, DELETE and KILL: databases, retention policies, continuous queries,
 // subscriptions, data.
-import type { DefinitionStatement, Expression, MeasurementSource } from './ast.ts';
-import { fromMeasurements, id, where } from './clauses.ts';
+import type { DefinitionStatement, Expression, MeasurementSource, Unplaced } from './ast.ts';
+import { fromMeasurements, id, nameOnDatabase, where } from './clauses.ts';
 import { continuousQuery } from './continuous-query.ts';
 import type { Cursor } from './cursor.ts';
 import { alterPolicyOptions, createPolicyOptions, databasePolicyOptions } from './policies.ts';
@@ -20,8 +20,7 @@ const DROP_WORDS = [
 ];
 
 /** Parses `CREATE …`. */
-export function createStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function createStatement(cursor: Cursor, start: number): Unplaced<DefinitionStatement> {
   cursor.expect('CREATE');
   const word = chooseWord(cursor, CREATE_WORDS);
   switch (word) {
@@ -29,60 +28,54 @@ export function createStatement(cursor: Cursor): DefinitionStatement {
       cursor.expect('QUERY');
       return continuousQuery(cursor, start);
     case 'DATABASE':
-      return createDatabase(cursor, start);
+      return createDatabase(cursor);
     case 'USER':
-      return createUser(cursor, start);
+      return createUser(cursor);
     case 'RETENTION': {
       cursor.expect('POLICY');
-      const name = cursor.identifier();
-      cursor.expect('ON');
-      const database = cursor.identifier();
+      const named = nameOnDatabase(cursor);
       const options = createPolicyOptions(cursor);
-      const span = cursor.spanFrom(start);
-      return { kind: 'create-retention-policy', name, database, options, span };
+      return { kind: 'create-retention-policy', ...named, options };
     }
     default:
-      return createSubscription(cursor, start);
+      return createSubscription(cursor);
   }
 }
 
 /** Parses `ALTER RETENTION POLICY …`. */
-export function alterStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function alterStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('ALTER', 'RETENTION', 'POLICY');
   // The default policy of some databases is called "default"; the bare word is accepted here.
   const name = cursor.skip('DEFAULT') ? 'default' : cursor.identifier();
   cursor.expect('ON');
   const database = cursor.identifier();
   const options = alterPolicyOptions(cursor);
-  const span = cursor.spanFrom(start);
-  return { kind: 'alter-retention-policy', name, database, options, span };
+  return { kind: 'alter-retention-policy', name, database, options };
 }
 
 /** Parses `DROP …`. */
-export function dropStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function dropStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('DROP');
   const word = chooseWord(cursor, DROP_WORDS);
   switch (word) {
     case 'CONTINUOUS': {
       cursor.expect('QUERY');
       const named = nameOnDatabase(cursor);
-      return { kind: 'drop-continuous-query', ...named, span: cursor.spanFrom(start) };
+      return { kind: 'drop-continuous-query', ...named };
     }
     case 'RETENTION': {
       cursor.expect('POLICY');
       const named = nameOnDatabase(cursor);
-      return { kind: 'drop-retention-policy', ...named, span: cursor.spanFrom(start) };
+      return { kind: 'drop-retention-policy', ...named };
     }
     case 'SERIES':
-      return { kind: 'drop-series', ...deletion(cursor), span: cursor.spanFrom(start) };
+      return { kind: 'drop-series', ...deletion(cursor) };
     case 'SHARD':
-      return { kind: 'drop-shard', id: id(cursor), span: cursor.spanFrom(start) };
+      return { kind: 'drop-shard', id: id(cursor) };
     case 'SUBSCRIPTION': {
       const name = cursor.identifier();
       const place = policyOfSubscription(cursor);
-      return { kind: 'drop-subscription', name, ...place, span: cursor.spanFrom(start) };
+      return { kind: 'drop-subscription', name, ...place };
     }
     default: {
       const name = cursor.identifier();
@@ -92,28 +85,26 @@ export function dropStatement(cursor: Cursor): DefinitionStatement {
           : word === 'MEASUREMENT'
             ? 'drop-measurement'
             : 'drop-user';
-      return { kind, name, span: cursor.spanFrom(start) };
+      return { kind, name };
     }
   }
 }
 
 /** Parses `DELETE …`. */
-export function deleteStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function deleteStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('DELETE');
-  return { kind: 'delete', ...deletion(cursor), span: cursor.spanFrom(start) };
+  return { kind: 'delete', ...deletion(cursor) };
 }
 
 /** Parses `KILL QUERY …`. */
-export function killStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function killStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('KILL', 'QUERY');
   const queryId = id(cursor);
   let host: string | undefined;
   if (cursor.skip('ON')) {
     host = cursor.peek().kind === 'string' ? cursor.string() : cursor.identifier();
   }
-  return { kind: 'kill-query', id: queryId, host, span: cursor.spanFrom(start) };
+  return { kind: 'kill-query', id: queryId, host };
 }
 
 function chooseWord(cursor: Cursor, words: readonly string[]): string {
@@ -121,22 +112,15 @@ function chooseWord(cursor: Cursor, words: readonly string[]): string {
   return cursor.next().fixed;
 }
 
-function nameOnDatabase(cursor: Cursor): { readonly name: string; readonly database: string } {
-  const name = cursor.identifier();
-  cursor.expect('ON');
-  return { name, database: cursor.identifier() };
-}
-
-function createDatabase(cursor: Cursor, start: number): DefinitionStatement {
+function createDatabase(cursor: Cursor): Unplaced<DefinitionStatement> {
   const name = cursor.identifier();
   const hasOptions = cursor.skip('WITH');
   const options = hasOptions ? databasePolicyOptions(cursor) : {};
   const policyName = hasOptions && cursor.skip('NAME') ? cursor.identifier() : undefined;
-  const span = cursor.spanFrom(start);
-  return { kind: 'create-database', name, hasOptions, options, policyName, span };
+  return { kind: 'create-database', name, hasOptions, options, policyName };
 }
 
-function createSubscription(cursor: Cursor, start: number): DefinitionStatement {
+function createSubscription(cursor: Cursor): Unplaced<DefinitionStatement> {
   const name = cursor.identifier();
   const place = policyOfSubscription(cursor);
   cursor.expect('DESTINATIONS');
@@ -144,8 +128,7 @@ function createSubscription(cursor: Cursor, start: number): DefinitionStatement 
   if (!cursor.skip('ALL') && !cursor.skip('ANY')) cursor.failExpected(['ALL', 'ANY']);
   const destinations = [cursor.string()];
   while (cursor.skip(',')) destinations.push(cursor.string());
-  const span = cursor.spanFrom(start);
-  return { kind: 'create-subscription', name, ...place, mode, destinations, span };
+  return { kind: 'create-subscription', name, ...place, mode, destinations };
 }
 
 /** `ON database.policy`. */

@@ -1,13 +1,14 @@
 // Expressions: operands and operators by precedence. Iterative where texts are long (chains of
 // operators), recursive and bounded where they are deep (parentheses, calls).
-import { MIN_INT64 } from '@tidemark/core';
+import { FIELD_TYPES } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
 import type { BinaryOperator, CastType, Expression } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { MAX_OPERATORS } from './limits.ts';
-import { integerLiteral } from './literal.ts';
+import { integerLiteral, negated } from './literal.ts';
 import { PRECEDENCE } from './precedence.ts';
+import { printExpression } from './print-expression.ts';
 import { formatIdentifier, quoteIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
 
@@ -222,26 +223,11 @@ function castType(cursor: Cursor): CastType {
       return token.fixed === 'FIELD' ? 'field' : 'tag';
     }
     if (token.kind === 'identifier') {
-      const type = token.text.toLowerCase();
-      switch (type) {
-        case 'float':
-        case 'integer':
-        case 'unsigned':
-        case 'string':
-        case 'boolean':
-          cursor.next();
-          return type;
-        default:
-          cursor.failExpected([
-            'float',
-            'integer',
-            'unsigned',
-            'string',
-            'boolean',
-            'field',
-            'tag',
-          ]);
-      }
+      const word = token.text.toLowerCase();
+      const type = FIELD_TYPES.find((each) => each === word);
+      if (type === undefined) cursor.failExpected([...FIELD_TYPES, 'field', 'tag']);
+      cursor.next();
+      return type;
     }
   }
   const types = ['float', 'integer', 'string', 'boolean', 'field', 'tag'];
@@ -304,42 +290,21 @@ function signed(cursor: Cursor): Operand {
   const span = cursor.spanFrom(sign.start);
   switch (expression.kind) {
     case 'number':
-      return leaf({
-        ...expression,
-        value: isNegative ? -expression.value : expression.value,
-        span,
-      });
     case 'integer':
-      return leaf({
-        ...expression,
-        value: isNegative ? -expression.value : expression.value,
-        span,
-      });
-    case 'duration':
-      return leaf({
-        ...expression,
-        nanos: isNegative ? -expression.nanos : expression.nanos,
-        span,
-      });
     case 'unsigned':
-      if (!isNegative) return leaf({ ...expression, span });
-      if (expression.value === -MIN_INT64) {
-        return leaf({ kind: 'integer', value: MIN_INT64, span });
-      }
-      return cursor.fail(`constant -${expression.value} underflows int64`, span, 'IQL_INTEGER');
-    default: {
-      const factor: Expression = {
-        kind: 'integer',
-        value: isNegative ? -1n : 1n,
-        span: spanOf(sign),
-      };
-      const product: Expression = {
-        kind: 'binary',
-        operator: '*',
-        left: factor,
-        right: expression,
+    case 'duration': {
+      const literal = isNegative ? negated(expression) : expression;
+      if (literal !== undefined) return leaf({ ...literal, span });
+      return cursor.fail(
+        `constant -${printExpression(expression)} underflows int64`,
         span,
-      };
+        'IQL_INTEGER',
+      );
+    }
+    default: {
+      const value = isNegative ? -1n : 1n;
+      const left: Expression = { kind: 'integer', value, span: spanOf(sign) };
+      const product: Expression = { kind: 'binary', operator: '*', left, right: expression, span };
       return checkHeight(cursor, product, operand.height + 1);
     }
   }

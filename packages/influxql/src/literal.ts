@@ -1,5 +1,5 @@
 // Literals of tokens. For other tokens the parser reports the error.
-import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
+import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
 import type { IntegerLiteral, Literal, UnsignedLiteral } from './ast.ts';
@@ -47,6 +47,10 @@ export function negated(literal: Literal): Literal | undefined {
     case 'number':
     case 'integer':
       return { ...literal, value: -literal.value } as Literal;
+    case 'unsigned':
+      // The smallest integer has no positive counterpart.
+      if (literal.value !== -MIN_INT64) return undefined;
+      return { ...literal, kind: 'integer', value: MIN_INT64 };
     case 'duration':
       return { ...literal, nanos: -literal.nanos };
     default:

@@ -84,6 +84,7 @@ test.each([
     ["SELECT a FROM m WHERE time > 'no time'"],
   ],
   [['SELECT a FROM m WHERE time > 1700000000s'], ['SELECT a FROM m WHERE time > 1h30m']],
+  [['SELECT a FROM m WHERE b > -9223372036854775808'], ['SELECT a FROM m WHERE b > -5']],
   [['SELECT a FROM m WHERE b > 90 AND c < 0.5'], ['SELECT a FROM m WHERE b > 7 AND c < 1.25']],
   [
     ['SELECT a FROM m WHERE b > -5 AND c = +3 AND d < b - 4'],
@@ -144,7 +145,6 @@ test.each([
     'SELECT a FROM m WHERE b > 9223372036854775807',
     'SELECT a FROM m WHERE b > 9223372036854775808',
   ],
-  ['SELECT a FROM m WHERE b > -9223372036854775808', 'SELECT a FROM m WHERE b > -5'],
 ])('what is no parameter has to be the same: %s', (one, other) => {
   expect(ofOneShape([one, other])).toBe(false);
 });

@@ -2,7 +2,7 @@
 // it throw.
 import type { Diagnostic } from '@tidemark/core';
 
-import type { Expression, Query, Statement } from './ast.ts';
+import type { Expression, Query, Statement, Unplaced } from './ast.ts';
 import { Cursor, ParseFailure } from './cursor.ts';
 import {
   alterStatement,
@@ -61,10 +61,8 @@ export type ParseExpressionResult = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-const STATEMENTS: ReadonlyMap<string, (cursor: Cursor) => Statement> = new Map<
-  string,
-  (cursor: Cursor) => Statement
->([
+type StatementParser = (cursor: Cursor, start: number) => Unplaced<Statement>;
+const STATEMENTS: ReadonlyMap<string, StatementParser> = new Map<string, StatementParser>([
   ['SELECT', (cursor) => selectStatement(cursor)],
   ['DELETE', deleteStatement],
   ['SHOW', showStatement],
@@ -126,8 +124,9 @@ function nextStatement(cursor: Cursor): Statement | undefined {
 }
 
 function parseStatement(cursor: Cursor): Statement {
-  const parse = STATEMENTS.get(cursor.peek().fixed);
-  return parse === undefined ? cursor.failExpected([...STATEMENTS.keys()]) : parse(cursor);
+  const { fixed, start } = cursor.peek();
+  const parse = STATEMENTS.get(fixed) ?? cursor.failExpected([...STATEMENTS.keys()]);
+  return { ...parse(cursor, start), span: cursor.spanFrom(start) };
 }
 
 type Attempt<T> = { readonly value?: T; readonly diagnostic?: Diagnostic };

@@ -60,11 +60,7 @@ function printSelect(statement: SelectStatement): string {
     condition(statement.condition),
     groupBy(statement.dimensions),
     fill(statement),
-    orderBy(statement.orderBy),
-    count('LIMIT', statement.limit),
-    count('OFFSET', statement.offset),
-    count('SLIMIT', statement.seriesLimit),
-    count('SOFFSET', statement.seriesOffset),
+    orderAndLimits(statement),
     statement.timeZone !== undefined && `TZ(${quoteString(statement.timeZone)})`,
   ]);
 }
@@ -112,43 +108,29 @@ function fill(statement: SelectStatement): string | undefined {
 // ---------------------------------------------------------------------- SHOW
 
 function printShow(statement: ShowStatement): string {
+  const title = titleOf(statement);
   switch (statement.kind) {
     case 'show-databases':
-      return 'SHOW DATABASES';
     case 'show-continuous-queries':
-      return 'SHOW CONTINUOUS QUERIES';
     case 'show-queries':
-      return 'SHOW QUERIES';
     case 'show-shards':
-      return 'SHOW SHARDS';
     case 'show-shard-groups':
-      return 'SHOW SHARD GROUPS';
     case 'show-subscriptions':
-      return 'SHOW SUBSCRIPTIONS';
     case 'show-users':
-      return 'SHOW USERS';
+      return title;
     case 'show-diagnostics':
-    case 'show-stats': {
-      const word = statement.kind === 'show-stats' ? 'STATS' : 'DIAGNOSTICS';
-      const { module } = statement;
-      return join([`SHOW ${word}`, module !== undefined && `FOR ${quoteString(module)}`]);
-    }
+    case 'show-stats':
+      return join([
+        title,
+        statement.module !== undefined && `FOR ${quoteString(statement.module)}`,
+      ]);
     case 'show-grants':
-      return `SHOW GRANTS FOR ${formatIdentifier(statement.user)}`;
+      return `${title} FOR ${formatIdentifier(statement.user)}`;
     case 'show-retention-policies':
-      return join(['SHOW RETENTION POLICIES', on(statement.database)]);
-    default:
-      return printSchemaShow(statement);
-  }
-}
-
-type SchemaShow = Extract<ShowStatement, ShowClauses>;
-
-function printSchemaShow(statement: SchemaShow): string {
-  switch (statement.kind) {
+      return join([title, on(statement.database)]);
     case 'show-measurements':
       return join([
-        'SHOW MEASUREMENTS',
+        title,
         measurementsScope(statement),
         statement.with &&
           (statement.with.kind === 'equal'
@@ -157,21 +139,14 @@ function printSchemaShow(statement: SchemaShow): string {
         clauses(statement),
       ]);
     case 'show-field-keys':
-      return join(['SHOW FIELD KEYS', scope(statement), clauses(statement)]);
     case 'show-series':
-      return join(['SHOW SERIES', scope(statement), clauses(statement)]);
     case 'show-tag-keys':
-      return join(['SHOW TAG KEYS', scope(statement), clauses(statement)]);
+      return join([title, scope(statement), clauses(statement)]);
     case 'show-tag-values':
-      return join([
-        'SHOW TAG VALUES',
-        scope(statement),
-        withKey(statement.keys),
-        clauses(statement),
-      ]);
+      return join([title, scope(statement), withKey(statement.keys), clauses(statement)]);
     case 'show-cardinality':
       return join([
-        `SHOW ${statement.of.replace('-', ' ').toUpperCase()}`,
+        `SHOW ${wordsOf(statement.of)}`,
         statement.isExact && 'EXACT',
         'CARDINALITY',
         scope(statement),
@@ -198,14 +173,16 @@ function measurementsScope(
   return policy === undefined ? `ON ${name}` : `ON ${name}.${policy}`;
 }
 
-function scope(statement: ShowClauses): string {
-  const { database, sources } = statement;
+function scope({ database, sources }: ShowClauses): string {
   return join([on(database), from(sources)]);
 }
 
 function clauses(statement: ShowClauses): string {
+  return join([condition(statement.condition), orderAndLimits(statement)]);
+}
+
+function orderAndLimits(statement: Omit<ShowClauses, 'sources'>): string {
   return join([
-    condition(statement.condition),
     orderBy(statement.orderBy),
     count('LIMIT', statement.limit),
     count('OFFSET', statement.offset),
@@ -237,92 +214,55 @@ function printDefinition(
   statement: Exclude<DefinitionStatement, UserStatement>,
   printOptions: PrintOptions,
 ): string {
+  const title = titleOf(statement);
   switch (statement.kind) {
     case 'create-database':
       return join([
-        `CREATE DATABASE ${formatIdentifier(statement.name)}`,
+        `${title} ${formatIdentifier(statement.name)}`,
         statement.hasOptions && 'WITH',
         policyOptions(statement.options),
         statement.policyName !== undefined && `NAME ${formatIdentifier(statement.policyName)}`,
       ]);
     case 'create-retention-policy':
-      return join([
-        `CREATE RETENTION POLICY ${nameOn(statement)}`,
-        policyOptions(statement.options),
-      ]);
     case 'alter-retention-policy':
-      return join([
-        `ALTER RETENTION POLICY ${nameOn(statement)}`,
-        policyOptions(statement.options),
-      ]);
+      return join([`${title} ${nameOn(statement)}`, policyOptions(statement.options)]);
     case 'drop-retention-policy':
-      return `DROP RETENTION POLICY ${nameOn(statement)}`;
     case 'drop-continuous-query':
-      return `DROP CONTINUOUS QUERY ${nameOn(statement)}`;
-    case 'create-continuous-query':
-      return join([
-        `CREATE CONTINUOUS QUERY ${nameOn(statement)}`,
-        resample(statement),
-        `BEGIN ${printSelect(statement.statement)} END`,
-      ]);
+      return `${title} ${nameOn(statement)}`;
+    case 'create-continuous-query': {
+      const body = `BEGIN ${printSelect(statement.statement)} END`;
+      return join([`${title} ${nameOn(statement)}`, resample(statement), body]);
+    }
     case 'create-subscription': {
-      const destinations = statement.destinations
-        .map((url) =>
-          quoteString(printOptions.redactPasswords === true ? hideUrlPassword(url) : url),
-        )
-        .join(', ');
-      return `CREATE SUBSCRIPTION ${nameOnPolicy(statement)} DESTINATIONS ${statement.mode} ${destinations}`;
+      const shown = printOptions.redactPasswords === true ? hideUrlPassword : String;
+      const destinations = statement.destinations.map((url) => quoteString(shown(url))).join(', ');
+      return `${title} ${nameOnPolicy(statement)} DESTINATIONS ${statement.mode} ${destinations}`;
     }
     case 'drop-subscription':
-      return `DROP SUBSCRIPTION ${nameOnPolicy(statement)}`;
+      return `${title} ${nameOnPolicy(statement)}`;
     case 'grant':
     case 'revoke': {
       const { kind, privilege, database, user } = statement;
       const right = privilege === 'ALL' ? 'ALL PRIVILEGES' : privilege;
-      const [verb, word] = kind === 'grant' ? ['GRANT', 'TO'] : ['REVOKE', 'FROM'];
-      return `${verb} ${right} ON ${formatIdentifier(database)} ${word} ${formatIdentifier(user)}`;
+      const word = kind === 'grant' ? 'TO' : 'FROM';
+      return `${title} ${right} ON ${formatIdentifier(database)} ${word} ${formatIdentifier(user)}`;
     }
     case 'grant-admin':
       return `GRANT ALL PRIVILEGES TO ${formatIdentifier(statement.user)}`;
     case 'revoke-admin':
       return `REVOKE ALL PRIVILEGES FROM ${formatIdentifier(statement.user)}`;
     case 'drop-series':
-      return join(['DROP SERIES', from(statement.sources), condition(statement.condition)]);
     case 'delete':
-      return join(['DELETE', from(statement.sources), condition(statement.condition)]);
-    default:
-      return printDropOrKill(statement);
-  }
-}
-
-function printDropOrKill(
-  statement: Extract<
-    DefinitionStatement,
-    {
-      readonly kind:
-        | 'drop-database'
-        | 'drop-user'
-        | 'drop-measurement'
-        | 'drop-shard'
-        | 'kill-query';
-    }
-  >,
-): string {
-  switch (statement.kind) {
+      return join([title, from(statement.sources), condition(statement.condition)]);
     case 'drop-database':
-      return `DROP DATABASE ${formatIdentifier(statement.name)}`;
     case 'drop-user':
-      return `DROP USER ${formatIdentifier(statement.name)}`;
     case 'drop-measurement':
-      return `DROP MEASUREMENT ${formatIdentifier(statement.name)}`;
+      return `${title} ${formatIdentifier(statement.name)}`;
     case 'drop-shard':
-      return `DROP SHARD ${statement.id}`;
+      return `${title} ${statement.id}`;
     case 'kill-query': {
-      const { host } = statement;
-      return join([
-        `KILL QUERY ${statement.id}`,
-        host !== undefined && `ON ${formatIdentifier(host)}`,
-      ]);
+      const { id, host } = statement;
+      return join([`${title} ${id}`, host !== undefined && `ON ${formatIdentifier(host)}`]);
     }
     default:
       return unreachable(statement);
@@ -375,6 +315,16 @@ function resample(
 
 // ------------------------------------------------------------ common clauses
 
+/** The words that a statement begins with are those of its kind. */
+function titleOf({ kind }: Statement): string {
+  return wordsOf(kind);
+}
+
+/** `tag-key` as `TAG KEY`. */
+function wordsOf(name: string): string {
+  return name.replaceAll('-', ' ').toUpperCase();
+}
+
 type Part = string | false | undefined;
 
 /** The parts that exist, with one blank between them. */
@@ -390,11 +340,9 @@ function nameOn(statement: { readonly name: string; readonly database: string })
   return `${formatIdentifier(statement.name)} ON ${formatIdentifier(statement.database)}`;
 }
 
-function nameOnPolicy(statement: {
-  readonly name: string;
-  readonly database: string;
-  readonly retentionPolicy: string;
-}): string {
+function nameOnPolicy(
+  statement: Extract<DefinitionStatement, { readonly retentionPolicy: string }>,
+): string {
   return `${nameOn(statement)}.${formatIdentifier(statement.retentionPolicy)}`;
 }
 

@@ -8,32 +8,22 @@ import type {
   SelectField,
   SelectStatement,
   Source,
+  Unplaced,
 } from './ast.ts';
 import {
   emptyToUndefined,
   groupBy,
   measurement,
-  optionalInteger,
   orderBy,
+  rowLimits,
+  seriesLimits,
   where,
 } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 import { parseExpressionAt, parseSegments } from './expression.ts';
+import { PRECEDENCE } from './precedence.ts';
 import { printExpression } from './print-expression.ts';
 import { children } from './walk.ts';
-
-const CONDITION_OPERATORS: ReadonlySet<BinaryOperator> = new Set<BinaryOperator>([
-  '=',
-  '!=',
-  '<',
-  '<=',
-  '>',
-  '>=',
-  '=~',
-  '!~',
-  'AND',
-  'OR',
-]);
 
 /** Parses `SELECT …`, whose first word is next. */
 export function selectStatement(
@@ -47,42 +37,30 @@ export function selectStatement(
   const into = cursor.skip('INTO') ? intoTarget(cursor) : undefined;
   cursor.expect('FROM');
   const sources = selectSources(cursor);
-  const condition = where(cursor);
-  const dimensions = groupBy(cursor);
-  const fill = fillOption(cursor);
-  const order = orderBy(cursor);
-  const limit = optionalInteger(cursor, 'LIMIT');
-  const offset = optionalInteger(cursor, 'OFFSET');
-  const seriesLimit = optionalInteger(cursor, 'SLIMIT');
-  const seriesOffset = optionalInteger(cursor, 'SOFFSET');
-  const timeZone = timeZoneOption(cursor);
-  return {
+  const select = {
     kind: 'select',
     fields,
     into,
     sources,
-    condition,
-    dimensions,
-    fill,
-    orderBy: order,
-    limit,
-    offset,
-    seriesLimit,
-    seriesOffset,
-    timeZone,
-    span: cursor.spanFrom(start),
-  };
+    condition: where(cursor),
+    dimensions: groupBy(cursor),
+    fill: fillOption(cursor),
+    orderBy: orderBy(cursor),
+    ...rowLimits(cursor),
+    ...seriesLimits(cursor),
+    timeZone: timeZoneOption(cursor),
+  } as const;
+  return { ...select, span: cursor.spanFrom(start) };
 }
 
 /** Parses `EXPLAIN [ANALYZE] [VERBOSE] SELECT …`. VERBOSE is not reserved. */
-export function explainStatement(cursor: Cursor): ExplainStatement {
-  const { start } = cursor.peek();
+export function explainStatement(cursor: Cursor): Unplaced<ExplainStatement> {
   cursor.expect('EXPLAIN');
   const isAnalyze = cursor.skip('ANALYZE');
   const isVerbose = cursor.atSoftWord('VERBOSE');
   if (isVerbose) cursor.next();
   const statement = selectStatement(cursor);
-  return { kind: 'explain', isAnalyze, isVerbose, statement, span: cursor.spanFrom(start) };
+  return { kind: 'explain', isAnalyze, isVerbose, statement };
 }
 
 function selectFields(cursor: Cursor): readonly SelectField[] {
@@ -119,11 +97,16 @@ function fieldExpression(cursor: Cursor): Expression {
  * name.
  */
 function conditionOperatorIn(expression: Expression): BinaryOperator | undefined {
-  if (expression.kind === 'binary' && CONDITION_OPERATORS.has(expression.operator)) {
+  if (expression.kind === 'binary' && isForConditions(expression.operator)) {
     return expression.operator;
   }
   const found = children(expression).map(conditionOperatorIn);
   return found.findLast((operator) => operator !== undefined);
+}
+
+/** Comparisons bind least, but for AND and OR. */
+function isForConditions(operator: BinaryOperator): boolean {
+  return PRECEDENCE[operator] <= PRECEDENCE['='];
 }
 
 function intoTarget(cursor: Cursor): IntoTarget {

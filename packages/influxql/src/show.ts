@@ -1,12 +1,19 @@
 // SHOW statements.
-import type { MeasurementFilter, ShowClauses, ShowStatement, TagKeyFilter } from './ast.ts';
+import type {
+  MeasurementFilter,
+  ShowClauses,
+  ShowStatement,
+  TagKeyFilter,
+  Unplaced,
+} from './ast.ts';
 import {
-  fromMeasurements,
   groupBy,
   measurement,
   onDatabase,
-  optionalInteger,
   orderBy,
+  rowLimits,
+  scope,
+  seriesLimits,
   where,
 } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
@@ -30,67 +37,66 @@ const SHOW_WORDS = [
   'USERS',
 ];
 
-type CardinalityOf = 'series' | 'measurement' | 'tag-key' | 'field-key';
+type CardinalityOf = Extract<ShowStatement, { kind: 'show-cardinality' }>['of'];
 
 /** Parses `SHOW …`, whose first word is next. */
-export function showStatement(cursor: Cursor): ShowStatement {
-  const { start } = cursor.peek();
+export function showStatement(cursor: Cursor): Unplaced<ShowStatement> {
   cursor.expect('SHOW');
   const word = cursor.peek().fixed;
   if (!SHOW_WORDS.includes(word)) cursor.failExpected(SHOW_WORDS);
   cursor.next();
   switch (word) {
     case 'FIELD':
-      return fieldStatement(cursor, start);
+      return fieldStatement(cursor);
     case 'MEASUREMENT':
-      return cardinality(cursor, start, 'measurement');
+      return cardinality(cursor, 'measurement');
     case 'MEASUREMENTS':
-      return measurementsStatement(cursor, start);
+      return measurementsStatement(cursor);
     case 'SERIES':
-      return seriesStatement(cursor, start);
+      return seriesStatement(cursor);
     case 'TAG':
-      return tagStatement(cursor, start);
+      return tagStatement(cursor);
     default:
-      return administrativeStatement(cursor, start, word);
+      return administrativeStatement(cursor, word);
   }
 }
 
-function administrativeStatement(cursor: Cursor, start: number, word: string): ShowStatement {
+function administrativeStatement(cursor: Cursor, word: string): Unplaced<ShowStatement> {
   switch (word) {
     case 'CONTINUOUS':
       cursor.expect('QUERIES');
-      return { kind: 'show-continuous-queries', span: cursor.spanFrom(start) };
+      return { kind: 'show-continuous-queries' };
     case 'DATABASES':
-      return { kind: 'show-databases', span: cursor.spanFrom(start) };
+      return { kind: 'show-databases' };
     case 'DIAGNOSTICS': {
       const module = forModule(cursor);
-      return { kind: 'show-diagnostics', module, span: cursor.spanFrom(start) };
+      return { kind: 'show-diagnostics', module };
     }
     case 'GRANTS': {
       cursor.expect('FOR');
       const user = cursor.identifier();
-      return { kind: 'show-grants', user, span: cursor.spanFrom(start) };
+      return { kind: 'show-grants', user };
     }
     case 'QUERIES':
-      return { kind: 'show-queries', span: cursor.spanFrom(start) };
+      return { kind: 'show-queries' };
     case 'RETENTION': {
       cursor.expect('POLICIES');
       const database = onDatabase(cursor);
-      return { kind: 'show-retention-policies', database, span: cursor.spanFrom(start) };
+      return { kind: 'show-retention-policies', database };
     }
     case 'SHARD':
       cursor.expect('GROUPS');
-      return { kind: 'show-shard-groups', span: cursor.spanFrom(start) };
+      return { kind: 'show-shard-groups' };
     case 'SHARDS':
-      return { kind: 'show-shards', span: cursor.spanFrom(start) };
+      return { kind: 'show-shards' };
     case 'STATS': {
       const module = forModule(cursor);
-      return { kind: 'show-stats', module, span: cursor.spanFrom(start) };
+      return { kind: 'show-stats', module };
     }
     case 'SUBSCRIPTIONS':
-      return { kind: 'show-subscriptions', span: cursor.spanFrom(start) };
+      return { kind: 'show-subscriptions' };
     default:
-      return { kind: 'show-users', span: cursor.spanFrom(start) };
+      return { kind: 'show-users' };
   }
 }
 
@@ -98,36 +104,21 @@ function forModule(cursor: Cursor): string | undefined {
   return cursor.skip('FOR') ? cursor.string() : undefined;
 }
 
-function fieldStatement(cursor: Cursor, start: number): ShowStatement {
-  if (cursor.skip('KEY')) return cardinality(cursor, start, 'field-key');
+function fieldStatement(cursor: Cursor): Unplaced<ShowStatement> {
+  if (cursor.skip('KEY')) return cardinality(cursor, 'field-key');
   if (!cursor.skip('KEYS')) cursor.failExpected(['KEY', 'KEYS']);
-  const database = onDatabase(cursor);
-  const sources = fromMeasurements(cursor);
-  const order = orderBy(cursor);
-  const limit = optionalInteger(cursor, 'LIMIT');
-  const offset = optionalInteger(cursor, 'OFFSET');
-  return {
-    kind: 'show-field-keys',
-    database,
-    sources,
-    orderBy: order,
-    limit,
-    offset,
-    span: cursor.spanFrom(start),
-  };
+  return { kind: 'show-field-keys', ...scope(cursor), ...orderAndLimits(cursor) };
 }
 
-function measurementsStatement(cursor: Cursor, start: number): ShowStatement {
-  const scope = measurementsScope(cursor);
+function measurementsStatement(cursor: Cursor): Unplaced<ShowStatement> {
+  const data = measurementsScope(cursor);
   const filter = cursor.skip('WITH') ? measurementFilter(cursor) : undefined;
-  const clauses = conditionClauses(cursor);
   return {
     kind: 'show-measurements',
-    ...scope,
+    ...data,
     sources: [],
     with: filter,
-    ...clauses,
-    span: cursor.spanFrom(start),
+    ...conditionClauses(cursor),
   };
 }
 
@@ -164,74 +155,43 @@ function measurementFilter(cursor: Cursor): MeasurementFilter {
 
 /** `WHERE … ORDER BY … LIMIT … OFFSET …`. */
 function conditionClauses(cursor: Cursor): Omit<ShowClauses, 'sources'> {
-  const condition = where(cursor);
-  const order = orderBy(cursor);
-  const limit = optionalInteger(cursor, 'LIMIT');
-  const offset = optionalInteger(cursor, 'OFFSET');
-  return { condition, orderBy: order, limit, offset };
+  return { condition: where(cursor), ...orderAndLimits(cursor) };
 }
 
-function seriesStatement(cursor: Cursor, start: number): ShowStatement {
+/** `ORDER BY … LIMIT … OFFSET …`. */
+function orderAndLimits(cursor: Cursor): Pick<ShowClauses, 'orderBy' | 'limit' | 'offset'> {
+  return { orderBy: orderBy(cursor), ...rowLimits(cursor) };
+}
+
+function seriesStatement(cursor: Cursor): Unplaced<ShowStatement> {
   // EXACT without CARDINALITY is accepted and means nothing.
   const isExact = cursor.skip('EXACT');
-  if (cursor.at('CARDINALITY')) return cardinalityOf(cursor, start, { of: 'series', isExact });
-  const database = onDatabase(cursor);
-  const sources = fromMeasurements(cursor);
-  const clauses = conditionClauses(cursor);
-  return { kind: 'show-series', database, sources, ...clauses, span: cursor.spanFrom(start) };
+  if (cursor.at('CARDINALITY')) return cardinalityOf(cursor, { of: 'series', isExact });
+  return { kind: 'show-series', ...scope(cursor), ...conditionClauses(cursor) };
 }
 
-function tagStatement(cursor: Cursor, start: number): ShowStatement {
-  if (cursor.skip('KEY')) return cardinality(cursor, start, 'tag-key');
-  if (cursor.skip('VALUES')) return tagValuesStatement(cursor, start);
+function tagStatement(cursor: Cursor): Unplaced<ShowStatement> {
+  if (cursor.skip('KEY')) return cardinality(cursor, 'tag-key');
+  if (cursor.skip('VALUES')) return tagValuesStatement(cursor);
   if (!cursor.skip('KEYS')) cursor.failExpected(['KEY', 'KEYS', 'VALUES']);
-  const database = onDatabase(cursor);
-  const sources = fromMeasurements(cursor);
-  const clauses = conditionClauses(cursor);
-  const seriesLimit = optionalInteger(cursor, 'SLIMIT');
-  const seriesOffset = optionalInteger(cursor, 'SOFFSET');
   return {
     kind: 'show-tag-keys',
-    database,
-    sources,
-    ...clauses,
-    seriesLimit,
-    seriesOffset,
-    span: cursor.spanFrom(start),
+    ...scope(cursor),
+    ...conditionClauses(cursor),
+    ...seriesLimits(cursor),
   };
 }
 
-function tagValuesStatement(cursor: Cursor, start: number): ShowStatement {
+function tagValuesStatement(cursor: Cursor): Unplaced<ShowStatement> {
   const isExact = cursor.skip('EXACT');
-  if (isExact || cursor.at('CARDINALITY')) return tagValuesCardinality(cursor, start, isExact);
-  const database = onDatabase(cursor);
-  const sources = fromMeasurements(cursor);
-  const keys = tagKeyFilter(cursor);
-  const clauses = conditionClauses(cursor);
+  if (isExact || cursor.at('CARDINALITY')) {
+    return cardinalityOf(cursor, { of: 'tag-values', isExact });
+  }
   return {
     kind: 'show-tag-values',
-    database,
-    sources,
-    keys,
-    ...clauses,
-    span: cursor.spanFrom(start),
-  };
-}
-
-function tagValuesCardinality(cursor: Cursor, start: number, isExact: boolean): ShowStatement {
-  cursor.expect('CARDINALITY');
-  const database = onDatabase(cursor);
-  const sources = fromMeasurements(cursor);
-  const keys = tagKeyFilter(cursor);
-  return {
-    kind: 'show-cardinality',
-    of: 'tag-values',
-    isExact,
-    database,
-    sources,
-    keys,
-    ...cardinalityClauses(cursor),
-    span: cursor.spanFrom(start),
+    ...scope(cursor),
+    keys: tagKeyFilter(cursor),
+    ...conditionClauses(cursor),
   };
 }
 
@@ -263,40 +223,24 @@ function tagKeyFilter(cursor: Cursor): TagKeyFilter {
   }
 }
 
-function cardinality(cursor: Cursor, start: number, of: CardinalityOf): ShowStatement {
+function cardinality(cursor: Cursor, of: CardinalityOf): Unplaced<ShowStatement> {
   const isExact = cursor.skip('EXACT');
   if (!isExact && !cursor.at('CARDINALITY')) cursor.failExpected(['EXACT', 'CARDINALITY']);
-  return cardinalityOf(cursor, start, { of, isExact });
+  return cardinalityOf(cursor, { of, isExact });
 }
 
 function cardinalityOf(
   cursor: Cursor,
-  start: number,
   what: { readonly of: CardinalityOf; readonly isExact: boolean },
-): ShowStatement {
+): Unplaced<ShowStatement> {
   cursor.expect('CARDINALITY');
-  const database = onDatabase(cursor);
-  const sources = fromMeasurements(cursor);
-  const clauses = cardinalityClauses(cursor);
   return {
     kind: 'show-cardinality',
     ...what,
-    database,
-    sources,
-    ...clauses,
-    span: cursor.spanFrom(start),
+    ...scope(cursor),
+    keys: what.of === 'tag-values' ? tagKeyFilter(cursor) : undefined,
+    condition: where(cursor),
+    dimensions: groupBy(cursor),
+    ...rowLimits(cursor),
   };
-}
-
-function cardinalityClauses(cursor: Cursor): {
-  readonly condition: ShowClauses['condition'];
-  readonly dimensions: ReturnType<typeof groupBy>;
-  readonly limit: bigint | undefined;
-  readonly offset: bigint | undefined;
-} {
-  const condition = where(cursor);
-  const dimensions = groupBy(cursor);
-  const limit = optionalInteger(cursor, 'LIMIT');
-  const offset = optionalInteger(cursor, 'OFFSET');
-  return { condition, dimensions, limit, offset };
 }

@@ -1,47 +1,42 @@
 // Users, passwords and privileges.
-import type { DefinitionStatement, Privilege } from './ast.ts';
+import type { DefinitionStatement, Privilege, Unplaced } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 
 /** Parses the rest of `CREATE USER …`. */
-export function createUser(cursor: Cursor, start: number): DefinitionStatement {
+export function createUser(cursor: Cursor): Unplaced<DefinitionStatement> {
   const name = cursor.identifier();
   cursor.expect('WITH', 'PASSWORD');
   const password = cursor.string();
   const isAdmin = cursor.skip('WITH');
   if (isAdmin) cursor.expect('ALL', 'PRIVILEGES');
-  return { kind: 'create-user', name, password, isAdmin, span: cursor.spanFrom(start) };
+  return { kind: 'create-user', name, password, isAdmin };
 }
 
 /** Parses `SET PASSWORD FOR user = 'text'`. */
-export function setPasswordStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function setPasswordStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('SET', 'PASSWORD', 'FOR');
   const name = cursor.identifier();
   cursor.expect('=');
   const password = cursor.string();
-  return { kind: 'set-password', name, password, span: cursor.spanFrom(start) };
+  return { kind: 'set-password', name, password };
 }
 
 /** Parses `GRANT … ON … TO …` and `GRANT ALL [PRIVILEGES] TO …`. */
-export function grantStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function grantStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('GRANT');
   const rights = privilegeAndDatabase(cursor, 'TO');
   const user = cursor.identifier();
-  const span = cursor.spanFrom(start);
-  if (rights.database === undefined) return { kind: 'grant-admin', user, span };
-  return { kind: 'grant', privilege: rights.privilege, database: rights.database, user, span };
+  if (rights.database === undefined) return { kind: 'grant-admin', user };
+  return { kind: 'grant', privilege: rights.privilege, database: rights.database, user };
 }
 
 /** Parses `REVOKE … ON … FROM …` and `REVOKE ALL [PRIVILEGES] FROM …`. */
-export function revokeStatement(cursor: Cursor): DefinitionStatement {
-  const { start } = cursor.peek();
+export function revokeStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('REVOKE');
   const rights = privilegeAndDatabase(cursor, 'FROM');
   const user = cursor.identifier();
-  const span = cursor.spanFrom(start);
-  if (rights.database === undefined) return { kind: 'revoke-admin', user, span };
-  return { kind: 'revoke', privilege: rights.privilege, database: rights.database, user, span };
+  if (rights.database === undefined) return { kind: 'revoke-admin', user };
+  return { kind: 'revoke', privilege: rights.privilege, database: rights.database, user };
 }
 
 /**
