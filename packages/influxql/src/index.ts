@@ -20,6 +20,7 @@ export { tokenize } from './tokenize.ts';
 export type { EditorToken, TokenClass } from './tokenize.ts';
 export {
   children,
+  isLiteral,
   measurementSources,
   rewrite,
   rewriteSelect,

@@ -14,7 +14,7 @@ import { checkRegexLightly } from './regex-check.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
 import type { Token } from './token.ts';
-import { rewrite, rewriteSelect, selectsOf, walk } from './walk.ts';
+import { isLiteral, rewrite, rewriteSelect, selectsOf, walk } from './walk.ts';
 
 export type CachedParseResult = ParseResult & {
   /**
@@ -178,20 +178,6 @@ function parametersOf(
   }
   const limits = [...shape.parameters.keys()].filter((i) => shape.parameters[i]!.isLimit);
   return { literals, limits: limits.length === limitCount ? limits : [] };
-}
-
-function isLiteral(node: Expression): node is Literal {
-  switch (node.kind) {
-    case 'string':
-    case 'regex':
-    case 'number':
-    case 'integer':
-    case 'unsigned':
-    case 'duration':
-      return true;
-    default:
-      return false;
-  }
 }
 
 /** The literal that a token stands for; `undefined` when it has another kind than before. */

@@ -2,7 +2,7 @@
 // new kind of node or source does not compile until it is decided here what is below it.
 import { unreachable } from '@tidemark/core';
 
-import type { Expression, MeasurementSource, SelectStatement, Source } from './ast.ts';
+import type { Expression, Literal, MeasurementSource, SelectStatement, Source } from './ast.ts';
 
 /** Children in the order of the text. */
 export function children(expression: Expression): readonly Expression[] {
@@ -42,6 +42,20 @@ function withChildren(expression: Expression, changed: readonly Expression[]): E
     default:
       return expression;
   }
+}
+
+const LITERALS: ReadonlySet<Expression['kind']> = new Set([
+  'number',
+  'integer',
+  'unsigned',
+  'string',
+  'boolean',
+  'duration',
+  'regex',
+]);
+
+export function isLiteral(node: Expression): node is Literal {
+  return LITERALS.has(node.kind);
 }
 
 /** Calls `visit` on the expression and everything below it, parents first. */

@@ -2,12 +2,11 @@
 //
 // All of it consists of operators (`operator.ts`): nothing runs before the first batch is pulled. A
 // failing statement throws an `AppError` whose message is the statement's `error`.
-import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
+import type { SelectStatement } from '@tidemark/influxql';
 
 import { answeredBySource } from './answer.ts';
 import type { RowBatch } from './batch/row-batch.ts';
 import type { QueryContext } from './context.ts';
-import { explain } from './explain.ts';
 import { execute } from './execute/execute.ts';
 import { writeInto } from './into/into.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
@@ -18,8 +17,6 @@ import { planSeries } from './plan/plan-series.ts';
 import type { SeriesRead } from './plan/plan-series.ts';
 import { planStatement } from './plan/plan-statement.ts';
 import type { ResultBatch } from './result.ts';
-import type { SchemaShowStatement } from './show/run-show.ts';
-import { runShow } from './show/run-show.ts';
 import type { Operator } from './operator.ts';
 
 /** Runs a SELECT, with or without INTO. */
@@ -46,20 +43,4 @@ export function* executeSelect(
  */
 export function* executeSeries(read: SeriesRead, execution: ExecutionContext): Operator<RowBatch> {
   yield* execute(yield* planSeries(read, execution.query), execution);
-}
-
-/** Runs a SHOW statement about the schema. */
-export function executeShow(
-  statement: SchemaShowStatement,
-  context: QueryContext,
-): Operator<ResultBatch> {
-  return runShow(statement, context);
-}
-
-/** Runs EXPLAIN and EXPLAIN ANALYZE. */
-export function executeExplain(
-  statement: ExplainStatement,
-  context: QueryContext,
-): Operator<ResultBatch> {
-  return explain(statement, context);
 }

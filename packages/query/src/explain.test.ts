@@ -4,7 +4,7 @@ import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 
 import type { QueryContext } from './context.ts';
-import { executeExplain } from './executor.ts';
+import { executeExplain } from './explain.ts';
 import type { SourceSnapshot } from './series-source.ts';
 import { MemorySource } from './testing/memory-source.ts';
 import { contextOf, DATABASE, driverOf, SECOND } from './testing/run-statement.ts';

@@ -9,7 +9,7 @@ import { execute } from './execute/execute.ts';
 import { requestOf } from './execute/run-aggregated.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
 import type { RowsPlan } from './plan/physical-plan.ts';
-import { onlyTags } from './plan/only-tags.ts';
+import { onlyTags } from './predicate.ts';
 import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
 import { draw } from './plan/tree.ts';
@@ -23,7 +23,7 @@ import { forEachBatch } from './operator.ts';
 import type { Operator, Steps } from './operator.ts';
 
 /** Runs EXPLAIN or EXPLAIN ANALYZE. */
-export function* explain(
+export function* executeExplain(
   statement: ExplainStatement,
   context: QueryContext,
 ): Operator<ResultBatch> {
@@ -137,7 +137,7 @@ function* measurementCost(
 ): Steps<SourceCost> {
   const { measurement: source } = measured;
   const { pushed } = select.condition;
-  const where = pushed === undefined ? undefined : onlyTags(pushed);
+  const where = onlyTags(pushed);
   const cost = context.snapshot.cost?.(
     { source, timeRange: select.range, where, fields, aggregate },
     requestOptions(context),

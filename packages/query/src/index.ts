@@ -1,8 +1,10 @@
 // Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
-export { executeExplain, executeSelect, executeSeries, executeShow } from './executor.ts';
+export { executeSelect, executeSeries } from './executor.ts';
+export { executeExplain } from './explain.ts';
 export type { SeriesRead } from './plan/plan-series.ts';
 export { answerText } from './answer.ts';
 export { ExecutionContext } from './execution/execution-context.ts';
+export { executeShow } from './show/run-show.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
 export type {
   IntoPoint,

@@ -132,63 +132,31 @@ export const SUGGESTION_NAMES_MAX = 10_000;
 export const INTO_BATCH_ROWS = 10_000;
 export const INTO_BATCH_BYTES = 4 << 20;
 
-export function seriesLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-select-series limit exceeded: (${count}/${limit})`,
-    'coordinator.max-select-series',
-  );
+/** The settings of limits on counts. */
+type CountLimit =
+  | 'max-select-point'
+  | 'max-select-series'
+  | 'max-select-buckets'
+  | 'max-filled-windows'
+  | 'max-select-sources'
+  | 'max-subquery-depth'
+  | 'max-condition-fields'
+  | 'max-select-columns'
+  | 'max-select-dimensions';
+
+/** Throws `LimitExceeded` when a count is over its limit; 0 is unlimited. */
+export function checkLimit(setting: CountLimit, count: number | bigint, limit: number): void {
+  if (limit === 0 || count <= limit) return;
+  // The recorded text about points is spelled like this.
+  const exceeded = setting === 'max-select-point' ? 'exceeed' : 'exceeded';
+  const text = `${setting} limit ${exceeded}: (${count}/${limit})`;
+  throw new LimitExceeded(text, `coordinator.${setting}`, { hint: HINTS[setting] });
 }
 
-export function bucketLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-select-buckets limit exceeded: (${count}/${limit})`,
-    'coordinator.max-select-buckets',
-  );
-}
-
-export function filledLimitExceeded(count: number | bigint, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-filled-windows limit exceeded: (${count}/${limit})`,
-    'coordinator.max-filled-windows',
-    { hint: 'use fill(none) or longer intervals, or raise coordinator.max-filled-windows' },
-  );
-}
-
-export function sourceLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-select-sources limit exceeded: (${count}/${limit})`,
-    'coordinator.max-select-sources',
-  );
-}
-
-export function conditionLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-condition-fields limit exceeded: (${count}/${limit})`,
-    'coordinator.max-condition-fields',
-  );
-}
-
-export function columnLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-select-columns limit exceeded: (${count}/${limit})`,
-    'coordinator.max-select-columns',
-  );
-}
-
-export function dimensionLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-select-dimensions limit exceeded: (${count}/${limit})`,
-    'coordinator.max-select-dimensions',
-  );
-}
-
-/** The recorded text is spelled like this. */
-export function pointLimitExceeded(count: number, limit: number): LimitExceeded {
-  return new LimitExceeded(
-    `max-select-point limit exceeed: (${count}/${limit})`,
-    'coordinator.max-select-point',
-  );
-}
+const HINTS: Readonly<Partial<Record<CountLimit, string>>> = {
+  'max-filled-windows':
+    'use fill(none) or longer intervals, or raise coordinator.max-filled-windows',
+};
 
 /** Maximum number of rows gathered for an answer in MessagePack: its lengths precede the rows. */
 export const MAX_GATHERED_ROWS = 5_000_000;

@@ -14,6 +14,7 @@ import { binaryType, isNumeric, mathType } from './expression-types.ts';
 import type { CallContext } from './build-call.ts';
 import { buildCall } from './build-call.ts';
 import { unwrap } from './expressions.ts';
+import { literalValue } from './literals.ts';
 import { InputSet } from './input-set.ts';
 import type {
   BuiltColumns,
@@ -150,24 +151,14 @@ class ColumnsBuilder {
         const type = binaryType({ node: expression, left, right, typeOf });
         return { kind: 'binary', operator: expression.operator, left, right, type };
       }
-      case 'number':
-        return { kind: 'constant', value: expression.value, type: 'float' };
-      case 'integer':
-        return { kind: 'constant', value: expression.value, type: 'integer' };
-      case 'unsigned':
-        return { kind: 'constant', value: expression.value, type: 'unsigned' };
-      case 'duration':
-        // A duration has no value outside of times and arguments, as recorded.
-        return { kind: 'null', type: undefined };
-      case 'string':
-        return { kind: 'constant', value: expression.value, type: 'string' };
-      case 'boolean':
-        return { kind: 'constant', value: expression.value, type: 'boolean' };
-      default:
+      default: {
+        const value = literalValue(expression);
+        if (value !== undefined) return value;
         throw invalid(`invalid expression in SELECT clause: ${print(expression)}`, {
           code: 'IQL_EXPRESSION',
           span: expression.span,
         });
+      }
     }
   }
 

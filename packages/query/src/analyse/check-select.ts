@@ -1,7 +1,7 @@
 // Static checks of a SELECT: all errors that do not depend on the data.
 import { suggest } from '@tidemark/core';
 import type { InvalidRequest, Span } from '@tidemark/core';
-import { isTime, some } from '@tidemark/influxql';
+import { isLiteral, isTime, some } from '@tidemark/influxql';
 import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -9,7 +9,6 @@ import { FUNCTIONS, isRanking } from '../functions/registry.ts';
 import type { CallContext } from '../functions/check-arguments.ts';
 import type { Interval } from './dimensions.ts';
 import { foldExpression } from './fold.ts';
-import { isLiteral } from './expressions.ts';
 
 const NO_VARIABLE = 'field must contain at least one variable';
 

@@ -5,7 +5,7 @@ import { isTime, rewrite, some, walk } from '@tidemark/influxql';
 import type { Call, Expression, Reference, SelectField, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
-import { columnLimitExceeded } from '../limits.ts';
+import { checkLimit } from '../limits.ts';
 import type { QueryLimits } from '../limits.ts';
 import type { Acceptance } from '../functions/registry.ts';
 import { FUNCTIONS, isRanking } from '../functions/registry.ts';
@@ -42,9 +42,7 @@ export function expandFields(
   for (const field of statement.fields) {
     if (isTime(field.expression)) continue;
     for (const candidate of expandField(field, space, grouped)) candidates.push(candidate);
-    if (maxSelectColumns > 0 && candidates.length > maxSelectColumns) {
-      throw columnLimitExceeded(candidates.length, maxSelectColumns);
-    }
+    checkLimit('max-select-columns', candidates.length, maxSelectColumns);
   }
   const unique = uniqueColumnNames(
     candidates.map(({ alias, expression }) => ({ alias, name: columnName(expression) })),

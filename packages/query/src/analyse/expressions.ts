@@ -1,5 +1,5 @@
 // Small look-ups in expressions, shared by several steps of the analysis.
-import type { Expression } from '@tidemark/influxql';
+import type { BinaryOperator, Expression } from '@tidemark/influxql';
 
 export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^']);
 
@@ -10,17 +10,18 @@ export function unwrap(expression: Expression): Expression {
   return inner;
 }
 
-export function isLiteral(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'number':
-    case 'integer':
-    case 'unsigned':
-    case 'string':
-    case 'boolean':
-    case 'duration':
-    case 'regex':
-      return true;
+/** The operator for operands that have changed places. */
+export function mirrored(operator: BinaryOperator): BinaryOperator {
+  switch (operator) {
+    case '<':
+      return '>';
+    case '<=':
+      return '>=';
+    case '>':
+      return '<';
+    case '>=':
+      return '<=';
     default:
-      return false;
+      return operator;
   }
 }

@@ -1,12 +1,14 @@
 // Constant folding: literals under an operator become one literal before anything is typed or
 // planned.
 import type { Span } from '@tidemark/core';
-import { columnFrom, columnValue, compareValues, isComparison } from '@tidemark/core';
-import { rewrite } from '@tidemark/influxql';
+import { columnFrom, columnValue, compareValues, isComparison, wrapInteger } from '@tidemark/core';
+import { isLiteral, rewrite } from '@tidemark/influxql';
 import type { Binary, Call, Expression } from '@tidemark/influxql';
 
 import { evaluateMath } from '../functions/math/evaluate.ts';
+import { integerOperation } from '../functions/math/integers.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
+import { ARITHMETIC } from './expressions.ts';
 
 /**
  * Folds every operator over two literals. Integer division of literals gives a float, as in `3/2` =
@@ -44,14 +46,9 @@ function foldMath(call: Call): Expression | undefined {
   return typeof value === 'bigint' ? { kind: 'integer', value, span: call.span } : undefined;
 }
 
-function isFoldable(node: Expression): boolean {
-  return (
-    node.kind === 'number' ||
-    node.kind === 'integer' ||
-    node.kind === 'unsigned' ||
-    node.kind === 'boolean' ||
-    node.kind === 'duration'
-  );
+/** Whether a literal is a value by itself, and not the argument of a comparison. */
+export function isFoldable(node: Expression): boolean {
+  return isLiteral(node) && node.kind !== 'string' && node.kind !== 'regex';
 }
 
 function foldBinary(node: Binary): Expression | undefined {
@@ -132,31 +129,12 @@ function foldIntegers(
   b: bigint,
   isUnsigned: boolean,
 ): Expression | undefined {
-  const wrapped = (value: bigint): Expression =>
-    isUnsigned
-      ? { kind: 'unsigned', value: BigInt.asUintN(64, value), span }
-      : { kind: 'integer', value: BigInt.asIntN(64, value), span };
-  switch (operator) {
-    case '+':
-      return wrapped(a + b);
-    case '-':
-      return wrapped(a - b);
-    case '*':
-      return wrapped(a * b);
-    case '/':
-      if (isUnsigned) return wrapped(b === 0n ? 0n : a / b);
-      return { kind: 'number', value: b === 0n ? 0 : Number(a) / Number(b), span };
-    case '%':
-      return wrapped(b === 0n ? 0n : a % b);
-    case '&':
-      return wrapped(a & b);
-    case '|':
-      return wrapped(a | b);
-    case '^':
-      return wrapped(a ^ b);
-    default:
-      return foldComparison(operator, a, b, span);
+  if (!ARITHMETIC.has(operator)) return foldComparison(operator, a, b, span);
+  if (operator === '/' && !isUnsigned) {
+    return { kind: 'number', value: b === 0n ? 0 : Number(a) / Number(b), span };
   }
+  const kind = isUnsigned ? 'unsigned' : 'integer';
+  return { kind, value: wrapInteger(kind, integerOperation(operator, a, b)), span };
 }
 
 function foldNumbers(

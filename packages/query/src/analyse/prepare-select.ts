@@ -2,13 +2,13 @@
 // wildcards and regular expressions are expanded, and static checks run. Subqueries are prepared
 // recursively, inside out; everything that depends on the outer query (dimensions, time range,
 // interval) is left to `plan-select.ts`.
-import { assert, compareBytes, LimitExceeded } from '@tidemark/core';
+import { assert, compareBytes } from '@tidemark/core';
 import { isTime, walk } from '@tidemark/influxql';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
-import { conditionLimitExceeded, dimensionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
+import { checkLimit } from '../limits.ts';
 import type { AggregateCall, ValueExpression } from './columns.ts';
 import { textMatcher } from '../regex.ts';
 import { buildColumns, resolveReference } from './build-columns.ts';
@@ -73,18 +73,9 @@ export function resolveNames(
   context: QueryContext,
   depth: number,
 ): void {
-  const { maxSubqueryDepth } = context.limits;
-  if (maxSubqueryDepth > 0 && depth > maxSubqueryDepth) {
-    throw new LimitExceeded(
-      `max-subquery-depth limit exceeded: (${depth}/${maxSubqueryDepth})`,
-      'coordinator.max-subquery-depth',
-    );
-  }
-  const { length } = statement.sources;
-  const { maxSelectSources } = context.limits;
-  if (maxSelectSources > 0 && length > maxSelectSources) {
-    throw sourceLimitExceeded(length, maxSelectSources);
-  }
+  const { maxSubqueryDepth, maxSelectSources } = context.limits;
+  checkLimit('max-subquery-depth', depth, maxSubqueryDepth);
+  checkLimit('max-select-sources', statement.sources.length, maxSelectSources);
   for (const source of statement.sources) {
     if (source.kind === 'subquery') resolveNames(source.statement, context, depth + 1);
     else resolveMeasurement(source, context);
@@ -251,7 +242,7 @@ function checkCondition(
     }
     if (isField) count++;
   });
-  if (count > limit) throw conditionLimitExceeded(count, limit);
+  checkLimit('max-condition-fields', count, limit);
 }
 
 /**
@@ -297,7 +288,6 @@ function expandTagDimensions(
       }
     }
   }
-  const limit = limits.maxSelectDimensions;
-  if (limit > 0 && names.size > limit) throw dimensionLimitExceeded(names.size, limit);
+  checkLimit('max-select-dimensions', names.size, limits.maxSelectDimensions);
   return [...names].sort(compareBytes);
 }

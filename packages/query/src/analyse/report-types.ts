@@ -6,6 +6,7 @@ import type { SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
+import { isNumeric } from './expression-types.ts';
 import { strongerType } from '../measurement-names.ts';
 
 /**
@@ -62,8 +63,4 @@ function mixedFields(sources: readonly PreparedSource[]): Map<string, readonly F
     if (others.length > 0) mixed.set(name, [read, ...others]);
   }
   return mixed;
-}
-
-function isNumeric(type: FieldType): boolean {
-  return type === 'float' || type === 'integer' || type === 'unsigned';
 }

@@ -2,21 +2,14 @@
 // condition are intersected, even those under OR, as recorded; a warning is added when the result
 // differs from the text.
 import type { InvalidRequest, Span, TimeRange, Timestamp } from '@tidemark/core';
-import {
-  floorDiv,
-  MAX_TIME,
-  MIN_INT64,
-  MIN_TIME,
-  NANOS_PER_SECOND,
-  parseRfc3339,
-} from '@tidemark/core';
+import { floorDiv, MAX_TIME, MIN_TIME, NANOS_PER_SECOND, parseRfc3339 } from '@tidemark/core';
 import { isTime, walk } from '@tidemark/influxql';
 import type { Binary, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { foldExpression } from './fold.ts';
 import { print, recordedTypeName } from '../print.ts';
-import { ARITHMETIC, unwrap } from './expressions.ts';
+import { ARITHMETIC, mirrored, unwrap } from './expressions.ts';
 import { isMathFunction } from '../functions/registry.ts';
 import type { Zone } from './zone.ts';
 import { localToInstant } from './zone.ts';
@@ -161,21 +154,6 @@ function checkOperand(expression: Expression): void {
   });
 }
 
-function mirrored(operator: Binary['operator']): Binary['operator'] {
-  switch (operator) {
-    case '<':
-      return '>';
-    case '<=':
-      return '>=';
-    case '>':
-      return '<';
-    case '>=':
-      return '<=';
-    default:
-      return operator;
-  }
-}
-
 export function intersect(a: TimeRange, b: TimeRange): TimeRange {
   return {
     start: a.start > b.start ? a.start : b.start,
@@ -287,11 +265,7 @@ function checkedTime(time: bigint, span: Span): Timestamp {
   if (time > MAX_TIME + 1n) {
     throw wrong(`time ${wholeSeconds(time)} overflows time literal`, span);
   }
-  if (time <= MIN_TIME && time >= MIN_INT64) {
-    // Integers may name the smallest instants; only texts below them are refused.
-    throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
-  }
-  if (time < MIN_TIME) throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
+  if (time <= MIN_TIME) throw wrong(`time ${wholeSeconds(time)} underflows time literal`, span);
   return time;
 }
 

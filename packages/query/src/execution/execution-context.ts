@@ -1,13 +1,7 @@
 // State that all operators of one statement share.
 import { requestOptions } from '../look-up.ts';
 import type { QueryContext } from '../context.ts';
-import {
-  filledLimitExceeded,
-  MERGE_ROWS,
-  memoryLimitExceeded,
-  pointLimitExceeded,
-  seriesLimitExceeded,
-} from '../limits.ts';
+import { checkLimit, MERGE_ROWS, memoryLimitExceeded } from '../limits.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { Operator, Steps } from '../operator.ts';
 import type { MeasurementRef, RequestOptions, SourceCounters } from '../series-source.ts';
@@ -68,15 +62,13 @@ export class ExecutionContext {
 
   countPoints(count: number): void {
     this.#points += count;
-    const limit = this.query.limits.maxSelectPoints;
-    if (limit > 0 && this.#points > limit) throw pointLimitExceeded(this.#points, limit);
+    checkLimit('max-select-point', this.#points, this.query.limits.maxSelectPoints);
   }
 
   /** Windows that `fill` has made, of all groups. */
   countFilled(count: number): void {
     this.#filled += count;
-    const limit = this.query.limits.maxFilledWindows;
-    if (limit > 0 && this.#filled > limit) throw filledLimitExceeded(this.#filled, limit);
+    checkLimit('max-filled-windows', this.#filled, this.query.limits.maxFilledWindows);
   }
 
   /** Options of a request whose rows are counted by the source. */
@@ -86,8 +78,7 @@ export class ExecutionContext {
 
   /** Checks the number of rows that the source has read against the limit of points. */
   checkRowsRead({ rowsRead }: SourceCounters): void {
-    const limit = this.query.limits.maxSelectPoints;
-    if (limit > 0 && rowsRead > limit) throw pointLimitExceeded(rowsRead, limit);
+    checkLimit('max-select-point', rowsRead, this.query.limits.maxSelectPoints);
   }
 
   /** Counts a series once, however often it is read. */
@@ -95,7 +86,7 @@ export class ExecutionContext {
     const limit = this.query.limits.maxSelectSeries;
     if (limit === 0) return;
     this.#series.add(seriesKey);
-    if (this.#series.size > limit) throw seriesLimitExceeded(this.#series.size, limit);
+    checkLimit('max-select-series', this.#series.size, limit);
   }
 
   /** Counts bytes that the statement holds until `release`. */

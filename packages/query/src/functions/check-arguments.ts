@@ -58,66 +58,59 @@ export const ofPercentile: ArgumentCheck = (call) => {
 export const ofSample: ArgumentCheck = (call) => {
   const [first, second] = call.arguments;
   checkField(call, first);
-  if (second?.kind !== 'integer') {
-    throw wrong('expected integer argument in sample()', (second ?? call).span);
-  }
-  if (second.value <= 0n) {
-    throw wrong(`sample window must be greater than 1, got ${second.value}`, second.span);
+  const size = typed(call, second, 'integer', 'expected integer argument in sample()');
+  if (size.value <= 0n) {
+    throw wrong(`sample window must be greater than 1, got ${size.value}`, size.span);
   }
 };
 
 export const ofIntegral: ArgumentCheck = (call) => {
-  const [first, second] = call.arguments;
+  const [first, unit] = call.arguments;
   checkField(call, first);
-  if (second === undefined) return;
-  if (second.kind !== 'duration') throw wrong('second argument must be a duration', second.span);
-  checkPositive(second.nanos, second.span);
+  if (unit === undefined) return;
+  checkPositive(typed(call, unit, 'duration', 'second argument must be a duration'));
 };
 
 /** One field; counts its arguments itself. */
-export const ofDistinct: ArgumentCheck = ({ arguments: given, span }) => {
-  const [first, second] = given;
-  if (first === undefined) throw wrong('distinct function requires at least one argument', span);
+export const ofDistinct: ArgumentCheck = (call) => {
+  const [first, second] = call.arguments;
+  if (first === undefined) {
+    throw wrong('distinct function requires at least one argument', call.span);
+  }
   if (second !== undefined) {
     throw wrong('distinct function can only have one argument', second.span);
   }
-  if (first.kind !== 'reference') throw wrong('expected field argument in distinct()', first.span);
+  typed(call, first, 'reference', 'expected field argument in distinct()');
 };
 
 /** A field, fields and tags, and how many rows. */
 export const ofRanking: ArgumentCheck = (call, { limit }) => {
   const { name, arguments: given } = call;
+  const found = (node: Expression | undefined): string => (node === undefined ? '' : print(node));
   const last = given.at(-1);
-  if (last?.kind !== 'integer') {
-    const found = last === undefined ? '' : print(last);
+  const text = `expected integer as last argument in ${name}(), found ${found(last)}`;
+  const { value, span } = typed(call, last, 'integer', text);
+  if (value <= 0n) throw wrong(`limit (${value}) in ${name} function must be at least 1`, span);
+  if (limit > 0n && value > limit) {
     throw wrong(
-      `expected integer as last argument in ${name}(), found ${found}`,
-      (last ?? call).span,
-    );
-  }
-  if (last.value <= 0n)
-    throw wrong(`limit (${last.value}) in ${name} function must be at least 1`, last.span);
-  if (limit > 0n && last.value > limit) {
-    throw wrong(
-      `limit (${last.value}) in ${name} function can not be larger than the LIMIT (${limit}) in the select statement`,
-      last.span,
+      `limit (${value}) in ${name} function can not be larger than the LIMIT (${limit}) in the select statement`,
+      span,
     );
   }
   const [first, ...rest] = given.slice(0, -1);
-  if (first?.kind !== 'reference') {
-    const found = first === undefined ? '' : print(first);
-    throw wrong(
-      `expected first argument to be a field in ${name}(), found ${found}`,
-      (first ?? call).span,
+  typed(
+    call,
+    first,
+    'reference',
+    `expected first argument to be a field in ${name}(), found ${found(first)}`,
+  );
+  for (const node of rest) {
+    typed(
+      call,
+      node,
+      'reference',
+      `only fields or tags are allowed in ${name}(), found ${found(node)}`,
     );
-  }
-  for (const argument of rest) {
-    if (argument.kind !== 'reference') {
-      throw wrong(
-        `only fields or tags are allowed in ${name}(), found ${print(argument)}`,
-        argument.span,
-      );
-    }
   }
 };
 
@@ -143,35 +136,25 @@ export const ofPoints: ArgumentCheck = (call, context, inner) => {
 
 /** Points, and perhaps a unit of time. */
 export const ofPointsPerUnit: ArgumentCheck = (call, context, inner) => {
-  const { name } = call;
   const [, unit] = call.arguments;
   if (unit !== undefined) {
-    if (unit.kind !== 'duration') {
-      throw wrong(
-        `second argument to ${name} must be a duration, got ${recordedTypeName(unit)}`,
-        unit.span,
-        'a duration has a unit, for example 10s',
-      );
-    }
-    checkPositive(unit.nanos, unit.span);
+    const text = `second argument to ${call.name} must be a duration, got ${recordedTypeName(unit)}`;
+    checkPositive(typed(call, unit, 'duration', text, 'a duration has a unit, for example 10s'));
   }
   ofPoints(call, context, inner);
 };
 
 export const ofMovingAverage: ArgumentCheck = (call, context, inner) => {
   const [, second] = call.arguments;
-  if (second?.kind !== 'integer') {
-    const got = second === undefined ? 'nothing' : recordedTypeName(second);
-    throw wrong(
-      `second argument for moving_average must be an integer, got ${got}`,
-      (second ?? call).span,
-    );
-  }
-  if (second.value <= 1n) {
-    throw wrong(`moving_average window must be greater than 1, got ${second.value}`, second.span);
-  }
+  const got = second === undefined ? 'nothing' : recordedTypeName(second);
+  const text = `second argument for moving_average must be an integer, got ${got}`;
+  const { value, span } = typed(call, second, 'integer', text);
+  if (value <= 1n) throw wrong(`moving_average window must be greater than 1, got ${value}`, span);
   ofPoints(call, context, inner);
 };
+
+/** Kinds of warm-up of a moving average. */
+export const WARM_UPS: readonly string[] = ['exponential', 'simple'];
 
 type TechnicalArguments = {
   /** The smallest hold period; -1 asks for the default. */
@@ -182,29 +165,23 @@ type TechnicalArguments = {
 /** Points, a period, and perhaps a hold period and a kind of warm-up. */
 export function ofTechnical({
   leastHold = 0n,
-  warmUps = ['exponential', 'simple'],
+  warmUps = WARM_UPS,
 }: TechnicalArguments = {}): ArgumentCheck {
   return (call, context, inner) => {
     const { name } = call;
-    const [, period, hold, warmUp] = call.arguments;
-    if (period?.kind !== 'integer') {
-      throw wrong(`${name} period must be an integer`, (period ?? call).span);
-    }
+    const [, second, third, fourth] = call.arguments;
+    const period = typed(call, second, 'integer', `${name} period must be an integer`);
     if (period.value < 1n) {
       throw wrong(`${name} period must be greater than or equal to 1`, period.span);
     }
-    if (hold !== undefined) {
-      if (hold.kind !== 'integer') {
-        throw wrong(`${name} hold period must be an integer`, hold.span);
-      }
+    if (third !== undefined) {
+      const hold = typed(call, third, 'integer', `${name} hold period must be an integer`);
       if (hold.value < leastHold && hold.value !== -1n) {
         throw wrong(`${name} hold period must be greater than or equal to ${leastHold}`, hold.span);
       }
     }
-    if (warmUp !== undefined) {
-      if (warmUp.kind !== 'string') {
-        throw wrong(`${name} warmup type must be a string`, warmUp.span);
-      }
+    if (fourth !== undefined) {
+      const warmUp = typed(call, fourth, 'string', `${name} warmup type must be a string`);
       if (!warmUps.includes(warmUp.value)) {
         const list = warmUps.map((word) => `'${word}'`).join(' ');
         throw wrong(`${name} warmup type must be one of: ${list}`, warmUp.span);
@@ -217,36 +194,49 @@ export function ofTechnical({
 /** A call under GROUP BY time, how many predictions, and the length of a season. */
 export const ofPredictor: ArgumentCheck = (call, context, inner) => {
   const { name } = call;
-  const [first, predictions, season] = call.arguments;
-  if (predictions?.kind !== 'integer') {
-    throw wrong(`expected integer argument as second arg in ${name}`, (predictions ?? call).span);
-  }
+  const [first, second, third] = call.arguments;
+  const expected = (which: string): string =>
+    `expected integer argument as ${which} arg in ${name}`;
+  const predictions = typed(call, second, 'integer', expected('second'));
   if (predictions.value <= 0n) {
-    throw wrong(
-      `second arg to ${name} must be greater than 0, got ${predictions.value}`,
-      predictions.span,
-    );
+    const text = `second arg to ${name} must be greater than 0, got ${predictions.value}`;
+    throw wrong(text, predictions.span);
   }
-  if (season?.kind !== 'integer') {
-    throw wrong(`expected integer argument as third arg in ${name}`, (season ?? call).span);
-  }
+  const season = typed(call, third, 'integer', expected('third'));
   if (season.value < 0n) {
     throw wrong(`third arg to ${name} cannot be negative, got ${season.value}`, season.span);
   }
-  if (first?.kind !== 'call') {
-    throw wrong(
-      `must use aggregate function with ${name}`,
-      (first ?? call).span,
-      `write, for example, ${name}(mean(…), 10, 0)`,
-    );
-  }
+  const hint = `write, for example, ${name}(mean(…), 10, 0)`;
+  const reduced = typed(call, first, 'call', `must use aggregate function with ${name}`, hint);
   if (!context.hasInterval) throw needsInterval(call);
-  inner(first);
+  inner(reduced);
 };
 
-function checkPositive(nanos: bigint, span: Span): void {
-  if (nanos <= 0n)
+type OfKind<K extends Expression['kind']> = Extract<Expression, { readonly kind: K }>;
+
+/** The argument, if it is of a kind; throws otherwise. */
+function typed<K extends Expression['kind']>(
+  call: Call,
+  argument: Expression | undefined,
+  kind: K,
+  text: string,
+  hint?: string,
+): OfKind<K> {
+  if (isOfKind(argument, kind)) return argument;
+  throw wrong(text, (argument ?? call).span, hint);
+}
+
+function isOfKind<K extends Expression['kind']>(
+  node: Expression | undefined,
+  kind: K,
+): node is OfKind<K> {
+  return node?.kind === kind;
+}
+
+function checkPositive({ nanos, span }: OfKind<'duration'>): void {
+  if (nanos <= 0n) {
     throw wrong(`duration argument must be positive, got ${formatDuration(nanos)}`, span);
+  }
 }
 
 function checkField(call: Call, argument: Expression | undefined): void {

@@ -14,6 +14,7 @@ import {
   ofRanking,
   ofSample,
   ofTechnical,
+  WARM_UPS,
 } from './check-arguments.ts';
 import type { ArgumentCheck } from './check-arguments.ts';
 
@@ -34,186 +35,108 @@ export type FunctionSpec = {
   readonly check: ArgumentCheck;
 };
 
-function row(
-  name: string,
-  kind: FunctionKind,
-  [minArguments, maxArguments]: readonly [number, number],
-  accepts: Acceptance,
-  doc: string,
-  check: ArgumentCheck = ofField,
-): FunctionSpec {
-  const counted: ArgumentCheck = (call, context, inner) => {
-    checkCount(call, [minArguments, maxArguments]);
-    check(call, context, inner);
-  };
-  return { name, kind, minArguments, maxArguments, accepts, doc, check: counted };
-}
+type Count = readonly [least: number, most: number];
+type Row = readonly [name: string, count: Count, doc: string, check?: ArgumentCheck];
 
-function math(name: string, count: readonly [number, number], doc: string): FunctionSpec {
-  return row(name, 'math', count, 'numeric', doc, ofNumbers);
+/** Functions of one kind that take the same fields; a single field if nothing else is checked. */
+function rows(
+  kind: FunctionKind,
+  accepts: Acceptance,
+  list: readonly Row[],
+): readonly FunctionSpec[] {
+  return list.map(([name, count, doc, check = ofField]) => ({
+    name,
+    kind,
+    minArguments: count[0],
+    maxArguments: count[1],
+    accepts,
+    doc,
+    check: (call, context, inner) => {
+      checkCount(call, count);
+      check(call, context, inner);
+    },
+  }));
 }
 
 const SPECS: readonly FunctionSpec[] = [
-  row('count', 'aggregate', [1, 1], 'any', 'number of values that are not null', ofCount),
   {
-    ...row('distinct', 'aggregate', [1, 1], 'any', 'the different values, by first occurrence'),
+    name: 'distinct',
+    kind: 'aggregate',
+    minArguments: 1,
+    maxArguments: 1,
+    accepts: 'any',
+    doc: 'the different values, by first occurrence',
     check: ofDistinct,
   },
-  row('sum', 'aggregate', [1, 1], 'numeric', 'sum of the values; integers wrap'),
-  row('mean', 'aggregate', [1, 1], 'numeric', 'arithmetic mean'),
-  row('median', 'aggregate', [1, 1], 'numeric', 'middle value'),
-  row('mode', 'aggregate', [1, 1], 'any', 'most frequent value'),
-  row('spread', 'aggregate', [1, 1], 'numeric', 'largest minus smallest value'),
-  row('stddev', 'aggregate', [1, 1], 'numeric', 'standard deviation of the sample'),
-  row(
-    'integral',
-    'aggregate',
-    [1, 2],
-    'numeric',
-    'area under the curve per unit of time',
-    ofIntegral,
-  ),
-  row('first', 'selector', [1, 1], 'any', 'the oldest value'),
-  row('last', 'selector', [1, 1], 'any', 'the newest value'),
-  row('min', 'selector', [1, 1], 'ordered', 'the smallest value'),
-  row('max', 'selector', [1, 1], 'ordered', 'the largest value'),
-  row(
-    'percentile',
-    'selector',
-    [2, 2],
-    'numeric',
-    'the value at a percentile, nearest rank',
-    ofPercentile,
-  ),
-  row('sample', 'selector', [2, 2], 'any', 'a random sample of values', ofSample),
-  row('top', 'selector', [2, Infinity], 'numeric', 'the largest values', ofRanking),
-  row('bottom', 'selector', [2, Infinity], 'numeric', 'the smallest values', ofRanking),
-  row(
-    'derivative',
-    'transformation',
-    [1, 2],
-    'numeric',
-    'rate of change per unit of time',
-    ofPointsPerUnit,
-  ),
-  row(
-    'non_negative_derivative',
-    'transformation',
-    [1, 2],
-    'numeric',
-    'derivative without negative results',
-    ofPointsPerUnit,
-  ),
-  row(
-    'difference',
-    'transformation',
-    [1, 1],
-    'numeric',
-    'difference to the value before',
-    ofPoints,
-  ),
-  row(
-    'non_negative_difference',
-    'transformation',
-    [1, 1],
-    'numeric',
-    'difference without negative results',
-    ofPoints,
-  ),
-  row('cumulative_sum', 'transformation', [1, 1], 'numeric', 'running total', ofPoints),
-  row(
-    'moving_average',
-    'transformation',
-    [2, 2],
-    'numeric',
-    'mean of the last N values',
-    ofMovingAverage,
-  ),
-  row('elapsed', 'transformation', [1, 2], 'any', 'time since the value before', ofPointsPerUnit),
-  row(
-    'exponential_moving_average',
-    'transformation',
-    [2, 4],
-    'numeric',
-    'exponentially weighted mean',
-    ofTechnical(),
-  ),
-  row(
-    'double_exponential_moving_average',
-    'transformation',
-    [2, 4],
-    'numeric',
-    'DEMA',
-    ofTechnical(),
-  ),
-  row(
-    'triple_exponential_moving_average',
-    'transformation',
-    [2, 4],
-    'numeric',
-    'TEMA',
-    ofTechnical(),
-  ),
-  row('relative_strength_index', 'transformation', [2, 4], 'numeric', 'RSI', ofTechnical()),
-  row(
-    'triple_exponential_derivative',
-    'transformation',
-    [2, 4],
-    'numeric',
-    'TRIX',
-    ofTechnical({ leastHold: 1n }),
-  ),
-  row(
-    'kaufmans_efficiency_ratio',
-    'transformation',
-    [2, 3],
-    'numeric',
-    'efficiency ratio',
-    ofTechnical(),
-  ),
-  row(
-    'kaufmans_adaptive_moving_average',
-    'transformation',
-    [2, 3],
-    'numeric',
-    'KAMA',
-    ofTechnical(),
-  ),
-  row(
-    'chande_momentum_oscillator',
-    'transformation',
-    [2, 4],
-    'numeric',
-    'CMO',
-    ofTechnical({ warmUps: ['none', 'exponential', 'simple'] }),
-  ),
-  row('holt_winters', 'predictor', [3, 3], 'float-integer', 'predicted values', ofPredictor),
-  row(
-    'holt_winters_with_fit',
-    'predictor',
-    [3, 3],
-    'float-integer',
-    'fitted and predicted values',
-    ofPredictor,
-  ),
-  math('abs', [1, 1], 'absolute value'),
-  math('floor', [1, 1], 'rounded down'),
-  math('ceil', [1, 1], 'rounded up'),
-  math('round', [1, 1], 'rounded to the nearest whole number'),
-  math('sin', [1, 1], 'sine of radians'),
-  math('cos', [1, 1], 'cosine of radians'),
-  math('tan', [1, 1], 'tangent of radians'),
-  math('asin', [1, 1], 'arcsine'),
-  math('acos', [1, 1], 'arccosine'),
-  math('atan', [1, 1], 'arctangent'),
-  math('atan2', [2, 2], 'angle of the point (x, y), given as y, x'),
-  math('exp', [1, 1], 'e to the power of the value'),
-  math('ln', [1, 1], 'natural logarithm'),
-  math('log', [2, 2], 'logarithm to a base'),
-  math('log2', [1, 1], 'logarithm to the base 2'),
-  math('log10', [1, 1], 'logarithm to the base 10'),
-  math('pow', [2, 2], 'value to a power'),
-  math('sqrt', [1, 1], 'square root'),
+  ...rows('aggregate', 'any', [
+    ['count', [1, 1], 'number of values that are not null', ofCount],
+    ['mode', [1, 1], 'most frequent value'],
+  ]),
+  ...rows('aggregate', 'numeric', [
+    ['sum', [1, 1], 'sum of the values; integers wrap'],
+    ['mean', [1, 1], 'arithmetic mean'],
+    ['median', [1, 1], 'middle value'],
+    ['spread', [1, 1], 'largest minus smallest value'],
+    ['stddev', [1, 1], 'standard deviation of the sample'],
+    ['integral', [1, 2], 'area under the curve per unit of time', ofIntegral],
+  ]),
+  ...rows('selector', 'any', [
+    ['first', [1, 1], 'the oldest value'],
+    ['last', [1, 1], 'the newest value'],
+    ['sample', [2, 2], 'a random sample of values', ofSample],
+  ]),
+  ...rows('selector', 'ordered', [
+    ['min', [1, 1], 'the smallest value'],
+    ['max', [1, 1], 'the largest value'],
+  ]),
+  ...rows('selector', 'numeric', [
+    ['percentile', [2, 2], 'the value at a percentile, nearest rank', ofPercentile],
+    ['top', [2, Infinity], 'the largest values', ofRanking],
+    ['bottom', [2, Infinity], 'the smallest values', ofRanking],
+  ]),
+  ...rows('transformation', 'any', [
+    ['elapsed', [1, 2], 'time since the value before', ofPointsPerUnit],
+  ]),
+  ...rows('transformation', 'numeric', [
+    ['derivative', [1, 2], 'rate of change per unit of time', ofPointsPerUnit],
+    ['non_negative_derivative', [1, 2], 'derivative without negative results', ofPointsPerUnit],
+    ['difference', [1, 1], 'difference to the value before', ofPoints],
+    ['non_negative_difference', [1, 1], 'difference without negative results', ofPoints],
+    ['cumulative_sum', [1, 1], 'running total', ofPoints],
+    ['moving_average', [2, 2], 'mean of the last N values', ofMovingAverage],
+    ['exponential_moving_average', [2, 4], 'exponentially weighted mean', ofTechnical()],
+    ['double_exponential_moving_average', [2, 4], 'DEMA', ofTechnical()],
+    ['triple_exponential_moving_average', [2, 4], 'TEMA', ofTechnical()],
+    ['relative_strength_index', [2, 4], 'RSI', ofTechnical()],
+    ['triple_exponential_derivative', [2, 4], 'TRIX', ofTechnical({ leastHold: 1n })],
+    ['kaufmans_efficiency_ratio', [2, 3], 'efficiency ratio', ofTechnical()],
+    ['kaufmans_adaptive_moving_average', [2, 3], 'KAMA', ofTechnical()],
+    ['chande_momentum_oscillator', [2, 4], 'CMO', ofTechnical({ warmUps: ['none', ...WARM_UPS] })],
+  ]),
+  ...rows('predictor', 'float-integer', [
+    ['holt_winters', [3, 3], 'predicted values', ofPredictor],
+    ['holt_winters_with_fit', [3, 3], 'fitted and predicted values', ofPredictor],
+  ]),
+  ...rows('math', 'numeric', [
+    ['abs', [1, 1], 'absolute value', ofNumbers],
+    ['floor', [1, 1], 'rounded down', ofNumbers],
+    ['ceil', [1, 1], 'rounded up', ofNumbers],
+    ['round', [1, 1], 'rounded to the nearest whole number', ofNumbers],
+    ['sin', [1, 1], 'sine of radians', ofNumbers],
+    ['cos', [1, 1], 'cosine of radians', ofNumbers],
+    ['tan', [1, 1], 'tangent of radians', ofNumbers],
+    ['asin', [1, 1], 'arcsine', ofNumbers],
+    ['acos', [1, 1], 'arccosine', ofNumbers],
+    ['atan', [1, 1], 'arctangent', ofNumbers],
+    ['atan2', [2, 2], 'angle of the point (x, y), given as y, x', ofNumbers],
+    ['exp', [1, 1], 'e to the power of the value', ofNumbers],
+    ['ln', [1, 1], 'natural logarithm', ofNumbers],
+    ['log', [2, 2], 'logarithm to a base', ofNumbers],
+    ['log2', [1, 1], 'logarithm to the base 2', ofNumbers],
+    ['log10', [1, 1], 'logarithm to the base 10', ofNumbers],
+    ['pow', [2, 2], 'value to a power', ofNumbers],
+    ['sqrt', [1, 1], 'square root', ofNumbers],
+  ]),
 ];
 
 /** Every function by its lower-case name. */

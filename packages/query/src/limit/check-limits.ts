@@ -1,14 +1,14 @@
 // Checks limits of a plan that are known before anything is read.
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
-import { bucketLimitExceeded, filledLimitExceeded } from '../limits.ts';
+import { checkLimit } from '../limits.ts';
 import { lookUp } from '../look-up.ts';
 import { forEachBatch } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { onlyTags } from '../plan/only-tags.ts';
+import { onlyTags } from '../predicate.ts';
 
 /** Throws `LimitExceeded` when the plan is over one of them. */
 export function* checkLimits(plan: SelectPlan, execution: ExecutionContext): Steps<void> {
@@ -20,15 +20,12 @@ function checkBuckets(plan: SelectPlan, execution: ExecutionContext): void {
   const { maxSelectBuckets, maxFilledWindows } = execution.query.limits;
   const count = windowCount(plan);
   if (count === undefined) return;
-  if (maxSelectBuckets > 0 && count > maxSelectBuckets) {
-    throw bucketLimitExceeded(Number(count), maxSelectBuckets);
-  }
-  if (maxFilledWindows === 0 || plan.fill.kind === 'none') return;
+  checkLimit('max-select-buckets', count, maxSelectBuckets);
+  if (plan.fill.kind === 'none') return;
   // Filling ends with the last row of the answer; windows that transformations leave out are
   // counted while they are filled.
   const answered = plan.limit === 0 ? count : BigInt(plan.limit + plan.offset);
-  const filled = answered < count ? answered : count;
-  if (filled > maxFilledWindows) throw filledLimitExceeded(filled, maxFilledWindows);
+  checkLimit('max-filled-windows', answered < count ? answered : count, maxFilledWindows);
 }
 
 /**
@@ -55,7 +52,7 @@ function* checkSeries(plan: SelectPlan, execution: ExecutionContext): Steps<void
       database: source.measurement.database,
       retentionPolicy: source.measurement.retentionPolicy,
       measurements: [source.measurement.measurement],
-      where: pushed === undefined ? undefined : onlyTags(pushed),
+      where: onlyTags(pushed),
       timeRange: plan.range,
     };
     yield* forEachBatch(lookUp(query, 'series', { filter }), ({ keys }) => {

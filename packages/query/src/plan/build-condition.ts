@@ -11,6 +11,8 @@ import { invalid } from '../compat-messages.ts';
 import type { Predicate } from '../series-source.ts';
 import { resolveReference } from '../analyse/build-columns.ts';
 import { isNumeric, mathType } from '../analyse/expression-types.ts';
+import { mirrored, unwrap } from '../analyse/expressions.ts';
+import { literalValue } from '../analyse/literals.ts';
 import type { InputSet } from '../analyse/input-set.ts';
 import type { ValueExpression } from '../analyse/columns.ts';
 import type { ConditionPlan } from './select-plan.ts';
@@ -111,7 +113,7 @@ class ConditionBuilder {
     let operator: BinaryOperator = node.operator;
     if (left.kind !== 'reference' && right.kind === 'reference') {
       [left, right] = [right, left];
-      operator = MIRRORED.get(operator) ?? operator;
+      operator = mirrored(operator);
     }
     if (left.kind !== 'reference') return undefined;
     const resolved = this.#resolve(left);
@@ -124,8 +126,9 @@ class ConditionBuilder {
       return { kind: 'field-regex', field: left.name, operator, pattern };
     }
     if (right.kind === 'duration') return NEVER;
-    const value = literalValue(right);
-    if (value === undefined || !isComparison(operator)) return undefined;
+    const literal = literalValue(unwrap(right));
+    if (literal?.kind !== 'constant' || !isComparison(operator)) return undefined;
+    const { value } = literal;
     if (resolved.kind !== 'field') {
       if (typeof value !== 'string' || (operator !== '=' && operator !== '!=')) return NEVER;
       return { kind: 'tag', key: left.name, operator, value };
@@ -159,18 +162,6 @@ class ConditionBuilder {
         return this.expression(node.expression);
       case 'reference':
         return this.#reference(node);
-      case 'boolean':
-        return { kind: 'constant', value: node.value, type: 'boolean' };
-      case 'number':
-        return { kind: 'constant', value: node.value, type: 'float' };
-      case 'integer':
-      case 'unsigned':
-        return { kind: 'constant', value: node.value, type: node.kind };
-      case 'duration':
-        // A duration has no value except with a time, as recorded.
-        return { kind: 'null', type: undefined };
-      case 'string':
-        return { kind: 'constant', value: node.value, type: 'string' };
       case 'call': {
         const given = node.arguments.map((argument) => this.expression(argument));
         return {
@@ -182,8 +173,11 @@ class ConditionBuilder {
       }
       case 'binary':
         return this.#binary(node);
-      default:
-        throw notACondition(node);
+      default: {
+        const value = literalValue(node);
+        if (value === undefined) throw notACondition(node);
+        return value;
+      }
     }
   }
 
@@ -249,28 +243,6 @@ function conditionArithmeticType(
   if (!isNumeric(a) || !isNumeric(b)) return undefined;
   if (a === 'float' || b === 'float') return isBitwise ? undefined : 'float';
   return a === b ? a : 'integer';
-}
-
-const MIRRORED: ReadonlyMap<BinaryOperator, BinaryOperator> = new Map([
-  ['<', '>'],
-  ['<=', '>='],
-  ['>', '<'],
-  ['>=', '<='],
-]);
-
-function literalValue(node: Expression): FieldValue | undefined {
-  switch (node.kind) {
-    case 'paren':
-      return literalValue(node.expression);
-    case 'string':
-    case 'number':
-    case 'integer':
-    case 'unsigned':
-    case 'boolean':
-      return node.value;
-    default:
-      return undefined;
-  }
 }
 
 /** Numbers are ordered; strings and booleans are only equal or not. */

@@ -1,7 +1,8 @@
 // Decides which SELECTs the source can reduce itself, to windowed partial aggregates instead of
 // rows.
 import { pushedFunction } from '../functions/reducers.ts';
-import type { Predicate, SourceCapabilities } from '../series-source.ts';
+import { readsFields } from '../predicate.ts';
+import type { SourceCapabilities } from '../series-source.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /** Whether the source can answer all calls of the plan by itself. */
@@ -10,7 +11,7 @@ export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabili
   if (plan.condition.residual !== undefined) return false;
   if (plan.zone !== undefined && plan.interval !== undefined) return false;
   const { pushed } = plan.condition;
-  if (!capabilities.filtersFields && pushed !== undefined && hasFieldLeaf(pushed)) return false;
+  if (!capabilities.filtersFields && pushed !== undefined && readsFields(pushed)) return false;
   const names = new Set<string>();
   for (const source of plan.sources) {
     if (source.kind !== 'measurement' || names.has(source.measurement.measurement)) return false;
@@ -25,17 +26,4 @@ export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabili
       call.prefetchWindows === first?.prefetchWindows
     );
   });
-}
-
-function hasFieldLeaf(predicate: Predicate): boolean {
-  switch (predicate.kind) {
-    case 'and':
-    case 'or':
-      return hasFieldLeaf(predicate.left) || hasFieldLeaf(predicate.right);
-    case 'field':
-    case 'field-regex':
-      return true;
-    default:
-      return false;
-  }
 }

@@ -12,6 +12,7 @@ import type { ComparisonOperator, FieldValue } from '@tidemark/core';
 
 import { constantColumn, convertColumn, nullColumn } from '../batch/column-ops.ts';
 import { evaluateMath } from '../functions/math/evaluate.ts';
+import { integerOperation } from '../functions/math/integers.ts';
 import { textMatcher } from '../regex.ts';
 import type { ValueExpression } from '../analyse/columns.ts';
 
@@ -141,27 +142,6 @@ function booleanOperation(operator: string, x: boolean, y: boolean): boolean {
   if (operator === '&') return x && y;
   if (operator === '|') return x || y;
   return x !== y;
-}
-
-function integerOperation(operator: string, x: bigint, y: bigint): bigint {
-  switch (operator) {
-    case '+':
-      return x + y;
-    case '-':
-      return x - y;
-    case '*':
-      return x * y;
-    case '/':
-      return y === 0n ? 0n : x / y;
-    case '%':
-      return y === 0n ? 0n : x % y;
-    case '&':
-      return x & y;
-    case '|':
-      return x | y;
-    default:
-      return x ^ y;
-  }
 }
 
 /** AND and OR treat null as false. */

@@ -8,7 +8,7 @@ import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
-import { isOfTags } from '../plan/only-tags.ts';
+import { readsFields } from '../predicate.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
   EndedGroup,
@@ -267,7 +267,9 @@ function scanRequest(
  * texts.
  */
 function findsRowsAtOnce(fields: readonly FieldRef[], where: Predicate | undefined): boolean {
-  return fields.every(({ type }) => type !== 'string') && (where === undefined || isOfTags(where));
+  return (
+    fields.every(({ type }) => type !== 'string') && (where === undefined || !readsFields(where))
+  );
 }
 
 /** Series are counted by their keys, and the keys order rows of one time. */

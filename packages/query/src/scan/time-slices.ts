@@ -7,7 +7,7 @@ import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { onlyTags } from '../plan/only-tags.ts';
+import { onlyTags } from '../predicate.ts';
 import { forEachBatch } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 
@@ -70,7 +70,7 @@ function* extentOf(
   const request: AggregateRequest = {
     sources: [source.measurement],
     timeRange: range,
-    where: pushed === undefined ? undefined : onlyTags(pushed),
+    where: onlyTags(pushed),
     descending: false,
     groupBy: [],
     aggregates,

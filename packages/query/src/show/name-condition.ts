@@ -1,5 +1,6 @@
 // `_name` in the condition of a SHOW statement: the name of the measurement, as if it were a tag of
 // its series.
+import { rewritePredicate, someOf } from '../predicate.ts';
 import { textMatcher } from '../regex.ts';
 import type { Predicate } from '../series-source.ts';
 
@@ -7,39 +8,35 @@ const NAME = '_name';
 
 /** Whether a condition reads the name of the measurement. */
 export function asksForName(where: Predicate): boolean {
-  switch (where.kind) {
-    case 'and':
-    case 'or':
-      return asksForName(where.left) || asksForName(where.right);
-    case 'tag':
-    case 'tag-regex':
-      return where.key === NAME;
-    default:
-      return false;
-  }
+  return someOf(where, isOfName);
+}
+
+function isOfName(part: Predicate): boolean {
+  return (part.kind === 'tag' || part.kind === 'tag-regex') && part.key === NAME;
 }
 
 /** The condition on the series of one measurement. */
 export function forMeasurement(where: Predicate, name: string): Predicate {
-  switch (where.kind) {
-    case 'and':
-    case 'or': {
-      const left = forMeasurement(where.left, name);
-      const right = forMeasurement(where.right, name);
-      const decisive = where.kind === 'or';
-      if (left.kind === 'constant') return left.value === decisive ? left : right;
-      if (right.kind === 'constant') return right.value === decisive ? right : left;
-      return { kind: where.kind, left, right };
+  return rewritePredicate(where, (part) => {
+    switch (part.kind) {
+      case 'and':
+      case 'or': {
+        const { left, right } = part;
+        const decisive = part.kind === 'or';
+        if (left.kind === 'constant') return left.value === decisive ? left : right;
+        if (right.kind === 'constant') return right.value === decisive ? right : left;
+        return part;
+      }
+      case 'tag':
+        if (!isOfName(part)) return part;
+        return { kind: 'constant', value: (part.value === name) === (part.operator === '=') };
+      case 'tag-regex': {
+        if (!isOfName(part)) return part;
+        const isMatch = textMatcher(part.pattern)(name);
+        return { kind: 'constant', value: isMatch === (part.operator === '=~') };
+      }
+      default:
+        return part;
     }
-    case 'tag':
-      if (where.key !== NAME) return where;
-      return { kind: 'constant', value: (where.value === name) === (where.operator === '=') };
-    case 'tag-regex': {
-      if (where.key !== NAME) return where;
-      const isMatch = textMatcher(where.pattern)(name);
-      return { kind: 'constant', value: isMatch === (where.operator === '=~') };
-    }
-    default:
-      return where;
-  }
+  });
 }

@@ -23,7 +23,7 @@ export type SchemaShowStatement = Extract<
 >;
 
 /** Runs a SHOW statement about the schema. */
-export function runShow(
+export function executeShow(
   statement: SchemaShowStatement,
   context: QueryContext,
 ): Operator<ResultBatch> {

@@ -4,6 +4,7 @@ import { Forbidden } from '@tidemark/core';
 import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Expression, MeasurementSource } from '@tidemark/influxql';
 
+import { isFoldable } from '../analyse/fold.ts';
 import { splitCondition } from '../analyse/time-range.ts';
 import {
   databaseNotFound,
@@ -145,21 +146,13 @@ export function tagPredicate(
     if (value.kind === 'string') {
       return { kind: 'tag', key: key.name, operator, value: value.value };
     }
-    if (onOther !== undefined && LITERALS.has(value.kind)) return onOther(node);
+    if (onOther !== undefined && isFoldable(value)) return onOther(node);
   }
   if (value.kind === 'regex' && (operator === '=~' || operator === '!~')) {
     return { kind: 'tag-regex', key: key.name, operator, pattern: value.pattern };
   }
   throw notATagCondition(node);
 }
-
-const LITERALS: ReadonlySet<Expression['kind']> = new Set([
-  'boolean',
-  'integer',
-  'unsigned',
-  'number',
-  'duration',
-]);
 
 function notATagCondition({ span }: Expression): InvalidRequest {
   return invalid('invalid tag comparison operator', {

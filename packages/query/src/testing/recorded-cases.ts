@@ -6,13 +6,15 @@ import { parseQuery } from '@tidemark/influxql';
 
 import type { IntoPoint, QueryContext } from '../context.ts';
 import { Driver } from '../driver.ts';
-import { executeExplain, executeSelect, executeShow } from '../executor.ts';
+import { executeSelect } from '../executor.ts';
+import { executeExplain } from '../explain.ts';
 import type { Operator } from '../operator.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import type { StatementRun } from '../output/write-results.ts';
 import { readEpoch, writeResults } from '../output/write-results.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SourceCapabilities } from '../series-source.ts';
+import { executeShow } from '../show/run-show.ts';
 import type { MemoryPoint } from './memory-data.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './memory-source.ts';
 

@@ -4,11 +4,12 @@ import type { Statement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import { Driver } from '../driver.ts';
-import { executeSelect, executeShow } from '../executor.ts';
+import { executeSelect } from '../executor.ts';
 import { DEFAULT_QUERY_LIMITS } from '../limits.ts';
 import type { Operator } from '../operator.ts';
 import { writeResults } from '../output/write-results.ts';
 import type { ResultBatch } from '../result.ts';
+import { executeShow } from '../show/run-show.ts';
 import type { SchemaShowStatement } from '../show/run-show.ts';
 import type { MemorySource } from './memory-source.ts';
 
