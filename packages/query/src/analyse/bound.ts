@@ -1,6 +1,6 @@
 // The part of a statement beyond its shape: times, the values in its condition, and limits.
 // Everything else about it is prepared (`prepared.ts`), and the same for all statements of a shape.
-import type { SelectStatement } from '@tidemark/influxql';
+import type { SelectStatement, ShowClauses } from '@tidemark/influxql';
 
 import type { PreparedSelect } from './prepared.ts';
 import { splitCondition } from './time-range.ts';
@@ -37,8 +37,9 @@ export function bindSelect(
   return { split, limits: rowLimits(statement), subqueries };
 }
 
-export function rowLimits(statement: SelectStatement): RowLimits {
-  const { limit = 0n, offset = 0n, seriesLimit = 0n, seriesOffset = 0n } = statement;
+/** The numbers behind LIMIT and the like; 0 for those that are not there. */
+export function rowLimits(written: Omit<ShowClauses, 'sources'>): RowLimits {
+  const { limit = 0n, offset = 0n, seriesLimit = 0n, seriesOffset = 0n } = written;
   return {
     limit: Number(limit),
     offset: Number(offset),

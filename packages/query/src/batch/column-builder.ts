@@ -1,6 +1,8 @@
 // Growing typed columns, which windows, fills and merges write their rows to.
-import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import type { Column, ColumnValues, FieldType, FieldValue } from '@tidemark/core';
 import { columnValue, TextCodes } from '@tidemark/core';
+
+import { columnOf, newValues } from './column-values.ts';
 
 const FIRST_CAPACITY = 64;
 
@@ -13,27 +15,10 @@ const MOST_KNOWN_TEXTS = 1 << 14;
 const NO_BYTES = new Uint8Array(0);
 const NO_TIMES = new BigInt64Array(0);
 
-type Values = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
-
-function newValues(type: FieldType, capacity: number): Values {
-  switch (type) {
-    case 'float':
-      return new Float64Array(capacity);
-    case 'integer':
-      return new BigInt64Array(capacity);
-    case 'unsigned':
-      return new BigUint64Array(capacity);
-    case 'boolean':
-      return new Uint8Array(capacity);
-    case 'string':
-      return new Uint32Array(capacity);
-  }
-}
-
 /** A column under construction. `take` hands the rows over and starts a new, empty column. */
 export class ColumnBuilder {
   readonly type: FieldType;
-  #values: Values;
+  #values: ColumnValues;
   #valid: Uint8Array;
   #length = 0;
   #hasNulls = false;
@@ -94,18 +79,7 @@ export class ColumnBuilder {
     this.#length = 0;
     this.#hasNulls = false;
     this.#forgetTexts();
-    switch (this.type) {
-      case 'float':
-        return { type: 'float', values: values as Float64Array, valid };
-      case 'integer':
-        return { type: 'integer', values: values as BigInt64Array, valid };
-      case 'unsigned':
-        return { type: 'unsigned', values: values as BigUint64Array, valid };
-      case 'boolean':
-        return { type: 'boolean', values: values as Uint8Array, valid };
-      case 'string':
-        return { type: 'string', codes: values as Uint32Array, dictionary, valid };
-    }
+    return columnOf(this.type, values, { valid, dictionary });
   }
 
   #codeFor(text: string): number {

@@ -10,28 +10,12 @@ import {
   wrapInteger,
 } from '@tidemark/core';
 
+import { columnOf, newValues, valuesOf, withValues } from './column-values.ts';
+
 /** Rows `[start, end)`; shares memory with the input. */
 export function sliceColumn(column: Column, start: number, end: number): Column {
   const valid = column.valid?.subarray(start, end);
-  switch (column.type) {
-    case 'float':
-      return { type: 'float', values: column.values.subarray(start, end), valid };
-    case 'integer':
-      return { type: 'integer', values: column.values.subarray(start, end), valid };
-    case 'unsigned':
-      return { type: 'unsigned', values: column.values.subarray(start, end), valid };
-    case 'boolean':
-      return { type: 'boolean', values: column.values.subarray(start, end), valid };
-    case 'string':
-      return {
-        type: 'string',
-        codes: column.codes.subarray(start, end),
-        dictionary: column.dictionary,
-        valid,
-      };
-    default:
-      return unreachable(column);
-  }
+  return withValues(column, valuesOf(column).subarray(start, end), valid);
 }
 
 /** The rows named by `indexes`, in that order. */
@@ -102,20 +86,8 @@ export function concatColumns(type: FieldType, parts: readonly Column[]): Column
   let length = 0;
   for (const part of parts) length += columnLength(part);
   const valid = concatValidity(parts, length);
-  switch (type) {
-    case 'float':
-      return { type, valid, values: concatInto(new Float64Array(length), parts, type) };
-    case 'integer':
-      return { type, valid, values: concatInto(new BigInt64Array(length), parts, type) };
-    case 'unsigned':
-      return { type, valid, values: concatInto(new BigUint64Array(length), parts, type) };
-    case 'boolean':
-      return { type, valid, values: concatInto(new Uint8Array(length), parts, type) };
-    case 'string':
-      return concatStrings(parts, length, valid);
-    default:
-      return unreachable(type);
-  }
+  if (type === 'string') return concatStrings(parts, length, valid);
+  return columnOf(type, concatInto(newValues(type, length), parts, type), { valid });
 }
 
 /** Times one after another. */
@@ -180,27 +152,19 @@ function concatStrings(parts: readonly Column[], length: number, valid: Validity
 
 /** A column that holds the same value in every row. */
 export function constantColumn(value: FieldValue | null, type: FieldType, length: number): Column {
+  const valid = undefined;
   if (value === null) return nullColumn(type, length);
   switch (type) {
     case 'float':
-      return { type, valid: undefined, values: new Float64Array(length).fill(Number(value)) };
+      return { type, values: new Float64Array(length).fill(Number(value)), valid };
     case 'integer':
-      return { type, valid: undefined, values: new BigInt64Array(length).fill(BigInt(value)) };
+      return { type, values: new BigInt64Array(length).fill(BigInt(value)), valid };
     case 'unsigned':
-      return { type, valid: undefined, values: new BigUint64Array(length).fill(BigInt(value)) };
+      return { type, values: new BigUint64Array(length).fill(BigInt(value)), valid };
     case 'boolean':
-      return {
-        type,
-        valid: undefined,
-        values: new Uint8Array(length).fill(value === true ? 1 : 0),
-      };
+      return { type, values: new Uint8Array(length).fill(value === true ? 1 : 0), valid };
     case 'string':
-      return {
-        type,
-        valid: undefined,
-        codes: new Uint32Array(length),
-        dictionary: [String(value)],
-      };
+      return { type, codes: new Uint32Array(length), dictionary: [String(value)], valid };
     default:
       return unreachable(type);
   }
@@ -208,21 +172,10 @@ export function constantColumn(value: FieldValue | null, type: FieldType, length
 
 /** A column of nulls. */
 export function nullColumn(type: FieldType, length: number): Column {
-  const valid = new Uint8Array(length);
-  switch (type) {
-    case 'float':
-      return { type, valid, values: new Float64Array(length) };
-    case 'integer':
-      return { type, valid, values: new BigInt64Array(length) };
-    case 'unsigned':
-      return { type, valid, values: new BigUint64Array(length) };
-    case 'boolean':
-      return { type, valid, values: new Uint8Array(length) };
-    case 'string':
-      return { type, valid, codes: new Uint32Array(length), dictionary: [''] };
-    default:
-      return unreachable(type);
-  }
+  return columnOf(type, newValues(type, length), {
+    valid: new Uint8Array(length),
+    dictionary: [''],
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Call } from '@tidemark/influxql';
 import type { PointWriter } from '../batch/point-writer.ts';
 import type { AggregateFunction } from '../series-source.ts';
 import { integerOf, numberOf } from './arguments.ts';
-import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
+import { CountAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { MergedFirstLast } from './first-last.ts';
 import type { SeriesMerge } from './first-last.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
@@ -109,8 +109,12 @@ const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
     fill: 'zero',
     create: (_, context) => new CountDistinctAccumulator(context),
   },
-  sum: { ...SOURCE, create: (_, { inputType }) => new SumAccumulator(inputType) },
-  mean: { ...SOURCE, type: 'float', create: (_, { inputType }) => new MeanAccumulator(inputType) },
+  sum: { ...SOURCE, create: (_, { inputType }) => new SumAccumulator(inputType, 'value') },
+  mean: {
+    ...SOURCE,
+    type: 'float',
+    create: (_, { inputType }) => new SumAccumulator(inputType, 'mean'),
+  },
   spread: { isPushed: true, create: (_, { inputType }) => new SpreadAccumulator(inputType) },
   min: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
   max: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },

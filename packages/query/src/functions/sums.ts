@@ -78,11 +78,14 @@ class RunningSum {
   }
 }
 
+/** sum and mean. */
 export class SumAccumulator implements Accumulator {
   readonly #sum: RunningSum;
+  readonly #result: 'value' | 'mean';
 
-  constructor(type: FieldType) {
+  constructor(type: FieldType, result: 'value' | 'mean') {
     this.#sum = new RunningSum(type);
+    this.#result = result;
   }
 
   add(input: ReducerInput, from: number, to: number): void {
@@ -90,24 +93,7 @@ export class SumAccumulator implements Accumulator {
   }
 
   emit(stamp: bigint | undefined, out: PointWriter): undefined {
-    if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum.value);
-    this.#sum.reset();
-  }
-}
-
-export class MeanAccumulator implements Accumulator {
-  readonly #sum: RunningSum;
-
-  constructor(type: FieldType) {
-    this.#sum = new RunningSum(type);
-  }
-
-  add(input: ReducerInput, from: number, to: number): void {
-    this.#sum.add(input, from, to);
-  }
-
-  emit(stamp: bigint | undefined, out: PointWriter): undefined {
-    if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum.mean);
+    if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum[this.#result]);
     this.#sum.reset();
   }
 }

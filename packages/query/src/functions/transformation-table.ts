@@ -9,6 +9,7 @@ import type {
   Transformation,
   TransformationContext,
   TransformationSpec,
+  Period,
   WarmUp,
 } from './transformation.ts';
 import { chandeMomentumOscillator } from './transformations/chande-momentum-oscillator.ts';
@@ -157,10 +158,7 @@ const TRANSFORMATIONS: { readonly [K in Kind]: TransformationRow<K> } = {
   },
 };
 
-function periodOf([, period, hold]: readonly Expression[]): {
-  readonly period: number;
-  readonly hold: number;
-} {
+function periodOf([, period, hold]: readonly Expression[]): Period {
   return { period: integerOf(period), hold: hold?.kind === 'integer' ? integerOf(hold) : -1 };
 }
 

@@ -50,10 +50,13 @@ export type WarmUp = 'exponential' | 'simple';
 /** A window of time, `start` included, `end` excluded. */
 export type TimeWindow = { readonly start: bigint; readonly end: bigint };
 
-/**
- * A transformation with checked arguments. `hold` is the number of results that are not emitted; -1
- * is the default.
- */
+/** A number of points; of their results, the first `hold` are not emitted, -1 is the default. */
+export type Period = { readonly period: number; readonly hold: number };
+
+/** The arguments of most functions of technical analysis. */
+export type Technical = Period & { readonly warmUp: WarmUp };
+
+/** A transformation with checked arguments. */
 export type TransformationSpec =
   | {
       readonly kind: 'derivative' | 'non_negative_derivative' | 'elapsed';
@@ -61,28 +64,19 @@ export type TransformationSpec =
     }
   | { readonly kind: 'difference' | 'non_negative_difference' | 'cumulative_sum' }
   | { readonly kind: 'moving_average'; readonly points: number }
-  | {
+  | (Technical & {
       readonly kind:
         | 'exponential_moving_average'
         | 'double_exponential_moving_average'
         | 'triple_exponential_moving_average'
         | 'relative_strength_index'
         | 'triple_exponential_derivative';
-      readonly period: number;
-      readonly hold: number;
-      readonly warmUp: WarmUp;
-    }
-  | {
-      readonly kind: 'kaufmans_efficiency_ratio' | 'kaufmans_adaptive_moving_average';
-      readonly period: number;
-      readonly hold: number;
-    }
-  | {
+    })
+  | (Period & { readonly kind: 'kaufmans_efficiency_ratio' | 'kaufmans_adaptive_moving_average' })
+  | (Period & {
       readonly kind: 'chande_momentum_oscillator';
-      readonly period: number;
-      readonly hold: number;
       readonly warmUp: WarmUp | 'none';
-    }
+    })
   | {
       readonly kind: 'holt_winters' | 'holt_winters_with_fit';
       /** Number of points to predict, at least 1. */

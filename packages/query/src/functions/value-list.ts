@@ -1,21 +1,12 @@
 // Growing lists of numbers of one field, for reducers that need all values of a window at once.
 import type { Column } from '@tidemark/core';
 
+import { newValues } from '../batch/column-values.ts';
+
 /** Windows mostly have fewer values; a list of this size keeps its memory for the next one. */
 const FIRST_CAPACITY = 256;
 
 type Numbers = Float64Array | BigInt64Array | BigUint64Array;
-
-function newNumbers(type: Column['type'], capacity: number): Numbers {
-  switch (type) {
-    case 'integer':
-      return new BigInt64Array(capacity);
-    case 'unsigned':
-      return new BigUint64Array(capacity);
-    default:
-      return new Float64Array(capacity);
-  }
-}
 
 function isOfType(numbers: Numbers, type: Column['type']): boolean {
   if (numbers instanceof BigInt64Array) return type === 'integer';
@@ -88,6 +79,6 @@ export class ValueList {
     const spare = this.#spare;
     this.#spare = undefined;
     const fits = spare !== undefined && capacity === FIRST_CAPACITY && isOfType(spare, type);
-    return fits ? spare : newNumbers(type, capacity);
+    return fits ? spare : (newValues(type, capacity) as Numbers);
   }
 }

@@ -1,9 +1,9 @@
 // Merges lists of rows that are sorted by time into one sorted sequence.
-import type { Column, ColumnValues, FieldType } from '@tidemark/core';
-import { assert } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
 import { mergeOrder } from '@tidemark/kernels';
 import type { RowOrder, SortedRuns, TieOrder } from '@tidemark/kernels';
 
+import { columnOf, valuesOf } from '../batch/column-values.ts';
 import { concatColumns, concatTimes } from '../batch/column-ops.ts';
 import { queryKernels } from '../kernels.ts';
 import type { Steps } from '../operator.ts';
@@ -85,26 +85,9 @@ function takeNumbers(
   parts: readonly Column[],
   order: RowOrder,
 ): Column | undefined {
+  if (type === 'string' || type === 'boolean') return undefined;
   if (parts.some((part) => part.type !== type || part.valid !== undefined)) return undefined;
-  const valid = undefined;
-  switch (type) {
-    case 'float':
-      return { type, values: order.take(valuesOf(parts, Float64Array)), valid };
-    case 'integer':
-      return { type, values: order.take(valuesOf(parts, BigInt64Array)), valid };
-    case 'unsigned':
-      return { type, values: order.take(valuesOf(parts, BigUint64Array)), valid };
-    default:
-      return undefined;
-  }
-}
-
-function valuesOf<T extends ColumnValues>(parts: readonly Column[], Kind: new () => T): T[] {
-  return parts.map((part) => {
-    const values = part.type === 'string' ? part.codes : part.values;
-    assert(values instanceof Kind, 'a column has values of its type');
-    return values;
-  });
+  return columnOf(type, order.take(parts.map(valuesOf)), { valid: undefined });
 }
 
 function takeAny(
@@ -115,22 +98,11 @@ function takeAny(
 ): Column {
   const column = concatColumns(type, parts);
   const valid = column.valid === undefined ? undefined : order.take([column.valid]);
-  switch (column.type) {
-    case 'float':
-      return { type: 'float', values: order.take([column.values]), valid };
-    case 'integer':
-      return { type: 'integer', values: order.take([column.values]), valid };
-    case 'unsigned':
-      return { type: 'unsigned', values: order.take([column.values]), valid };
-    case 'boolean':
-      return { type: 'boolean', values: order.take([column.values]), valid };
-    case 'string': {
-      let codes = codesTaken.get(column.codes);
-      if (codes === undefined) {
-        codes = order.take([column.codes]);
-        codesTaken.set(column.codes, codes);
-      }
-      return { type: 'string', codes, dictionary: column.dictionary, valid };
-    }
+  if (column.type !== 'string') return columnOf(type, order.take([column.values]), { valid });
+  let codes = codesTaken.get(column.codes);
+  if (codes === undefined) {
+    codes = order.take([column.codes]);
+    codesTaken.set(column.codes, codes);
   }
+  return { type: 'string', codes, dictionary: column.dictionary, valid };
 }

@@ -64,14 +64,8 @@ function jsonColumn(
     }
     case 'string':
       return textColumn([column], batch.rowCount);
-    case 'float':
-      return { kind: 'float', values: column.values, valid: column.valid };
-    case 'integer':
-      return { kind: 'integer', values: column.values, valid: column.valid };
-    case 'unsigned':
-      return { kind: 'unsigned', values: column.values, valid: column.valid };
-    case 'boolean':
-      return { kind: 'boolean', values: column.values, valid: column.valid };
+    default:
+      return { kind: column.type, values: column.values, valid: column.valid } as JsonColumn;
   }
 }
 

@@ -74,13 +74,8 @@ function* estimate(statement: ShowCardinality, context: QueryContext): Steps<Res
 }
 
 function* counted(statement: ShowCardinality, execution: ExecutionContext): Operator<Counted> {
-  const { database, sources } = statement;
   const condition = seriesCondition(statement.condition, execution.query, false);
-  const filters = yield* sourceFilters(
-    sources,
-    { database, needsPolicy: true, condition },
-    execution,
-  );
+  const filters = yield* sourceFilters(statement, { needsPolicy: true, condition }, execution);
   const dimensions = yield* groupTags(statement.dimensions, filters, execution.query);
   if (statement.of === 'field-key') {
     const fields = countFieldKeys(yield* fieldsOf(filters, execution));

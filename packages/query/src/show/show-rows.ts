@@ -1,5 +1,9 @@
 // Output of SHOW statements: columns of strings become series piece by piece, with LIMIT and OFFSET
 // applied as they arrive, so that a result of any size takes the memory of one piece.
+import type { ShowClauses } from '@tidemark/influxql';
+
+import { rowLimits } from '../analyse/bound.ts';
+import { RowWindow } from '../batch/row-window.ts';
 import type { ResultBatch } from '../result.ts';
 import { flatMapBatches, mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
@@ -12,10 +16,7 @@ export type RowPiece = {
   readonly columns: readonly (readonly string[])[];
 };
 
-export type RowLimits = {
-  readonly limit?: bigint | undefined;
-  readonly offset?: bigint | undefined;
-};
+export type RowLimits = Pick<ShowClauses, 'limit' | 'offset'>;
 
 /**
  * The series that consist of the pieces. LIMIT and OFFSET count the rows of each, as recorded.
@@ -31,7 +32,7 @@ export function seriesOf(
   let isContinuation = false;
   return mapBatches(pieces, (piece): ResultBatch | undefined => {
     if (rows === undefined || piece.name !== name) {
-      rows = new RowWindow(limits);
+      rows = new RowWindow(rowLimits(limits));
       name = piece.name;
       isContinuation = false;
     }
@@ -64,26 +65,6 @@ export function oneSeriesOf(
     yield batch;
   };
   return flatMapBatches(seriesOf(pieces, columns, limits), counted, () => count === most);
-}
-
-/** LIMIT and OFFSET over rows that come in pieces; a LIMIT of 0 means no limit. */
-class RowWindow {
-  #toSkip: number;
-  #left: number;
-
-  constructor({ limit, offset }: RowLimits) {
-    this.#toSkip = Number(offset ?? 0n);
-    this.#left = Number(limit ?? 0n) || Number.POSITIVE_INFINITY;
-  }
-
-  /** Which of the next `count` rows are shown. */
-  take(count: number): readonly [start: number, end: number] {
-    const start = Math.min(this.#toSkip, count);
-    this.#toSkip -= start;
-    const end = Math.min(count, start + this.#left);
-    this.#left -= end - start;
-    return [start, end];
-  }
 }
 
 /** Rows that are needed for LIMIT and OFFSET; `undefined` when all are. */

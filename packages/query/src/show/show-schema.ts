@@ -33,12 +33,8 @@ export function* showSeries(
   const isByTime = statement.condition !== undefined && some(statement.condition, isTime);
   const condition = seriesCondition(statement.condition, context, !isByTime);
   const hasTime = condition.timeRange !== undefined;
-  const { database, sources } = statement;
-  const filters = yield* sourceFilters(
-    sources,
-    { database, needsPolicy: hasTime, checksPolicy: true, condition },
-    execution,
-  );
+  const options = { needsPolicy: hasTime, checksPolicy: true, condition };
+  const filters = yield* sourceFilters(statement, options, execution);
   const order = hasTime ? 'key' : 'tags';
   const answers = filters.map((filter) => seriesKeys(filter, execution, order));
   const keys = merged(answers, hasTime ? compareBytes : compareSeriesKeys);
@@ -67,12 +63,7 @@ export function* showTagKeys(
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
   const condition = seriesCondition(statement.condition, context);
-  const { database, sources } = statement;
-  const filters = yield* sourceFilters(
-    sources,
-    { database, needsPolicy: false, condition },
-    execution,
-  );
+  const filters = yield* sourceFilters(statement, { needsPolicy: false, condition }, execution);
   const keys = merged(
     filters.map((filter) => mapBatches(lookUp(context, 'tag-keys', { filter }), piece)),
     compareBytes,
@@ -109,12 +100,7 @@ export function* showTagValues(
   const condition = seriesCondition(statement.condition, context);
   const keys = tagKeyMatch(statement.keys);
   const limitPerMeasurement = rowsNeeded(statement);
-  const { database, sources } = statement;
-  const filters = yield* sourceFilters(
-    sources,
-    { database, needsPolicy: false, condition },
-    execution,
-  );
+  const filters = yield* sourceFilters(statement, { needsPolicy: false, condition }, execution);
   const answers = filters.map((filter) =>
     tagValues({ filter, keys, limitPerMeasurement }, execution),
   );
@@ -162,13 +148,8 @@ export function* showFieldKeys(
   context: QueryContext,
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
-  const { database, sources } = statement;
   const condition = seriesCondition(statement.condition, context);
-  const filters = yield* sourceFilters(
-    sources,
-    { database, needsPolicy: true, condition },
-    execution,
-  );
+  const filters = yield* sourceFilters(statement, { needsPolicy: true, condition }, execution);
   const fields = yield* fieldsOf(filters, execution);
   const named = mapBatches(fields, ({ measurement, entries }) => ({
     name: measurement,

@@ -1,7 +1,7 @@
 // Look-ups for FROM and WHERE: one per database and policy, each naming a measurement once, so that
 // results are ordered and without duplicates without being collected.
 import { compareBytes } from '@tidemark/core';
-import type { MeasurementSource } from '@tidemark/influxql';
+import type { MeasurementSource, ShowClauses } from '@tidemark/influxql';
 
 import { lookUp } from '../look-up.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -16,17 +16,20 @@ import type { Operator, Steps } from '../operator.ts';
 /** Entries of a merged piece. */
 const PIECE_ENTRIES = 2048;
 
-export type SourceOptions = PlaceOptions & { readonly condition?: SeriesCondition | undefined };
+export type SourceOptions = Omit<PlaceOptions, 'database'> & {
+  readonly condition: SeriesCondition;
+};
 
 /**
- * Filters that together select the same as the sources. Any two differ in place or in their
- * measurements.
+ * Filters that together select the same as the sources of a statement. Any two differ in place or
+ * in their measurements.
  */
 export function* sourceFilters(
-  sources: readonly MeasurementSource[],
-  options: SourceOptions,
+  { database, sources }: Pick<ShowClauses, 'database' | 'sources'>,
+  { condition, ...policies }: SourceOptions,
   execution: ExecutionContext,
 ): Steps<readonly SchemaFilter[]> {
+  const options = { database, ...policies };
   const places = new Map<
     string,
     { readonly place: Place; readonly members: MeasurementSource[] }
@@ -44,7 +47,7 @@ export function* sourceFilters(
   const filters: SchemaFilter[] = [];
   for (const { place, members } of places.values()) {
     const filter = { ...place, ...(yield* namesOf(members, place.database, execution)) };
-    filters.push(...(yield* withCondition(filter, options.condition, execution)));
+    filters.push(...(yield* withCondition(filter, condition, execution)));
   }
   return filters;
 }
@@ -79,10 +82,9 @@ function* namesOf(
  */
 export function* withCondition(
   filter: SchemaFilter,
-  condition: SeriesCondition | undefined,
+  { where, timeRange }: SeriesCondition,
   execution: ExecutionContext,
 ): Steps<readonly SchemaFilter[]> {
-  const { where, timeRange } = condition ?? { where: undefined, timeRange: undefined };
   const ranged = timeRange === undefined ? filter : { ...filter, timeRange };
   if (where === undefined) return [ranged];
   if (!asksForName(where)) return [{ ...ranged, where }];

@@ -2,6 +2,7 @@
 // are read from.
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { PointBatch } from '../batch/point-batch.ts';
+import { RowWindow } from '../batch/row-window.ts';
 import type { Filler } from '../fill/fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
 import type { Steps } from '../operator.ts';
@@ -24,11 +25,12 @@ export class CallQueue {
   #head: PointBatch | undefined;
   #row = 0;
   #isClosed = false;
-  #seen = 0;
+  readonly #window: RowWindow;
   #isExhausted = false;
 
   constructor(steps: CallSteps) {
     this.#steps = steps;
+    this.#window = new RowWindow(steps);
   }
 
   /** Adds reduced points. */
@@ -71,17 +73,12 @@ export class CallQueue {
 
   /** Cuts a batch to the part that OFFSET and LIMIT leave. Nothing is computed after the limit. */
   #accept(batch: PointBatch): void {
-    const { offset, limit } = this.#steps;
-    const count = batch.times.length;
-    const end = limit === 0 ? Infinity : offset + limit;
-    const from = Math.min(Math.max(offset - this.#seen, 0), count);
-    const to = Math.min(Math.max(end - this.#seen, 0), count);
-    this.#seen += count;
-    if (this.#seen >= end) {
+    const [from, to] = this.#window.take(batch.times.length);
+    if (this.#window.isOver) {
       this.#pending.length = 0;
       this.#isExhausted = true;
     }
-    if (to <= from) return;
+    if (to === from) return;
     this.#head = slicePoints(batch, from, to);
     this.#row = 0;
   }

@@ -1,6 +1,6 @@
 // chande_momentum_oscillator: the balance of the moves up and down, from -100 to 100.
-import type { Transformation, TransformationContext, WarmUp } from '../transformation.ts';
-import { ExponentialAverage } from './exponential-average.ts';
+import type { Period, Transformation, TransformationContext, WarmUp } from '../transformation.ts';
+import { ofMoves } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 import type { Indicator } from './indicator.ts';
 import { floatRing } from './ring.ts';
@@ -8,16 +8,13 @@ import type { Ring } from './ring.ts';
 
 /** (up - down) / (up + down) · 100. Without moves: 0, or NaN with smoothed moves. */
 export function chandeMomentumOscillator(
-  options: {
-    readonly period: number;
-    readonly hold: number;
-    readonly warmUp: WarmUp | 'none';
-  },
+  options: Period & { readonly warmUp: WarmUp | 'none' },
   context: TransformationContext,
 ): Transformation {
   const { period, hold, warmUp } = options;
-  if (warmUp !== 'none')
-    return indicatorTransformation(smoothed(period, warmUp), holdOr(hold, period));
+  if (warmUp !== 'none') {
+    return indicatorTransformation(ofMoves({ period, warmUp }, balance), holdOr(hold, period));
+  }
   const moves = floatRing(period, context.hold);
   return indicatorTransformation(windowed(moves), holdOr(hold, period - 1), [moves]);
 }
@@ -38,20 +35,6 @@ function windowed(moves: Ring<number>): Indicator {
     else if (move < 0) down -= move;
     previous = value;
     return up === 0 && down === 0 ? 0 : balance(up, down);
-  };
-}
-
-/** Exponential means with the weight 1 / period. */
-function smoothed(period: number, warmUp: WarmUp): Indicator {
-  const ups = new ExponentialAverage(period + 1, warmUp, 1 / period);
-  const downs = new ExponentialAverage(period + 1, warmUp, 1 / period);
-  let previous = 0;
-
-  return (value) => {
-    const up = ups.add(value > previous ? value - previous : 0);
-    const down = downs.add(value < previous ? previous - value : 0);
-    previous = value;
-    return balance(up, down);
   };
 }
 

@@ -1,5 +1,6 @@
 // The exponentially weighted mean used by the technical analysis functions.
-import type { WarmUp } from '../transformation.ts';
+import type { Technical, WarmUp } from '../transformation.ts';
+import type { Indicator } from './indicator.ts';
 
 /**
  * A running mean in which each value weighs `weight`. Until `period` values were seen it is warming
@@ -41,4 +42,23 @@ export class ExponentialAverage {
     if (!this.isWarm) this.#count++;
     return this.#mean;
   }
+}
+
+/**
+ * An indicator of the means of the moves up and down, which weigh 1 / period. The first value moves
+ * from 0.
+ */
+export function ofMoves(
+  { period, warmUp }: Pick<Technical, 'period' | 'warmUp'>,
+  indicator: (up: number, down: number) => number,
+): Indicator {
+  const ups = new ExponentialAverage(period + 1, warmUp, 1 / period);
+  const downs = new ExponentialAverage(period + 1, warmUp, 1 / period);
+  let previous = 0;
+  return (value) => {
+    const up = ups.add(value > previous ? value - previous : 0);
+    const down = downs.add(value < previous ? previous - value : 0);
+    previous = value;
+    return indicator(up, down);
+  };
 }

@@ -1,20 +1,18 @@
 // exponential_moving_average and its double and triple forms, which lag less behind the values.
-import type { Transformation, WarmUp } from '../transformation.ts';
+import type { Technical, Transformation } from '../transformation.ts';
 import { ExponentialAverage } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 import type { Indicator } from './indicator.ts';
 
-type Options = { readonly period: number; readonly hold: number; readonly warmUp: WarmUp };
-
 /** e1: the exponential mean of the values. Natural hold: period - 1. */
-export function exponentialMovingAverage(options: Options): Transformation {
+export function exponentialMovingAverage(options: Technical): Transformation {
   const { period, warmUp } = options;
   const first = new ExponentialAverage(period, warmUp);
   return withHold((value) => first.add(value), options, 1);
 }
 
 /** 2·e1 - e2, with e2 the mean of e1. */
-export function doubleExponentialMovingAverage(options: Options): Transformation {
+export function doubleExponentialMovingAverage(options: Technical): Transformation {
   const { period, warmUp } = options;
   const first = new ExponentialAverage(period, warmUp);
   const second = new ExponentialAverage(period, warmUp);
@@ -30,7 +28,7 @@ export function doubleExponentialMovingAverage(options: Options): Transformation
 }
 
 /** 3·e1 - 3·e2 + e3, with e3 the mean of e2. */
-export function tripleExponentialMovingAverage(options: Options): Transformation {
+export function tripleExponentialMovingAverage(options: Technical): Transformation {
   const { period, warmUp } = options;
   const first = new ExponentialAverage(period, warmUp);
   const second = new ExponentialAverage(period, warmUp);
@@ -48,7 +46,7 @@ export function tripleExponentialMovingAverage(options: Options): Transformation
 }
 
 /** Means that warm up with a plain mean wait for each other. */
-function withHold(indicator: Indicator, options: Options, stages: 1 | 2 | 3): Transformation {
+function withHold(indicator: Indicator, options: Technical, stages: 1 | 2 | 3): Transformation {
   const waits = options.warmUp === 'simple' ? stages : 1;
   return indicatorTransformation(indicator, holdOr(options.hold, waits * (options.period - 1)));
 }

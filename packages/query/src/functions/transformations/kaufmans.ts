@@ -1,11 +1,9 @@
 // kaufmans_efficiency_ratio and kaufmans_adaptive_moving_average: how straight the recent movement
 // was, and a mean that follows straight movements fast and noise slowly.
-import type { Transformation, TransformationContext } from '../transformation.ts';
+import type { Period, Transformation, TransformationContext } from '../transformation.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 import { floatRing } from './ring.ts';
 import type { Ring } from './ring.ts';
-
-type Options = { readonly period: number; readonly hold: number };
 
 /** Weights of an exponential mean over 2 and over 30 values. */
 const SLOWEST = 2 / 31;
@@ -17,7 +15,7 @@ const SPAN = 56 / 93;
  * hold: period.
  */
 export function kaufmansEfficiencyRatio(
-  options: Options,
+  options: Period,
   { hold }: TransformationContext,
 ): Transformation {
   const ratio = new EfficiencyRatio(options.period, hold);
@@ -30,7 +28,7 @@ export function kaufmansEfficiencyRatio(
  * period.
  */
 export function kaufmansAdaptiveMovingAverage(
-  options: Options,
+  options: Period,
   { hold }: TransformationContext,
 ): Transformation {
   const ratio = new EfficiencyRatio(options.period, hold);

@@ -4,6 +4,7 @@
 import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
+import { columnOf, newValues } from '../../batch/column-values.ts';
 import type { PointBatch } from '../transformation.ts';
 
 const TWO_32 = 4294967296;
@@ -51,23 +52,10 @@ export function differenceOfWords(
 
 /** A batch without points. */
 export function noPoints(type: FieldType): PointBatch {
-  const times = new BigInt64Array();
-  switch (type) {
-    case 'float':
-      return { times, values: { type, values: new Float64Array(), valid: undefined } };
-    case 'integer':
-      return { times, values: { type, values: new BigInt64Array(), valid: undefined } };
-    case 'unsigned':
-      return { times, values: { type, values: new BigUint64Array(), valid: undefined } };
-    case 'boolean':
-      return { times, values: { type, values: new Uint8Array(), valid: undefined } };
-    case 'string':
-      return {
-        times,
-        values: { type, codes: new Uint32Array(), dictionary: [], valid: undefined },
-      };
-  }
+  return { times: new BigInt64Array(), values: columnOf(type, newValues(type, 0), NOTHING) };
 }
+
+const NOTHING = { valid: undefined };
 
 /** Collects floats, each at the time of a row of the input. `capacity` is their maximum number. */
 export class FloatPoints {

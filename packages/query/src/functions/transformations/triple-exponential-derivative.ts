@@ -1,5 +1,5 @@
 // triple_exponential_derivative: rate of change, in percent, of a threefold exponential mean.
-import type { Transformation, WarmUp } from '../transformation.ts';
+import type { Technical, Transformation } from '../transformation.ts';
 import { ExponentialAverage } from './exponential-average.ts';
 import { holdOr, indicatorTransformation } from './indicator.ts';
 
@@ -7,11 +7,7 @@ import { holdOr, indicatorTransformation } from './indicator.ts';
  * (mean / previous mean - 1) · 100. The first result would divide by 0, so that at least one is
  * held back.
  */
-export function tripleExponentialDerivative(options: {
-  readonly period: number;
-  readonly hold: number;
-  readonly warmUp: WarmUp;
-}): Transformation {
+export function tripleExponentialDerivative(options: Technical): Transformation {
   const { period, warmUp } = options;
   const first = new ExponentialAverage(period, warmUp);
   const second = new ExponentialAverage(period, warmUp);
