@@ -17,7 +17,7 @@ export type LeaseThreadData = {
 
 /** Requests to the thread, by name. */
 export type MemberCall =
-  | { readonly name: 'start' | 'serve' | 'abdicate' | 'close' }
+  | { readonly name: 'start' | 'serve' | 'retire' | 'abdicate' | 'close' }
   | { readonly name: 'requestDrain' | 'forget'; readonly member: string };
 
 export type ToLeaseThread =

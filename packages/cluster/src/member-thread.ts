@@ -106,6 +106,13 @@ export class MemberThread {
     return this.#call({ name: 'serve' });
   }
 
+  /**
+   * Tells the others that this instance, which still leads, serves no more: it is about to resign.
+   */
+  retire(): Promise<void> {
+    return this.#call({ name: 'retire' });
+  }
+
   /** Resigns, so that another instance can lead at once. The work as leader must have ended. */
   abdicate(): Promise<void> {
     this.#term = 0;

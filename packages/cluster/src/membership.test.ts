@@ -85,6 +85,21 @@ test('an instance leads soon after the lease of a leader that is gone has ended'
   expect(b?.told).toEqual(['elected 2']);
 });
 
+test('a leader that retires leads, and serves no more', async () => {
+  const [a, b] = await started('a', 'b');
+  const serving = a?.membership.serve();
+  await pass(NOTICED_MS);
+  await serving;
+  expect(b?.membership.leader).toMatchObject({ id: 'a', isServing: true });
+
+  const retiring = a?.membership.retire();
+  await pass(NOTICED_MS);
+  await retiring;
+  expect(b?.membership.leader).toMatchObject({ id: 'a', isServing: false });
+  await pass(3 * LEASE_MS);
+  expect([a?.membership.isLeading, b?.told]).toEqual([true, []]);
+});
+
 test('after an outage of the coordinator the instance leads again that led before', async () => {
   const [a, b, c] = await started('a', 'b', 'c');
 

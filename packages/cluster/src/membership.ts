@@ -181,6 +181,14 @@ export class Membership {
   }
 
   /**
+   * Tells the others that this instance, which still leads, serves no more: it is about to resign.
+   */
+  async retire(): Promise<void> {
+    this.#isServing = false;
+    if (this.isLeading) await this.#renew();
+  }
+
+  /**
    * Resigns in favour of the instance whose copy is the most advanced, which leads at once. The
    * work as leader must have ended, however the term ended.
    */

@@ -7,6 +7,8 @@ import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { opening } from '../opening.ts';
+
 let cluster: TestCluster;
 let receiver: TestServer;
 
@@ -207,6 +209,35 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
       return members.find(({ url, state }) => url === first.engine.url && state === 'draining');
     });
     expect(drained).toMatchObject({ leader: false });
+  });
+
+  test('knows at once that its leader stops, however long that takes, and takes writes', async () => {
+    const [a, b] = [await cluster.start(), await cluster.start()];
+    const first = await cluster.leader(a);
+    const other = first === a ? b : a;
+    const released = opening();
+    receiver.answer = () => released.promise.then(() => ({}));
+    const write = (value: number): Promise<Answer> =>
+      other.engine.call('POST', '/engine/v1/write?db=d&rp=r', `m v=${value} ${value}000000000`);
+    await first.engine.startTask('one', `${COUNT}.post('${receiver.url}')`);
+    await write(20);
+    await receiver.until(() => receiver.requests.length === 1);
+    const { url } = first.engine;
+
+    const stopping = first.engine.stop();
+    await cluster.withCoordinator(({ register }) =>
+      eventually('its word', async () => {
+        const entry = await register.get('leader');
+        const leader = JSON.parse(entry?.text ?? '{}') as { url?: string; isServing?: boolean };
+        return (leader.url === url && leader.isServing === false) || undefined;
+      }),
+    );
+
+    expect((await write(1)).status).toBe(204);
+    released.resolve();
+    await stopping;
+    await receiver.until(() => levels().includes('OK'));
+    expect(levels()).toEqual(['CRITICAL', 'OK']);
   });
 
   test('goes on until its lease ends while the coordinator is away, and has all that was answered when that is back', async () => {

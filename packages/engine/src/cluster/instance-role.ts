@@ -21,7 +21,7 @@ import { isStuck, OtherHistory, ownDefinitions, Replica } from './replica.ts';
 /** The membership, as the role uses it. */
 export type RoleMembership = Pick<
   MemberThread,
-  'id' | 'isLeading' | 'leader' | 'level' | 'members' | 'problem' | 'serve' | 'abdicate'
+  'id' | 'isLeading' | 'leader' | 'level' | 'members' | 'problem' | 'serve' | 'retire' | 'abdicate'
 >;
 
 /** The term of this instance as leader. */
@@ -206,7 +206,12 @@ export class InstanceRole {
           const reason = messageOf(role.signal.reason);
           logger('info', 'this instance leads no more', { term, reason });
           const endedMs = clock.monotonicMs();
-          if (isPeaceful(role.signal)) await served;
+          if (isPeaceful(role.signal)) {
+            // The others accept writes from now on, without asking this busy instance first.
+            const retired = membership.retire();
+            await served;
+            await retired.catch((error: unknown) => this.#warn('failed to retire', error));
+          }
           await parts.close();
           const closedMs = Math.round(clock.monotonicMs() - endedMs);
           logger('info', 'what this instance has led is closed', { term, tookMs: closedMs });

@@ -18,6 +18,8 @@ let url: string;
 let leader: Target | undefined;
 let standIn: Target | undefined;
 let arrived: Opening;
+/** How long a leader may be silent. */
+let silenceMs: number;
 
 beforeEach(async () => {
   arrived = opening();
@@ -29,6 +31,7 @@ beforeEach(async () => {
   await Promise.all([before.open(), next.open()]);
   leader = { url: before.url, isOwn: false };
   standIn = undefined;
+  silenceMs = 50;
   front = new Front({
     hasCompatiblePaths: true,
     border: {
@@ -41,7 +44,9 @@ beforeEach(async () => {
     leader: () => leader,
     own: () => Promise.resolve(false),
     standIn: ({ url: path }) => (path === '/write' ? standIn : undefined),
-    silenceMs: 50,
+    get silenceMs() {
+      return silenceMs;
+    },
     waitMs: 10_000,
     tls: undefined,
     connect: () => undefined,
@@ -111,6 +116,27 @@ test('a write is taken by the stand-in when the leader has gone or does not say 
   await new Promise((resolve) => silent.close(resolve));
   expect(await (await writing()).text()).toBe('next');
   expect(next.requests).toHaveLength(2);
+});
+
+test('a write is taken by the stand-in as soon as the leader serves no more', async () => {
+  silenceMs = 600_000;
+  standIn = { url: next.url, isOwn: true };
+  const asked = opening();
+  const silent = createServer((socket) => {
+    socket.on('error', () => undefined).resume();
+    asked.resolve();
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  leader = { url: `http://127.0.0.1:${port}`, isOwn: false };
+  const answer = writing();
+  await asked.promise;
+
+  leader = undefined;
+  front.leaderChanged();
+
+  expect(await (await answer).text()).toBe('next');
+  await new Promise((resolve) => silent.close(resolve));
 });
 
 test('a write is not taken twice: a leader that has it is waited for', async () => {

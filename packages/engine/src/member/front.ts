@@ -87,6 +87,8 @@ export class Front {
   readonly #writing = new Set<Promise<unknown>>();
   /** Forwarded requests in progress, with the URLs of their instances. */
   readonly #passed = new Map<http.ClientRequest, string>();
+  /** Those that a stand-in can take, because the leader has not said yet that it takes them. */
+  readonly #offered = new Set<http.ClientRequest>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -124,12 +126,15 @@ export class Front {
   }
 
   /**
-   * Called when another instance may lead: the previous leader, if it was cut off or stopped, may
-   * never answer the requests forwarded to it.
+   * Called when another instance may lead, or none: the previous leader, if it was cut off or
+   * stops, may never answer the requests forwarded to it.
    */
   leaderChanged(): void {
     const target = this.#options.leader();
-    if (target === undefined) return;
+    if (target === undefined) {
+      for (const outgoing of this.#offered) outgoing.destroy(new Deposed('no instance leads now'));
+      return;
+    }
     for (const [outgoing, url] of this.#passed)
       if (url !== target.url) outgoing.destroy(new Deposed('another instance leads now'));
   }
@@ -253,8 +258,10 @@ export class Front {
   /** Ends a request that waits for a silent leader. */
   async #hurry(outgoing: http.ClientRequest, signal: AbortSignal): Promise<void> {
     const { clock, silenceMs } = this.#options;
+    this.#offered.add(outgoing);
     // Ends with the signal, which is intended.
     await clock.sleep(silenceMs, signal).catch(() => undefined);
+    this.#offered.delete(outgoing);
     if (!signal.aborted) outgoing.destroy(new Deposed('the leader is silent'));
   }
 
