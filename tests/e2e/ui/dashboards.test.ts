@@ -94,7 +94,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
       (await page.evaluate('[...window.written]')) as readonly string[];
     await expect.poll(written).toContain('window opened');
     await expect.poll(written).toContain('WARNING k');
-    expect(await page.getByLabel('Refresh', { exact: true }).inputValue()).toBe('45s');
+    expect(await page.getByLabel('Refresh interval').inputValue()).toBe('45s');
 
     const cursor = (title: string) => cell(title).locator('.u-cursor-x');
     const plot = cell('Lines').locator('.u-over');

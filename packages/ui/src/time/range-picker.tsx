@@ -1,119 +1,143 @@
 // Selects a time span, the time zone of displayed times, and the refresh interval.
 import { useSignal } from '@preact/signals';
 
-import { Button } from '../design/button.tsx';
-import { SelectField, TextField } from '../design/field.tsx';
+import { Button, IconButton } from '../design/button.tsx';
+import { SelectField, SuggestField, TextField } from '../design/field.tsx';
 import { Popover } from '../design/popover.tsx';
 import { texts } from '../texts/texts.ts';
-import { isRelative, parseInstant, spanOf, UNIT_MS } from './range.ts';
+import { Calendar } from './calendar.tsx';
+import { instantText, labelOfRange, QUICK_RANGES } from './labels.ts';
+import { isRelative, parseInstant, portable, shifted, spanOf, UNIT_MS } from './range.ts';
 import type { TimeRange } from './range.ts';
-import { formatInstant, shownZone, zones } from './zone.ts';
+import { shownZone, wallClock, zoneName, zones } from './zone.ts';
+import './time.css';
 
 const t = texts.time;
 
-const QUICK: readonly string[] = [
-  '5m',
-  '15m',
-  '1h',
-  '3h',
-  '6h',
-  '12h',
-  '1d',
-  '2d',
-  '7d',
-  '30d',
-  '90d',
-];
-
-function labelOf(range: TimeRange): string {
-  const quick = /^now-(\d+[smhdw])$/.exec(range.from)?.[1];
-  if (quick !== undefined && range.to === 'now') return t.last(quick);
-  const now = Date.now();
-  const show = (text: string): string => {
-    const ms = parseInstant(text, now);
-    return ms === undefined || text.startsWith('now') ? text : formatInstant(ms, shownZone.value);
-  };
-  return `${show(range.from)} – ${show(range.to)}`;
-}
-
-export function RangePicker({
-  range,
-  onChange,
-}: {
+type RangeProps = {
   readonly range: TimeRange;
+  /** Receives instants in UTC, so that the range is the same in every zone. */
   readonly onChange: (range: TimeRange) => void;
-}) {
+};
+
+export function RangePicker({ range, onChange }: RangeProps) {
+  const zone = shownZone.value;
+  const label = labelOfRange(range, zone);
+  const shift = (direction: -1 | 1): void => {
+    const span = spanOf(range, Date.now());
+    if (span !== undefined) onChange(shifted(span, direction));
+  };
   return (
-    <Popover label={labelOf(range)} icon="clock">
-      {(close) => (
-        <Choices
-          range={range}
-          onChange={(next) => {
-            close();
-            onChange(next);
-          }}
-        />
-      )}
-    </Popover>
+    <div class="range-picker">
+      <IconButton icon="left" label={t.previousRange} onClick={() => shift(-1)} />
+      <Popover label={zone === 'local' ? label : `${label} · ${zone}`} icon="clock">
+        {(close) => (
+          <Choices
+            range={range}
+            onChange={(next) => {
+              close();
+              onChange(next);
+            }}
+          />
+        )}
+      </Popover>
+      <IconButton icon="right" label={t.nextRange} onClick={() => shift(1)} />
+    </div>
   );
 }
 
-function Choices({
-  range,
-  onChange,
-}: {
-  readonly range: TimeRange;
-  readonly onChange: (range: TimeRange) => void;
-}) {
-  const from = useSignal(range.from);
-  const to = useSignal(range.to);
-  const now = Date.now();
-  const problem = (text: string): string | undefined =>
-    parseInstant(text, now) === undefined ? t.noInstant : undefined;
-  const typed = { from: from.value, to: to.value };
-  const isUsable = spanOf(typed, now) !== undefined;
+function Choices({ range, onChange }: RangeProps) {
+  const zone = shownZone.value;
+  const from = useSignal(instantText(range.from, zone));
+  const to = useSignal(instantText(range.to, zone));
+  const nowMs = Date.now();
+  const name = zoneName(zone);
+  const fromMs = parseInstant(from.value, { nowMs, zone: name });
+  const toMs = parseInstant(to.value, { nowMs, zone: name, isEnd: true });
+  const problem = (ms: number | undefined): string | undefined =>
+    ms === undefined ? t.noInstant : undefined;
+  const dayOf = (ms: number | undefined): number | undefined =>
+    ms === undefined ? undefined : Math.floor(wallClock(ms, name) / DAY_MS) * DAY_MS;
+  const isUsable = fromMs !== undefined && toMs !== undefined && fromMs < toMs;
   return (
-    <div class="stack">
-      <div class="row quick-ranges">
-        {QUICK.map((quick) => (
-          <Button key={quick} isSmall onClick={() => onChange({ from: `now-${quick}`, to: 'now' })}>
-            {quick}
-          </Button>
-        ))}
-      </div>
+    <div class="range-choices">
       <form
         class="form"
+        aria-label={t.absolute}
         onSubmit={(event) => {
           event.preventDefault();
-          if (isUsable) onChange(typed);
+          if (isUsable) onChange(portable({ from: from.value, to: to.value }, nowMs));
         }}
       >
         <TextField
           label={t.from}
           value={from.value}
-          problem={problem(from.value)}
+          problem={problem(fromMs)}
           onInput={(value) => (from.value = value)}
         />
         <TextField
           label={t.to}
           value={to.value}
           hint={t.example}
-          problem={problem(to.value) ?? (isUsable ? undefined : t.nothingBetween)}
+          problem={problem(toMs) ?? (isUsable ? undefined : t.nothingBetween)}
           onInput={(value) => (to.value = value)}
+        />
+        <Calendar
+          from={dayOf(fromMs)}
+          to={dayOf(toMs)}
+          onChange={(first, last) => {
+            from.value = `${first} 00:00:00`;
+            to.value = `${last} 23:59:59`;
+          }}
         />
         <Button type="submit" kind="primary" disabled={!isUsable}>
           {t.apply}
         </Button>
       </form>
-      <SelectField
-        label={t.zone}
-        value={shownZone.value}
-        options={zones().map((zone) => ({ value: zone, label: zone === 'local' ? t.local : zone }))}
-        onChange={(zone) => (shownZone.value = zone)}
-      />
+      <div class="stack">
+        <div class="quick-ranges" role="group" aria-label={t.quick}>
+          {QUICK_RANGES.map(({ range: quick, label }) => (
+            <button
+              key={label}
+              type="button"
+              class="menu-item"
+              aria-pressed={quick.from === range.from && quick.to === range.to ? 'true' : 'false'}
+              onClick={() => onChange(quick)}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+        <ZoneField />
+      </div>
     </div>
   );
 }
+
+const DAY_MS = 86_400_000;
+
+/** Zones are found by typing part of their name. */
+function ZoneField() {
+  const problem = useSignal('');
+  const zone = shownZone.value;
+  const choose = (typed: string): void => {
+    const wanted = typed.trim().toLowerCase();
+    const found = zones().find((each) => zoneLabel(each).toLowerCase() === wanted);
+    problem.value = found === undefined ? t.noZone : '';
+    if (found !== undefined) shownZone.value = found;
+  };
+  return (
+    <SuggestField
+      label={t.zone}
+      problem={problem.value}
+      value={zoneLabel(zone)}
+      options={zones().map((each) => ({ value: zoneLabel(each), label: '' }))}
+      onChange={choose}
+    />
+  );
+}
+
+const zoneLabel = (zone: string): string => (zone === 'local' ? t.local : zone);
 
 const REFRESHES: readonly string[] = ['', '5s', '10s', '30s', '1m', '5m'];
 

@@ -40,3 +40,28 @@ export function formatTime(text: string, zone: string): string {
 export function formatInstant(ms: number, zone: string): string {
   return formatOf(zone).format(ms);
 }
+
+/** Years with four digits. */
+const INSTANT_MAX = Date.UTC(9999, 0);
+
+/**
+ * What clocks of a zone show at an instant, as milliseconds of the same reading in UTC; NaN beyond
+ * the years that have four digits.
+ */
+export function wallClock(ms: number, zone: string): number {
+  if (!(Math.abs(ms) <= INSTANT_MAX)) return NaN;
+  const seconds = Math.floor(ms / 1000) * 1000;
+  return Date.parse(`${formatOf(zone).format(seconds).replace(' ', 'T')}Z`) + (ms - seconds);
+}
+
+/**
+ * The instant at which clocks of a zone show a reading. A reading that clocks skip counts from
+ * before the change; of one that they repeat the first is taken.
+ */
+export function instantAt(wallMs: number, zone: string): number {
+  const offsetAt = (ms: number): number => wallClock(ms, zone) - ms;
+  const day = 86_400_000;
+  const before = wallMs - offsetAt(wallMs - day);
+  const after = wallMs - offsetAt(wallMs + day);
+  return wallClock(before, zone) === wallMs || wallClock(after, zone) !== wallMs ? before : after;
+}

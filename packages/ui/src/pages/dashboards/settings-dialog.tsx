@@ -9,7 +9,9 @@ import { EMPTY_VARIABLE, VARIABLE_KINDS } from '../../dashboards/model.ts';
 import type { Annotation, Dashboard, Variable } from '../../dashboards/model.ts';
 import { choicesOf } from '../../dashboards/variables.ts';
 import { schemaSource } from '../../editor/schema-source.ts';
-import { parseInstant } from '../../time/range.ts';
+import { instantText } from '../../time/labels.ts';
+import { parseInstant, portable } from '../../time/range.ts';
+import { shownZone } from '../../time/zone.ts';
 import { RefreshPicker } from '../../time/range-picker.tsx';
 import { texts } from '../../texts/texts.ts';
 
@@ -31,7 +33,11 @@ export function SettingsDialog({
   readonly onClose: () => void;
 }) {
   const { cells: _, ...settings } = dashboard;
-  const typed = useSignal<Settings>(settings);
+  const typed = useSignal<Settings>({
+    ...settings,
+    from: instantText(settings.from, shownZone.value),
+    to: instantText(settings.to, shownZone.value),
+  });
   const databases = useResource(() => schemaSource.databases(), []);
   const shown = typed.value;
   const change = (changed: Partial<Settings>): void => {
@@ -39,7 +45,9 @@ export function SettingsDialog({
   };
   const known = [...new Set([shown.database, ...(databases.value.value ?? [])])];
   const instant = (text: string): string | undefined =>
-    parseInstant(text, Date.now()) === undefined ? texts.time.noInstant : undefined;
+    parseInstant(text, { nowMs: Date.now(), zone: shownZone.value }) === undefined
+      ? texts.time.noInstant
+      : undefined;
   const names = shown.variables.map(({ name }) => name);
   const isWhole =
     shown.title.trim() !== '' &&
@@ -54,7 +62,11 @@ export function SettingsDialog({
       footer={
         <>
           <Button onClick={onClose}>{texts.common.cancel}</Button>
-          <Button kind="primary" disabled={!isWhole} onClick={() => onDone(typed.value)}>
+          <Button
+            kind="primary"
+            disabled={!isWhole}
+            onClick={() => onDone({ ...typed.value, ...portable(typed.value, Date.now()) })}
+          >
             {t.done}
           </Button>
         </>
