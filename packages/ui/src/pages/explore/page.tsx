@@ -15,7 +15,7 @@ import { copyText } from '../../design/copy-button.tsx';
 import { Failure } from '../../design/states.tsx';
 import { forgetSchema, schemaSource } from '../../editor/schema-source.ts';
 import { expandMacros, hasTimeFilter, intervalOf } from '../../query/macros.ts';
-import { outlineOf } from '../../query/outline.ts';
+import type { Fit } from '../../query/fit.ts';
 import { explanationOf, isReadOnly } from '../../query/read-only.ts';
 import { rangeOf, spanOf, widened } from '../../time/range.ts';
 import { RangePicker, refreshMs, RefreshPicker } from '../../time/range-picker.tsx';
@@ -49,28 +49,29 @@ export function Page() {
 
   /** The failed request, for a retry. */
   const repeat = useRef<() => void>();
-  /** The text to send, with macros replaced by values. */
-  const expandedText = (): string | undefined => {
-    const span = spanOf(range.value, Date.now());
-    if (span === undefined || text.value.trim() === '') return undefined;
-    const interval = intervalOf(span.toMs - span.fromMs, window.innerWidth - 300);
-    return expandMacros(text.value, { ...span, interval }).text;
+  /** What to send, for the span chosen now; `undefined` without a text or a span. */
+  const fitOf = (): Omit<Fit, 'rowsMax'> | undefined => {
+    const chosen = spanOf(range.value, Date.now());
+    if (chosen === undefined || text.value.trim() === '') return undefined;
+    const interval = intervalOf(chosen.toMs - chosen.fromMs, window.innerWidth - 300);
+    const key = JSON.stringify([database, range.value]);
+    return { ...chosen, text: text.value, interval, key };
   };
   const explain = (): void => {
-    const asked = expandedText();
-    if (asked === undefined) return;
+    const fit = fitOf();
+    if (fit === undefined) return;
     repeat.current = explain;
-    const explanation = explanationOf(asked);
+    const explanation = explanationOf(expandMacros(fit.text, fit).text);
     if ('refusal' in explanation) run.refuse(explanation.refusal);
-    else void run.start({ text: explanation.text, database }, FIRST_ROWS);
+    else void run.start({ fit: { ...fit, text: explanation.text }, database }, FIRST_ROWS);
   };
-  const start = (isRunByUser: boolean): void => {
-    const asked = expandedText();
-    if (asked === undefined) return;
-    repeat.current = () => start(isRunByUser);
+  const start = (isRunByUser: boolean, isReduced = false): void => {
+    const fit = fitOf();
+    if (fit === undefined) return;
+    repeat.current = () => start(isRunByUser, isReduced);
     setParams({ q: text.value, db: database });
     if (isRunByUser) remember({ text: text.value, database });
-    void run.start({ text: asked, database, isRunByUser }, FIRST_ROWS);
+    void run.start({ fit: { ...fit, isReduced }, database, isRunByUser }, FIRST_ROWS);
     // The statement may have created names.
     if (isRunByUser && !isReadOnly(text.value)) forgetSchema();
   };
@@ -107,11 +108,6 @@ export function Page() {
     start(false);
   };
   const span = spanOf(range.value, Date.now());
-  const outline = outlineOf(text.value);
-  const drawOutline = (statement: string): void => {
-    text.value = statement;
-    start(false);
-  };
   return (
     <>
       <PageHead title={t.title}>
@@ -182,7 +178,7 @@ export function Page() {
           <Answer
             run={run}
             onMore={() => void run.more(MORE_ROWS)}
-            onOutline={outline === undefined ? undefined : () => drawOutline(outline)}
+            onReduce={() => start(false, true)}
             onZoom={hasTimeFilter(text.value) ? chooseSpan : undefined}
           />
         </div>
