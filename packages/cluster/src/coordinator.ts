@@ -56,8 +56,8 @@ export type SharedLog = {
    * the coordinator does not send what it has.
    */
   read(options: ReadOptions): AsyncIterable<LogRecord>;
-  /** Purges all records before a number. */
-  purge(before: number): Promise<void>;
+  /** Purges all records before a number, or the first of them if the signal is aborted. */
+  purge(before: number, signal?: AbortSignal): Promise<void>;
   /** The largest record that fits one message. */
   readonly bytesMax: number;
 };

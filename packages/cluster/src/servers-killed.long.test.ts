@@ -3,6 +3,7 @@
 import { eventually, hasPrograms, TestCoordinators } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
+import { natsVersion } from './local-cluster/nats-configuration.ts';
 import { NatsCoordinator, purgesExactly } from './nats-coordinator.ts';
 
 const START_MS = 60_000;
@@ -52,6 +53,33 @@ test.runIf(hasPrograms('nats-server'))(
       expect(read.slice(-KEPT)).toEqual(kept);
       expect((await after.register.get('kept'))?.text).toBe('kept');
       await after.close();
+    } finally {
+      await servers.close();
+    }
+  },
+);
+
+test.runIf(hasPrograms('nats-server'))(
+  'a purge of one message after the other ends with its signal',
+  { timeout: 300_000 },
+  async () => {
+    const servers = await TestCoordinators.start();
+    try {
+      const coordinator = await open(servers);
+      const { points } = coordinator;
+      const { signal } = new AbortController();
+      for (let i = 1; i <= RECORDS; i++) await points.append(Buffer.from(String(i)), { signal });
+      const ended = new AbortController();
+      const purging = points.purge(RECORDS, ended.signal);
+      ended.abort();
+      await purging;
+      // Servers that purge exactly do it with one request, which nothing ends.
+      const firsts = purgesExactly(natsVersion('nats-server').replace(/^.*v/, '')) ? RECORDS : 1;
+      expect((await points.ends()).first).toBe(firsts);
+
+      await points.purge(RECORDS, signal);
+      expect(await points.ends()).toMatchObject({ first: RECORDS, last: RECORDS });
+      await coordinator.close();
     } finally {
       await servers.close();
     }

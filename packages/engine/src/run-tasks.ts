@@ -75,7 +75,7 @@ export function keepTasks(
       // An instance that no longer leads does not know which tasks continue with the next leader.
       if (!shared.mayAct()) return;
       const through = containedThrough(shared.points, { executor, snapshots });
-      await shared.points.forget(synced.saved(through));
+      shared.points.forget(synced.saved(through));
     });
     return;
   }

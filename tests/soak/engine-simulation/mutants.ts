@@ -170,8 +170,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       engine(
         'run-tasks.ts',
-        'await shared.points.forget(synced.saved(through));',
-        'await shared.points.forget(shared.points.dispatched);',
+        'shared.points.forget(synced.saved(through));',
+        'shared.points.forget(shared.points.dispatched);',
       ),
     ],
     foundBy: 'points',

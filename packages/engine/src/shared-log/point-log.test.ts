@@ -116,6 +116,26 @@ test('a body that is longer than a message is several records, each with whole l
   await points.close();
 });
 
+test('nothing waits for a purge but the end, which ends it', async () => {
+  const purges: number[] = [];
+  const log = {
+    ...logInMemory(),
+    purge: (before: number, signal: AbortSignal) => {
+      purges.push(before);
+      return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  } as SharedLog;
+  const points = openLog(log);
+
+  points.forget(5);
+  points.forget(7);
+  await points.append(lines('m v=1 1'));
+  await points.close();
+  await points.close();
+
+  expect(purges).toEqual([6]);
+});
+
 test('what cannot be read is set aside, and what is behind it is given', async () => {
   const log = logInMemory();
   const label = (more: object = {}): string =>

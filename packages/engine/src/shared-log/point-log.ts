@@ -106,6 +106,7 @@ export class PointLog {
   #dispatched = 0;
   #last = 0;
   #running: Promise<void> | undefined;
+  #forgetting: Promise<void> | undefined;
   /** The last record up to which all looped points are known; those that are dispatched are. */
   #learned: number | undefined;
 
@@ -325,16 +326,24 @@ export class PointLog {
     }
   }
 
-  /** Purges everything up to a number, which all saved states contain. */
-  async forget(through: number): Promise<void> {
+  /**
+   * Purges everything up to a number, which all saved states contain, in the background: a
+   * coordinator that deletes one record after the other needs a while. Does nothing while it
+   * purges.
+   */
+  forget(through: number): void {
+    if (through > 0) this.#forgetting ??= this.#purge(through); // Never rejects.
+  }
+
+  async #purge(through: number): Promise<void> {
     const { log, logger } = this.#options;
-    if (through <= 0) return;
     try {
-      await log.purge(through + 1);
+      await log.purge(through + 1, this.#signal);
     } catch (error) {
       // The log is longer than necessary until the next attempt.
       logger('warn', 'failed to shorten the log of points', { err: messageOf(error) });
     }
+    this.#forgetting = undefined;
   }
 
   /** Whether new records are passed to the tasks. */
@@ -346,6 +355,7 @@ export class PointLog {
   async close(): Promise<void> {
     this.#closed.abort(new Unavailable('the engine stops'));
     await this.#running;
+    await this.#forgetting;
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {
