@@ -21,10 +21,13 @@ export type { EditorToken, TokenClass } from './tokenize.ts';
 export {
   children,
   isLiteral,
+  isSubquery,
+  measurementsIn,
   measurementSources,
   rewrite,
   rewriteSelect,
   selectsOf,
   some,
+  subqueriesIn,
   walk,
 } from './walk.ts';

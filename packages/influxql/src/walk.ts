@@ -2,7 +2,7 @@
 // new kind of node or source does not compile until it is decided here what is below it.
 import { unreachable } from '@tidemark/core';
 
-import type { Expression, Literal, MeasurementSource, SelectStatement, Source } from './ast.ts';
+import type { Expression, Literal, MeasurementSource, SelectStatement } from './ast.ts';
 
 /** Children in the order of the text. */
 export function children(expression: Expression): readonly Expression[] {
@@ -81,19 +81,40 @@ export function rewrite(
 
 /** The statement behind those of its subqueries, in the order of the text. */
 export function selectsOf(statement: SelectStatement): readonly SelectStatement[] {
-  const inner = statement.sources.flatMap((source) =>
-    casesOf(source, { measurement: () => [], subquery: ({ statement: own }) => selectsOf(own) }),
-  );
+  const inner = subqueriesIn(statement.sources).flatMap(({ statement: own }) => selectsOf(own));
   return [...inner, statement];
+}
+
+/** What follows does not compile for a further kind of source until it is decided here. */
+type SourceKind = { readonly kind: 'measurement' | 'subquery' };
+
+/** Whether a source, of a statement or of a plan, is a subquery; all others are measurements. */
+export function isSubquery<S extends SourceKind>(
+  source: S,
+): source is Extract<S, { readonly kind: 'subquery' }> {
+  return source.kind === 'subquery';
+}
+
+/** The subqueries among sources, in their order. */
+export function subqueriesIn<S extends SourceKind>(
+  sources: readonly S[],
+): readonly Extract<S, { readonly kind: 'subquery' }>[] {
+  return sources.filter(isSubquery);
+}
+
+/** The measurements among sources, in their order. */
+export function measurementsIn<S extends SourceKind>(
+  sources: readonly S[],
+): readonly Extract<S, { readonly kind: 'measurement' }>[] {
+  return sources.filter(
+    (source): source is Extract<S, { readonly kind: 'measurement' }> => !isSubquery(source),
+  );
 }
 
 /** The measurements that a statement and its subqueries read, in the order of the text. */
 export function measurementSources(statement: SelectStatement): readonly MeasurementSource[] {
   return statement.sources.flatMap((source) =>
-    casesOf<readonly MeasurementSource[]>(source, {
-      measurement: (one) => [one],
-      subquery: ({ statement: own }) => measurementSources(own),
-    }),
+    isSubquery(source) ? measurementSources(source.statement) : [source],
   );
 }
 
@@ -108,21 +129,11 @@ export type SelectChanges = {
 export function rewriteSelect(statement: SelectStatement, changes: SelectChanges): SelectStatement {
   const { measurement = same, select = same } = changes;
   const sources = changedOf(statement.sources, (source) =>
-    casesOf<Source>(source, {
-      measurement,
-      subquery: (one) => ({ ...one, statement: rewriteSelect(one.statement, changes) }),
-    }),
+    isSubquery(source)
+      ? { ...source, statement: rewriteSelect(source.statement, changes) }
+      : measurement(source),
   );
   return select(sources === statement.sources ? statement : { ...statement, sources });
-}
-
-/** What is done with each kind of source. */
-type SourceCases<R> = {
-  readonly [K in Source['kind']]: (source: Extract<Source, { readonly kind: K }>) => R;
-};
-
-function casesOf<R>(source: Source, cases: SourceCases<R>): R {
-  return source.kind === 'subquery' ? cases.subquery(source) : cases.measurement(source);
 }
 
 /** The same list where nothing in it changes. */

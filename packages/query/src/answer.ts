@@ -1,6 +1,7 @@
 // Small answers that are produced in the source's thread: the plan is sent to the thread that has
 // the points, and the text of its series comes back, instead of a request for windows and the
 // windows. Contains both sides of this exchange (docs/adr/0022-prepared-statements.md).
+import { isSubquery } from '@tidemark/influxql';
 import { LimitExceeded } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 
@@ -53,7 +54,7 @@ export function* answeredBySource(
  */
 function isSmall(select: SelectPlan, capabilities: SourceCapabilities): boolean {
   const { calls, dimensions, interval, outputs, range, sources, zone } = select;
-  if (sources.length !== 1 || sources[0]?.kind !== 'measurement') return false;
+  if (sources.length !== 1 || sources.some(isSubquery)) return false;
   if (zone !== undefined || dimensions.length > 0) return false;
   if (select.seriesLimit > 0 || select.seriesOffset > 0) return false;
   if (calls.length === 0) return isFewRows(select);

@@ -1,4 +1,5 @@
 // EXPLAIN: what a SELECT would read. EXPLAIN ANALYZE: what it has read, and how long that took.
+import { unreachable } from '@tidemark/core';
 import type { ExplainStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from './context.ts';
@@ -128,6 +129,9 @@ function* readsOf(rows: RowsPlan, fields: readonly string[]): Iterable<Measureme
         const aggregates = request.aggregates.filter(({ field }) => fields.includes(field));
         yield { source, select: rows.select, fields, aggregate: { ...request, aggregates } };
       }
+      return;
+    default:
+      unreachable(rows);
   }
 }
 

@@ -1,5 +1,6 @@
 // The part of a statement beyond its shape: times, the values in its condition, and limits.
 // Everything else about it is prepared (`prepared.ts`), and the same for all statements of a shape.
+import { subqueriesIn } from '@tidemark/influxql';
 import type { SelectStatement, ShowClauses } from '@tidemark/influxql';
 
 import type { PreparedSelect } from './prepared.ts';
@@ -29,9 +30,8 @@ export function bindSelect(
 ): BoundSelect {
   const { now, onWarning } = context;
   const split = splitCondition(statement.condition, { now, zone, onWarning });
-  const inner = statement.sources.filter((source) => source.kind === 'subquery');
-  const prepared = sources.filter((source) => source.kind === 'subquery');
-  const subqueries = inner.map(({ statement: own }, i) =>
+  const prepared = subqueriesIn(sources);
+  const subqueries = subqueriesIn(statement.sources).map(({ statement: own }, i) =>
     bindSelect(own, prepared[i]!.select, context),
   );
   return { split, limits: rowLimits(statement), subqueries };

@@ -1,7 +1,7 @@
 // The columns of a SELECT: the inputs to read, the calls over them, and the result columns.
 
 import type { FieldType } from '@tidemark/core';
-import { children, some } from '@tidemark/influxql';
+import { children, isSubquery, some } from '@tidemark/influxql';
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { Interval } from './dimensions.ts';
@@ -118,9 +118,7 @@ class ColumnsBuilder {
    */
   #toldApart(name: string): RowInput {
     const { sources } = this.#request;
-    const isOfSubquery =
-      sources.some((source) => source.kind === 'subquery') &&
-      resolveName(name, sources).kind !== 'field';
+    const isOfSubquery = sources.some(isSubquery) && resolveName(name, sources).kind !== 'field';
     return isOfSubquery ? { kind: 'tag', name, groupTag: 'asked-for' } : { kind: 'tag', name };
   }
 
@@ -254,7 +252,7 @@ function readsNothing(expression: Expression, sources: readonly PreparedSource[]
 function isTagOfSubquery(reference: Reference, sources: readonly PreparedSource[]): boolean {
   return (
     reference.cast === 'tag' &&
-    sources.every((source) => source.kind === 'subquery') &&
+    sources.every(isSubquery) &&
     resolveReference(reference, sources).kind === 'tag' &&
     resolveName(reference.name, sources).kind !== 'unknown'
   );
@@ -267,7 +265,7 @@ export function resolveReference(
 ): ResolvedName {
   const { name, cast } = reference;
   if (cast === undefined) return resolveName(name, sources);
-  if (sources.every((source) => source.kind === 'subquery')) {
+  if (sources.every(isSubquery)) {
     return resolveColumn(cast, resolveName(name, sources));
   }
   if (cast === 'tag') return { kind: 'tag' };

@@ -64,6 +64,22 @@ export type ValueExpression =
       readonly type: FieldType | undefined;
     };
 
+/** The expressions directly below one. */
+export function operandsOf(expression: ValueExpression): readonly ValueExpression[] {
+  switch (expression.kind) {
+    case 'binary':
+      return [expression.left, expression.right];
+    case 'regex':
+      return [expression.operand];
+    case 'math':
+      return expression.arguments;
+    case 'column':
+    case 'constant':
+    case 'null':
+      return [];
+  }
+}
+
 /** The fault of a call, and its place. */
 export type CallFault = { readonly text: string; readonly place: Place };
 

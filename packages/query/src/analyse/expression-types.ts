@@ -44,7 +44,9 @@ export function declaredType(expression: ValueExpression): FieldType | undefined
     }
     case 'column':
       return expression.declared ?? expression.type;
-    default:
+    case 'constant':
+    case 'null':
+    case 'regex':
       return expression.type;
   }
 }

@@ -3,7 +3,7 @@
 // recursively, inside out; everything that depends on the outer query (dimensions, time range,
 // interval) is left to `plan-select.ts`.
 import { assert, compareBytes } from '@tidemark/core';
-import { isTime, walk } from '@tidemark/influxql';
+import { isSubquery, isTime, subqueriesIn, walk } from '@tidemark/influxql';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -77,7 +77,7 @@ export function resolveNames(
   checkLimit('max-subquery-depth', depth, maxSubqueryDepth);
   checkLimit('max-select-sources', statement.sources.length, maxSelectSources);
   for (const source of statement.sources) {
-    if (source.kind === 'subquery') resolveNames(source.statement, context, depth + 1);
+    if (isSubquery(source)) resolveNames(source.statement, context, depth + 1);
     else resolveMeasurement(source, context);
   }
 }
@@ -94,8 +94,7 @@ function checkStatic(
   checkSelect(statement, dimensions.interval, parent.inheritsInterval);
   const subqueries: CheckedSelect[] = [];
   const descending = statement.orderBy?.descending ?? parent.descending ?? false;
-  for (const source of statement.sources) {
-    if (source.kind !== 'subquery') continue;
+  for (const source of subqueriesIn(statement.sources)) {
     const order = source.statement.orderBy;
     if (order !== undefined && order.descending !== descending) {
       throw invalid('subqueries must be ordered in the same direction as the query itself', {
@@ -128,7 +127,7 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
   const sources: PreparedSource[] = [];
   const subqueries = checked.subqueries.values();
   for (const source of statement.sources) {
-    if (source.kind === 'subquery') {
+    if (isSubquery(source)) {
       const { value: inner } = subqueries.next();
       assert(inner !== undefined, 'every subquery has been checked');
       sources.push({ kind: 'subquery', select: prepare(inner, { ...around, interval }) });
@@ -258,7 +257,7 @@ function findAbsentFields(condition: Expression | undefined, sources: PreparedSo
   });
   if (unknown.size === 0) return;
   for (const [i, source] of sources.entries()) {
-    if (source.kind !== 'measurement') continue;
+    if (isSubquery(source)) continue;
     const all = source.names.everyField(source.schema.measurement.retentionPolicy);
     const absent = [...all].filter(([name]) => unknown.has(name));
     if (absent.length === 0) continue;

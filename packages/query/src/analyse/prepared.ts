@@ -1,6 +1,7 @@
 // A SELECT between the two halves of its analysis: resolved, expanded and typed, but without the
 // values of its condition and its limits (`bound.ts`), and not yet placed in the outer query.
 import type { FieldType } from '@tidemark/core';
+import { isSubquery, subqueriesIn } from '@tidemark/influxql';
 import type { Expression, Fill } from '@tidemark/influxql';
 
 import { isNumeric } from './expression-types.ts';
@@ -99,7 +100,7 @@ export function resolveName(name: string, sources: readonly PreparedSource[]): R
   if (type !== undefined) {
     const isTagColumn = sources.every(
       (source) =>
-        source.kind === 'subquery' &&
+        isSubquery(source) &&
         source.select.columns.some((column) => column.name === name && column.isTag),
     );
     return { kind: 'field', type, valueType: columnValueType(name, sources), isTagColumn };
@@ -109,9 +110,8 @@ export function resolveName(name: string, sources: readonly PreparedSource[]): R
 
 function columnValueType(name: string, sources: readonly PreparedSource[]): FieldType | undefined {
   let type: FieldType | undefined;
-  for (const source of sources) {
-    if (source.kind === 'measurement') continue;
-    const column = source.select.columns.find((one) => one.name === name);
+  for (const { select } of subqueriesIn(sources)) {
+    const column = select.columns.find((one) => one.name === name);
     if (column !== undefined) type = strongerType(type, column.valueType);
   }
   return type;

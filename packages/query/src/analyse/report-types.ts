@@ -1,7 +1,7 @@
 // Warnings about fields of several types: values of types that are not read are left out, as
 // recorded.
 import type { FieldType, Span } from '@tidemark/core';
-import { walk } from '@tidemark/influxql';
+import { measurementsIn, walk } from '@tidemark/influxql';
 import type { SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
@@ -44,9 +44,8 @@ export function reportTypes(
 /** Types of the fields with values that are left out; the type that is read comes first. */
 function mixedFields(sources: readonly PreparedSource[]): Map<string, readonly FieldType[]> {
   const byName = new Map<string, Set<FieldType>>();
-  for (const source of sources) {
-    if (source.kind !== 'measurement') continue;
-    const { fields, otherTypes } = source.schema;
+  for (const { schema } of measurementsIn(sources)) {
+    const { fields, otherTypes } = schema;
     for (const [name, type] of fields) {
       const types = byName.get(name) ?? new Set<FieldType>();
       byName.set(name, types.add(type));

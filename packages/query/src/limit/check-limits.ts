@@ -1,4 +1,5 @@
 // Checks limits of a plan that are known before anything is read.
+import { measurementsIn } from '@tidemark/influxql';
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import { checkLimit } from '../limits.ts';
@@ -45,8 +46,7 @@ function windowCount(plan: SelectPlan): bigint | undefined {
 function* checkSeries(plan: SelectPlan, execution: ExecutionContext): Steps<void> {
   const { query } = execution;
   if (query.limits.maxSelectSeries === 0) return;
-  for (const source of plan.sources) {
-    if (source.kind !== 'measurement') continue;
+  for (const source of measurementsIn(plan.sources)) {
     const { pushed } = plan.condition;
     const filter = {
       database: source.measurement.database,

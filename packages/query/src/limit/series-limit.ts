@@ -1,4 +1,5 @@
 // SLIMIT and SOFFSET: which series are in the result.
+import { isSubquery } from '@tidemark/influxql';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { flatMapBatches } from '../operator.ts';
@@ -10,7 +11,7 @@ import type { Operator } from '../operator.ts';
  */
 export function limitSeries(rows: Operator<RowBatch>, plan: SelectPlan): Operator<RowBatch> {
   const end = plan.seriesLimit === 0 ? Infinity : plan.seriesOffset + plan.seriesLimit;
-  const isOneMeasurement = plan.sources.length === 1 && plan.sources[0]?.kind === 'measurement';
+  const isOneMeasurement = plan.sources.length === 1 && !plan.sources.some(isSubquery);
   let group: GroupKey | undefined;
   let index = 0;
   const shown = function* (batch: RowBatch): Operator<RowBatch> {

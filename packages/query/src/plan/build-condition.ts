@@ -2,6 +2,7 @@
 // expression over rows.
 import { isComparison } from '@tidemark/core';
 import type { ComparisonOperator, InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
+import { isSubquery, measurementsIn, subqueriesIn } from '@tidemark/influxql';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
 
 import { readType } from '../analyse/prepared.ts';
@@ -35,7 +36,7 @@ export function buildCondition(
     if (predicate !== undefined) pushed.push(predicate);
     else residual.push(builder.expression(conjunct));
   }
-  const hasSubquery = sources.some((source) => source.kind === 'subquery');
+  const hasSubquery = sources.some(isSubquery);
   return {
     pushed: balanced(pushed, (left, right) => ({ kind: 'and', left, right })),
     residual: balanced(residual, conjunction),
@@ -147,9 +148,8 @@ class ConditionBuilder {
     const resolved = resolveReference(reference, this.#sources);
     if (resolved.kind === 'field') return { ...resolved, type: readType(resolved) };
     if (resolved.kind !== 'unknown') return resolved;
-    for (const source of this.#sources) {
-      if (source.kind !== 'measurement') continue;
-      const type = source.schema.absentFields?.get(reference.name);
+    for (const { schema } of measurementsIn(this.#sources)) {
+      const type = schema.absentFields?.get(reference.name);
       if (type !== undefined) return { kind: 'field', type };
     }
     return resolved;
@@ -214,11 +214,10 @@ class ConditionBuilder {
 
   /** Whether the name is a column of all subqueries, or in their GROUP BY. */
   #hasEverySubquery(name: string): boolean {
-    return this.#sources.every(
-      (source) =>
-        source.kind === 'measurement' ||
-        source.select.tagDimensions.includes(name) ||
-        source.select.columns.some((column) => column.name === name),
+    return subqueriesIn(this.#sources).every(
+      ({ select }) =>
+        select.tagDimensions.includes(name) ||
+        select.columns.some((column) => column.name === name),
     );
   }
 }

@@ -1,4 +1,5 @@
 // The decisions about a plan's calls that are the same for every group.
+import { isSubquery } from '@tidemark/influxql';
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
@@ -23,7 +24,7 @@ function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
     compared: comparedInputs(inputs, auxiliaryInputs),
     shardOf: (source, time) => {
       const from = sources[source];
-      const shards = from?.kind === 'measurement' ? from.shards : [];
+      const shards = from === undefined || isSubquery(from) ? [] : from.shards;
       // A source without snapshots may have a shard by now that the plan lacks.
       const shard = shards.find(({ start, end }) => time >= start && time < end);
       return shard ?? { start: time, end: time + 1n };

@@ -1,11 +1,12 @@
 // The physical plan of a SELECT: a tree of operators, decided once from the plan and the
 // capabilities of the source. It is executed by `execute/execute.ts` and printed by EXPLAIN.
+import { isSubquery, measurementsIn, subqueriesIn } from '@tidemark/influxql';
 import { compareBytes } from '@tidemark/core';
 
 import type { CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
-import { canPushAggregates } from './push-aggregates.ts';
+import { areDistinctMeasurements, canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
 /** One SELECT, the outermost or a subquery: its limits are checked before its rows are read. */
@@ -97,8 +98,8 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
 function firstFault(select: SelectPlan): CallFault | undefined {
   const own = select.calls.find((call) => call.fault !== undefined)?.fault;
   if (own === undefined) return undefined;
-  for (const source of select.sources) {
-    const inner = source.kind === 'subquery' ? firstFault(source.plan) : undefined;
+  for (const { plan } of subqueriesIn(select.sources)) {
+    const inner = firstFault(plan);
     if (inner !== undefined) return inner;
   }
   return own;
@@ -115,7 +116,7 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
   return {
     kind: 'aggregated',
     select,
-    sources: inNameOrder(select).flatMap((source) => (source.kind === 'measurement' ? source : [])),
+    sources: measurementsIn(inNameOrder(select)),
     // One window more than the answer has, because linear fill reads the next one.
     limitWindows: canLimit ? limit + offset + 1 : undefined,
     takesWholeGroups:
@@ -132,7 +133,7 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
 function endsOutside({ interval, sources, calls }: SelectPlan): boolean {
   return (
     interval === undefined &&
-    sources.some((source) => source.kind === 'subquery') &&
+    sources.some(isSubquery) &&
     calls.every((call) => call.reducer !== undefined)
   );
 }
@@ -151,15 +152,9 @@ function sourcesPlan(select: SelectPlan, capabilities: SourceCapabilities): Sour
     : { kind: 'merge', sources: select.sources.map(open) };
 }
 
-/** Whether every source is a measurement, and all names differ. */
+/** Whether the groups of the sources follow each other. */
 function haveDistinctNames({ sources }: SelectPlan): boolean {
-  if (sources.length === 1) return true;
-  const names = new Set<string>();
-  for (const source of sources) {
-    if (source.kind !== 'measurement') return false;
-    names.add(source.measurement.measurement);
-  }
-  return names.size === sources.length;
+  return sources.length === 1 || areDistinctMeasurements(sources);
 }
 
 /** Sources in the order of their names, which is that of the answer. */
@@ -167,6 +162,6 @@ export function inNameOrder({ sources, descending }: SelectPlan): readonly Sourc
   if (sources.length === 1) return sources;
   const direction = descending ? -1 : 1;
   const name = (source: SourcePlan): string =>
-    source.kind === 'measurement' ? source.measurement.measurement : '';
+    isSubquery(source) ? '' : source.measurement.measurement;
   return [...sources].sort((a, b) => compareBytes(name(a), name(b)) * direction);
 }

@@ -2,6 +2,7 @@
 // the outer query and becomes a plan.
 import type { TimeRange } from '@tidemark/core';
 import { assert, compareBytes, MAX_TIME } from '@tidemark/core';
+import { measurementsIn } from '@tidemark/influxql';
 import type { Fill } from '@tidemark/influxql';
 
 import type { BoundSelect } from '../analyse/bound.ts';
@@ -95,9 +96,7 @@ function isMergedByKey(
 ): boolean {
   if (interval !== undefined) return false;
   if (!built.calls.some(({ reducer }) => isEndFunction(reducer?.kind))) return false;
-  return sources.some(
-    (source) => source.kind === 'measurement' && !hasSeriesPerGroup(source.schema.tags, dimensions),
-  );
+  return measurementsIn(sources).some(({ schema }) => !hasSeriesPerGroup(schema.tags, dimensions));
 }
 
 /** Whether the tags of a group determine its series. */

@@ -2,6 +2,7 @@
 // SELECT with the same conditions, with other rows. Remote reads use it.
 import { assert, ByteLru, MAX_TIME, MIN_TIME } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import { measurementsIn } from '@tidemark/influxql';
 import type { BinaryOperator, Expression, MeasurementSource } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
@@ -34,8 +35,8 @@ const SHAPES = new ByteLru<string, object>(SERIES_SHAPES_BYTES);
 /** Waits only for the names of the measurements. */
 export function* planSeries(read: SeriesRead, context: QueryContext): Steps<PhysicalPlan> {
   const { select: planned } = yield* planStatement(statementOf(read), context);
-  const sources = inNameOrder(planned).flatMap((source) =>
-    source.kind === 'measurement' && read.isRead(source.measurement.measurement) ? source : [],
+  const sources = measurementsIn(inNameOrder(planned)).filter(({ measurement }) =>
+    read.isRead(measurement.measurement),
   );
   const select = { ...planned, sources };
   assert(select.condition.residual === undefined, 'the source tests tags');

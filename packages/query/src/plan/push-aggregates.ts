@@ -1,9 +1,10 @@
 // Decides which SELECTs the source can reduce itself, to windowed partial aggregates instead of
 // rows.
+import { measurementsIn } from '@tidemark/influxql';
 import { pushedFunction } from '../functions/reducers.ts';
 import { readsFields } from '../predicate.ts';
 import type { SourceCapabilities } from '../series-source.ts';
-import type { SelectPlan } from './select-plan.ts';
+import type { SelectPlan, SourcePlan } from './select-plan.ts';
 
 /** Whether the source can answer all calls of the plan by itself. */
 export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabilities): boolean {
@@ -12,11 +13,7 @@ export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabili
   if (plan.zone !== undefined && plan.interval !== undefined) return false;
   const { pushed } = plan.condition;
   if (!capabilities.filtersFields && pushed !== undefined && readsFields(pushed)) return false;
-  const names = new Set<string>();
-  for (const source of plan.sources) {
-    if (source.kind !== 'measurement' || names.has(source.measurement.measurement)) return false;
-    names.add(source.measurement.measurement);
-  }
+  if (!areDistinctMeasurements(plan.sources)) return false;
   const [first] = plan.calls;
   return plan.calls.every((call) => {
     const wanted = call.reducer && pushedFunction(call.reducer);
@@ -26,4 +23,10 @@ export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabili
       call.prefetchWindows === first?.prefetchWindows
     );
   });
+}
+
+/** Whether every source is a measurement, and all names differ. */
+export function areDistinctMeasurements(sources: readonly SourcePlan[]): boolean {
+  const names = measurementsIn(sources).map(({ measurement }) => measurement.measurement);
+  return new Set(names).size === sources.length;
 }

@@ -6,6 +6,7 @@ import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
+import { operandsOf } from '../analyse/columns.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
 import { readsFields } from '../predicate.ts';
@@ -428,21 +429,10 @@ const nodeCounts = new WeakMap<ValueExpression, number>();
 /** Size of a condition, counted once. */
 function nodeCount(expression: ValueExpression): number {
   let count = nodeCounts.get(expression);
-  if (count !== undefined) return count;
-  switch (expression.kind) {
-    case 'binary':
-      count = nodeCount(expression.left) + nodeCount(expression.right) + 1;
-      break;
-    case 'regex':
-      count = nodeCount(expression.operand) + 1;
-      break;
-    case 'math':
-      count = expression.arguments.reduce((sum, argument) => sum + nodeCount(argument), 1);
-      break;
-    default:
-      return 1;
+  if (count === undefined) {
+    count = operandsOf(expression).reduce((sum, operand) => sum + nodeCount(operand), 1);
+    nodeCounts.set(expression, count);
   }
-  nodeCounts.set(expression, count);
   return count;
 }
 

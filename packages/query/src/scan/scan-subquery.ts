@@ -1,4 +1,5 @@
 // Rows of a subquery as the outer query reads them: regrouped by the outer dimensions and filtered.
+import { subqueriesIn } from '@tidemark/influxql';
 import type { Column } from '@tidemark/core';
 import { assert, rowsBytes } from '@tidemark/core';
 
@@ -106,9 +107,7 @@ export function* scanSubquery(
 /** Whether the rows of each group come in the order of time: a query without functions of rows. */
 function isInOrderOfTime({ calls, sources, descending }: SelectPlan, wanted: boolean): boolean {
   if (calls.length > 0 || descending !== wanted) return false;
-  return sources.every(
-    (source) => source.kind === 'measurement' || isInOrderOfTime(source.plan, wanted),
-  );
+  return subqueriesIn(sources).every(({ plan }) => isInOrderOfTime(plan, wanted));
 }
 
 /**
@@ -119,9 +118,7 @@ function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
   if (plan.calls.some((call) => call.reducer !== undefined)) return false;
   // A raw query keeps the order of its rows.
   if (inner.calls.length === 0) {
-    return inner.sources.some(
-      (source) => source.kind === 'subquery' && keepsGroupsApart(inner, source.plan),
-    );
+    return subqueriesIn(inner.sources).some((source) => keepsGroupsApart(inner, source.plan));
   }
   if (inner.calls.some((call) => call.reducer === undefined)) return false;
   if (inner.interval === undefined) return true;

@@ -1,5 +1,6 @@
 // `_name` and `_seriesKey`: fields that every series has, for clients that list series with SELECT
 // (recorded).
+import { isSubquery, measurementsIn } from '@tidemark/influxql';
 import type { SelectStatement } from '@tidemark/influxql';
 
 import { uniqueColumnNames } from '../analyse/column-names.ts';
@@ -21,7 +22,7 @@ export function selectsSystemFields(statement: SelectStatement): boolean {
   return (
     statement.into === undefined &&
     statement.dimensions.length === 0 &&
-    statement.sources.every((source) => source.kind === 'measurement') &&
+    !statement.sources.some(isSubquery) &&
     statement.fields.every(
       ({ expression }) => expression.kind === 'reference' && SYSTEM_FIELDS.has(expression.name),
     )
@@ -40,8 +41,7 @@ export function* runSystemFields(
     statement.fields.map((field, i) => ({ alias: field.alias, name: names[i] ?? '' })),
   );
   const condition = seriesCondition(statement.condition, context);
-  for (const source of statement.sources) {
-    if (source.kind !== 'measurement') continue;
+  for (const source of measurementsIn(statement.sources)) {
     const { database, retentionPolicy, name, pattern } = resolveMeasurement(source, context);
     const filter = {
       database,
