@@ -32,6 +32,8 @@ export { planCacheCounters } from './plan/plan-cache.ts';
 export { DEFAULT_QUERY_LIMITS, memoryLimitExceeded, PLAN_CACHE_BYTES } from './limits.ts';
 export { compareSeriesKeys, tagsOfSeriesKey } from './series-key.ts';
 export type { QueryLimits } from './limits.ts';
+export { csvError } from './output/csv-encoder.ts';
+export { escapedJson } from './output/json-values.ts';
 export { contentType, readEpoch, writeResults } from './output/write-results.ts';
 export type { ResultFormat, StatementRun } from './output/write-results.ts';
 export { giveUsed } from './output/used-buffers.ts';

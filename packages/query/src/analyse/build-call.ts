@@ -13,7 +13,6 @@ import {
   windowsBefore,
 } from '../functions/transformation-table.ts';
 import { hasOwnType, reducedType, reducerSpec } from '../functions/reducers.ts';
-import type { ReducerSpec } from '../functions/reducers.ts';
 import { FUNCTIONS, isRanking } from '../functions/registry.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
@@ -44,7 +43,7 @@ export function buildCall(call: Call, context: CallContext): AggregateCall {
   const base = reduction(inner, context);
   let { type, fault } = base;
   for (const step of outer.reverse()) {
-    fault ??= typeFault(step, step.name, { type, isKnown: base.isKnown });
+    if (base.input !== undefined) fault ??= typeFault(step, step.name, type);
     const spec = transformationSpec(step, context.interval?.everyNanos);
     if (spec === undefined) throw unknownFunction(step);
     transformations.push(spec);
@@ -66,27 +65,13 @@ export function buildCall(call: Call, context: CallContext): AggregateCall {
   };
 }
 
-type Base = {
-  readonly input: number | undefined;
-  readonly inputType: FieldType;
-  readonly isKnown: boolean;
-  readonly reducer: ReducerSpec | undefined;
-  readonly type: FieldType;
-  readonly fault: CallFault | undefined;
-};
+type Base = Pick<AggregateCall, 'input' | 'inputType' | 'reducer' | 'type' | 'fault'>;
 
 function reduction(inner: Expression, context: CallContext): Base {
   if (inner.kind === 'reference') {
     const field = context.input(inner);
     const type = field?.type ?? 'float';
-    return {
-      input: field?.index,
-      inputType: type,
-      isKnown: field !== undefined,
-      reducer: undefined,
-      type,
-      fault: undefined,
-    };
+    return { input: field?.index, inputType: type, reducer: undefined, type, fault: undefined };
   }
   if (inner.kind !== 'call') {
     throw invalid('expected field argument', { code: 'IQL_ARGUMENT', span: inner.span });
@@ -94,25 +79,20 @@ function reduction(inner: Expression, context: CallContext): Base {
   const { name } = inner;
   let [argument] = inner.arguments;
   let kind = name;
-  if (name === 'count' && (argument?.kind === 'call' || argument?.kind === 'distinct')) {
+  if (name === 'count' && argument?.kind === 'call') {
     kind = 'count-distinct';
-    argument =
-      argument.kind === 'call'
-        ? argument.arguments[0]
-        : { kind: 'reference', name: argument.name, span: argument.span };
+    [argument] = argument.arguments;
   }
   const field = argument?.kind === 'reference' ? context.input(argument) : undefined;
   const inputType = field?.type ?? 'float';
-  const read: ReadField = { type: inputType, isKnown: field !== undefined };
   const reducer = reducerSpec(kind, inner, context.tagInput);
   if (reducer === undefined) throw unknownFunction(inner);
   return {
     input: field?.index,
     inputType,
-    isKnown: read.isKnown,
     reducer,
     type: reducedType(reducer, inputType),
-    fault: isRanking(name) ? rankingFault(inner, read) : typeFault(inner, name, read),
+    fault: field && (isRanking(name) ? rankingFault : typeFault)(inner, name, inputType),
   };
 }
 
@@ -120,16 +100,13 @@ function unknownFunction({ name, span }: Call): InvalidRequest {
   return invalid(`undefined function ${name}()`, { code: 'IQL_UNKNOWN_FUNCTION', span });
 }
 
-type ReadField = { readonly type: FieldType; readonly isKnown: boolean };
-
 /** The fault of a field type that a function does not take, in the recorded words. */
-function typeFault(call: Call, name: string, { type, isKnown }: ReadField): CallFault | undefined {
-  if (!isKnown) return undefined;
+function typeFault(call: Call, name: string, type: FieldType): CallFault | undefined {
   const accepts = FUNCTIONS.get(name)?.accepts ?? 'any';
   const isAccepted =
     accepts === 'any' || isNumeric(type) || (accepts === 'ordered' && type === 'boolean');
   if (isAccepted) return undefined;
-  const word = WORDS.get(name) ?? name.replaceAll('_', ' ');
+  const word = name.replace(/^non_negative_/, '').replaceAll('_', ' ');
   return unsupported(`${word} iterator type: *query.${type}InterruptIterator`, call, type);
 }
 
@@ -137,14 +114,12 @@ function typeFault(call: Call, name: string, { type, isKnown }: ReadField): Call
  * With tags in the call, the best point of each combination is selected first, and the texts show
  * it.
  */
-function rankingFault(call: Call, field: ReadField): CallFault | undefined {
-  if (call.arguments.length < 3) return typeFault(call, call.name, field);
-  const selector = call.name === 'top' ? 'max' : 'min';
-  const first = typeFault(call, selector, field);
-  const { type, isKnown } = field;
-  if (first !== undefined || !isKnown || isNumeric(type)) return first;
+function rankingFault(call: Call, name: string, type: FieldType): CallFault | undefined {
+  if (call.arguments.length < 3) return typeFault(call, name, type);
+  const first = typeFault(call, name === 'top' ? 'max' : 'min', type);
+  if (first !== undefined || isNumeric(type)) return first;
   const iterator = `*query.${type}Reduce${capitalised(type)}Iterator`;
-  return unsupported(`${call.name} iterator type: ${iterator}`, call, type);
+  return unsupported(`${name} iterator type: ${iterator}`, call, type);
 }
 
 function unsupported(what: string, { name, span }: Call, type: FieldType): CallFault {
@@ -155,8 +130,3 @@ function unsupported(what: string, { name, span }: Call, type: FieldType): CallF
 function capitalised(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
-
-const WORDS: ReadonlyMap<string, string> = new Map([
-  ['non_negative_derivative', 'derivative'],
-  ['non_negative_difference', 'difference'],
-]);

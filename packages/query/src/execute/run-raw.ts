@@ -9,7 +9,7 @@ import { openRows } from '../scan/open-rows.ts';
 import { GroupEnds } from '../scan/group-ends.ts';
 import type { Execute } from '../scan/open-rows.ts';
 import { project } from '../project/project.ts';
-import { RawFiller } from '../fill/row-defaults.ts';
+import { rawDefaults } from '../fill/row-defaults.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 
 /** Rows of the answer. */
@@ -39,19 +39,20 @@ function* selectedRows(
   const ends = wanted === undefined ? ofReader : new GroupEnds();
   const options = { range: rangeBefore(plan, 0), limitPerSeries: wanted, ends };
   const opened = openRows({ select: plan, sources, options }, execution, execute);
-  const filler = new RawFiller(plan);
+  const defaults = rawDefaults(plan);
   let done: GroupKey | undefined;
   let count = 0;
   yield* flatMapBatches(opened, function* selected(batch): Operator<RowBatch> {
     if (batch.group !== done) {
       done = batch.group;
       count = 0;
+      defaults.startGroup();
     }
     if (wanted !== undefined && count >= wanted) return;
     count += batch.times.length;
     const isLast = count >= (wanted ?? Infinity) || ofReader?.isEnded(batch.group) === true;
     if (isLast) ends?.end(batch.group);
-    const rows = { times: batch.times, columns: filler.fill(batch) };
+    const rows = { times: batch.times, columns: defaults.apply(batch.columns) };
     yield yield* execution.step('evaluate columns', plan, project(plan, batch.group, rows));
   });
 }

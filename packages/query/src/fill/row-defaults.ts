@@ -2,13 +2,12 @@
 // one.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnLength, columnValue } from '@tidemark/core';
+import type { Fill } from '@tidemark/influxql';
 
 import { ColumnBuilder } from '../batch/column-builder.ts';
-import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { castNumber } from './fill.ts';
 import type { CallsPlan } from '../plan/calls-plan.ts';
-import type { AlignedRows } from '../batch/point-batch.ts';
 
 /** Replaces nulls of one column by the value before or by a number. */
 class ColumnDefaults {
@@ -42,20 +41,22 @@ class ColumnDefaults {
   }
 }
 
-/** Defaults for the rows over a plan's calls. */
+/** Defaults for the rows of one group after another. */
 export class RowDefaults {
   readonly #columns: readonly (ColumnDefaults | undefined)[] | undefined;
 
-  constructor({ plan, types }: CallsPlan) {
-    const { fill } = plan;
-    if (fill.kind === 'number') {
-      this.#columns = types.map((type, i) =>
-        hasNoDefault(plan, i, type)
-          ? undefined
-          : new ColumnDefaults(type, castNumber(fill.value, type)),
-      );
-    } else if (fill.kind === 'previous') {
+  /** Columns for which `isLeft` holds are left as they are by fill(number). */
+  constructor(
+    fill: Fill,
+    types: readonly FieldType[],
+    isLeft: (type: FieldType, i: number) => boolean,
+  ) {
+    if (fill.kind === 'previous') {
       this.#columns = types.map((type) => new ColumnDefaults(type, undefined));
+    } else if (fill.kind === 'number') {
+      this.#columns = types.map((type, i) =>
+        isLeft(type, i) ? undefined : new ColumnDefaults(type, castNumber(fill.value, type)),
+      );
     }
   }
 
@@ -63,39 +64,23 @@ export class RowDefaults {
     for (const column of this.#columns ?? []) column?.reset();
   }
 
-  apply(rows: AlignedRows): readonly Column[] {
-    const columns = this.#columns;
-    if (columns === undefined) return rows.columns;
-    return rows.columns.map((column, i) => columns[i]?.apply(column) ?? column);
+  apply(columns: readonly Column[]): readonly Column[] {
+    const defaults = this.#columns;
+    return defaults === undefined
+      ? columns
+      : columns.map((column, i) => defaults[i]?.apply(column) ?? column);
   }
 }
 
-/** fill(previous) and fill(number) of a raw query, on its inputs. */
-export class RawFiller {
-  readonly #columns: readonly (ColumnDefaults | undefined)[] | undefined;
-  #group: GroupKey | undefined;
+/** Those of rows over a plan's calls. */
+export function callDefaults({ plan, types }: CallsPlan): RowDefaults {
+  return new RowDefaults(plan.fill, types, (type, i) => hasNoDefault(plan, i, type));
+}
 
-  constructor(plan: SelectPlan) {
-    const { fill } = plan;
-    if (fill.kind !== 'number' && fill.kind !== 'previous') return;
-    this.#columns = plan.inputs.map((input) => {
-      const type = input.kind === 'field' ? input.type : 'string';
-      if (fill.kind !== 'number') return new ColumnDefaults(type, undefined);
-      // A number does not fit into a column of texts; the last step sets it there (see
-      // `to-results.ts`).
-      if (isText(type)) return undefined;
-      return new ColumnDefaults(type, castNumber(fill.value, type));
-    });
-  }
-
-  fill(batch: RowBatch): readonly Column[] {
-    if (this.#columns === undefined) return batch.columns;
-    if (batch.group !== this.#group) {
-      this.#group = batch.group;
-      for (const column of this.#columns) column?.reset();
-    }
-    return batch.columns.map((column, i) => this.#columns?.[i]?.apply(column) ?? column);
-  }
+/** Those of the inputs of a raw query; the last step sets the number in columns of texts. */
+export function rawDefaults({ fill, inputs }: SelectPlan): RowDefaults {
+  const types = inputs.map((input) => (input.kind === 'field' ? input.type : 'string'));
+  return new RowDefaults(fill, types, isText);
 }
 
 /**

@@ -42,10 +42,15 @@ export class CsvEncoder implements Encoder {
     if (failure.cause instanceof Corruption) throw failure.cause;
     if (this.#hasTable) this.out.ascii('\n');
     this.#hasTable = true;
-    this.out.text(`error\n${quoted(failure.text)}\n`);
+    this.out.text(csvError(failure.text));
   }
 
   finish(): void {}
+}
+
+/** The table with an error. */
+export function csvError(text: string): string {
+  return `error\n${quoted(text)}\n`;
 }
 
 function sameColumns(a: readonly string[], b: readonly string[]): boolean {

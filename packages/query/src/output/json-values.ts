@@ -119,7 +119,11 @@ const NEEDS_ESCAPE = /[<>&\u2028\u2029]/;
 /** A JSON string with the escapes of InfluxDB: HTML's special characters as `\u003c`. */
 export function jsonText(text: string): string {
   if (IS_PLAIN.test(text)) return `"${text}"`;
-  const plain = JSON.stringify(text);
-  if (!NEEDS_ESCAPE.test(plain)) return plain;
-  return plain.replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return escapedJson(JSON.stringify(text));
+}
+
+/** JSON in which `<`, `>` and `&` are escaped. */
+export function escapedJson(json: string): string {
+  if (!NEEDS_ESCAPE.test(json)) return json;
+  return json.replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -6,7 +6,8 @@ import type { Operator } from '../operator.ts';
 import { GroupCalls } from './group-calls.ts';
 import type { CallsPlan } from '../plan/calls-plan.ts';
 import { project } from '../project/project.ts';
-import { RowDefaults } from '../fill/row-defaults.ts';
+import { callDefaults } from '../fill/row-defaults.ts';
+import type { RowDefaults } from '../fill/row-defaults.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 
 /** One per execution of a plan. */
@@ -20,7 +21,7 @@ export class OpenGroup {
   constructor(calls: CallsPlan, execution: ExecutionContext) {
     this.#callsPlan = calls;
     this.#execution = execution;
-    this.#defaults = new RowDefaults(calls);
+    this.#defaults = callDefaults(calls);
   }
 
   /** The calls of the group that was entered last. */
@@ -61,7 +62,7 @@ export class OpenGroup {
       const rows = yield* this.#execution.step('fill and transform', plan, calls.next());
       if (rows === undefined) return;
       yield;
-      const defaulted = { times: rows.times, columns: this.#defaults.apply(rows) };
+      const defaulted = { times: rows.times, columns: this.#defaults.apply(rows.columns) };
       yield yield* this.#execution.step('evaluate columns', plan, project(plan, key, defaulted));
     }
   }

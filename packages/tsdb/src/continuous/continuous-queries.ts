@@ -8,8 +8,9 @@ import type { StatisticsModule } from '../stats/statistics.ts';
 import { dueRun } from './schedule.ts';
 import type { ContinuousSchedule, DueRun } from './schedule.ts';
 import { executeContinuousQuery } from './execute.ts';
-import { parseContinuousQuery, readInterval } from './statement.ts';
-import type { CreateContinuousQuery } from './statement.ts';
+import { parseContinuousQuery } from '../statements/continuous-query-text.ts';
+import type { CreateContinuousQuery } from '../statements/continuous-query-text.ts';
+import { readInterval } from './statement.ts';
 
 type Known = {
   readonly statement: CreateContinuousQuery;

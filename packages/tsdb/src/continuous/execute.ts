@@ -8,7 +8,7 @@ import { driverOf } from '../statements/context.ts';
 import { ROWS } from '../statements/registry.ts';
 import { requireRights } from './rights.ts';
 import { withRange, writtenOf } from './statement.ts';
-import type { CreateContinuousQuery } from './statement.ts';
+import type { CreateContinuousQuery } from '../statements/continuous-query-text.ts';
 
 export type ContinuousExecution = {
   readonly statement: CreateContinuousQuery;

@@ -4,7 +4,7 @@ import { Forbidden } from '@tidemark/core';
 
 import { allows, printRequirement, selects } from '../auth/requirements.ts';
 import type { CatalogState } from '../catalog/model.ts';
-import type { CreateContinuousQuery } from './statement.ts';
+import type { CreateContinuousQuery } from '../statements/continuous-query-text.ts';
 
 /** Throws `Forbidden` when the owner is gone or lacks a right. */
 export function requireRights(

@@ -8,8 +8,9 @@ import type { Identity } from '../auth/identity.ts';
 import { LIMITS } from '../limits.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { executeContinuousQuery } from './execute.ts';
-import { parseContinuousQuery, readInterval } from './statement.ts';
-import type { CreateContinuousQuery } from './statement.ts';
+import { parseContinuousQuery } from '../statements/continuous-query-text.ts';
+import type { CreateContinuousQuery } from '../statements/continuous-query-text.ts';
+import { readInterval } from './statement.ts';
 
 /** Whole windows of a continuous query, [start, end). */
 export type PlannedRun = {

@@ -2,29 +2,9 @@
 // range.
 import { assert } from '@tidemark/core';
 import type { Span, Timestamp } from '@tidemark/core';
-import { parseQuery } from '@tidemark/influxql';
-import type { DefinitionStatement, Expression, SelectStatement } from '@tidemark/influxql';
-import { checkRegex, openZone } from '@tidemark/query';
+import type { Expression, SelectStatement } from '@tidemark/influxql';
+import { openZone } from '@tidemark/query';
 import type { Zone } from '@tidemark/query';
-
-export type CreateContinuousQuery = Extract<
-  DefinitionStatement,
-  { readonly kind: 'create-continuous-query' }
->;
-
-/** The statement that created a continuous query; `error` says why there is none. */
-export function parseContinuousQuery(text: string): {
-  readonly statement: CreateContinuousQuery | undefined;
-  readonly error: unknown;
-} {
-  const { query, error } = parseQuery(text, { checkRegex });
-  const statement = query.statements[0];
-  const isRead = error === undefined && statement?.kind === 'create-continuous-query';
-  if (!isRead) return { statement: undefined, error };
-  // All its executions have one shape: only their times differ.
-  const select = { ...statement.statement, shape: {} };
-  return { statement: { ...statement, statement: select }, error };
-}
 
 /** The answer of SELECT … INTO: how many points it wrote. */
 export function writtenOf(batch: {

@@ -10,6 +10,7 @@ import {
   Unauthorized,
   Unavailable,
 } from '@tidemark/core';
+import { csvError, escapedJson } from '@tidemark/query';
 
 import { ENTITY_TOO_LARGE } from '../compat/messages.ts';
 import type { Exchange } from './exchange.ts';
@@ -30,22 +31,6 @@ export class ClientGone extends AppError {
   readonly code = 'CLIENT_GONE';
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '<': '\\u003c',
-  '>': '\\u003e',
-  '&': '\\u0026',
-  '\u2028': '\\u2028',
-  '\u2029': '\\u2029',
-};
-
-/** JSON in which `<`, `>` and `&` are escaped, as existing clients expect. */
-function escapedJson(value: unknown, indent?: string): string {
-  return JSON.stringify(value, undefined, indent).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => ESCAPES[character] ?? character,
-  );
-}
-
 /** A complete body. HEAD requests get the headers only. */
 export function sendBody(
   exchange: Exchange,
@@ -63,7 +48,8 @@ export function sendBody(
 
 export function sendJson(exchange: Exchange, status: number, value: unknown): void {
   const isPretty = exchange.parameters.get('pretty') === 'true';
-  const content = `${escapedJson(value, isPretty ? '    ' : undefined)}\n`;
+  const json = JSON.stringify(value, undefined, isPretty ? '    ' : undefined);
+  const content = `${escapedJson(json)}\n`;
   sendBody(exchange, status, { type: 'application/json', content });
 }
 
@@ -116,8 +102,7 @@ export function sendError(
 export function sendCsvError(exchange: Exchange, status: number, text: string): void {
   const { response, settings } = exchange;
   if (settings.hasCompatHeaders) response.setHeader('X-Influxdb-Error', headerText(text));
-  const content = `error\n"${text.replaceAll('"', '""')}"\n`;
-  sendBody(exchange, status, { type: 'text/csv', content });
+  sendBody(exchange, status, { type: 'text/csv', content: csvError(text) });
 }
 
 function headerText(text: string): string {

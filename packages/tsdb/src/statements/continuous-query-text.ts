@@ -1,18 +1,33 @@
 // Statements with every name qualified: continuous queries are stored in this form, so that later
 // defaults do not change them.
 import { NotFound } from '@tidemark/core';
-import { printStatement, rewriteSelect } from '@tidemark/influxql';
+import { parseQuery, printStatement, rewriteSelect } from '@tidemark/influxql';
 import type { DefinitionStatement, SelectStatement, Statement } from '@tidemark/influxql';
+import { checkRegex } from '@tidemark/query';
 
 import { requireDatabase } from '../catalog/databases.ts';
 import { findPolicy } from '../catalog/model.ts';
 import type { CatalogState } from '../catalog/model.ts';
 import { policyNotFound } from '../compat/messages.ts';
 
-type CreateContinuousQuery = Extract<
+export type CreateContinuousQuery = Extract<
   DefinitionStatement,
   { readonly kind: 'create-continuous-query' }
 >;
+
+/** The statement that created a continuous query; `error` says why there is none. */
+export function parseContinuousQuery(text: string): {
+  readonly statement: CreateContinuousQuery | undefined;
+  readonly error: unknown;
+} {
+  const { query, error } = parseQuery(text, { checkRegex });
+  const statement = query.statements[0];
+  const isRead = error === undefined && statement?.kind === 'create-continuous-query';
+  if (!isRead) return { statement: undefined, error };
+  // All its executions have one shape: only their times differ.
+  const select = { ...statement.statement, shape: {} };
+  return { statement: { ...statement, statement: select }, error };
+}
 
 /**
  * Names without a database or policy get those of the request (`db`, `rp`), if it has any. Throws

@@ -1,9 +1,9 @@
 // SHOW statements that the catalog and the service answer; the query engine answers those about the
 // schema.
 import { InvalidRequest, formatClockDuration, formatRfc3339 } from '@tidemark/core';
-import { hideUrlPassword, parseQuery } from '@tidemark/influxql';
+import { hideUrlPassword } from '@tidemark/influxql';
 import type { ShowStatement } from '@tidemark/influxql';
-import { checkRegex, rowsBatch } from '@tidemark/query';
+import { rowsBatch } from '@tidemark/query';
 import type { MixedValue, ResultBatch } from '@tidemark/query';
 
 import { canRead, canWrite, isAdmin } from '../auth/identity.ts';
@@ -15,6 +15,7 @@ import type { Grant } from '../catalog/model.ts';
 import { requireUser } from '../catalog/users.ts';
 import { DATABASE_NAME_REQUIRED } from '../compat/messages.ts';
 import { answers } from './context.ts';
+import { parseContinuousQuery } from './continuous-query-text.ts';
 import type { StatementContext } from './context.ts';
 
 type Of<K extends ShowStatement['kind']> = Extract<ShowStatement, { readonly kind: K }>;
@@ -65,10 +66,8 @@ export const showContinuousQueriesHandler = answers<Of<'show-continuous-queries'
 
 /** The rights that a continuous query needs; a text that cannot be parsed is for admins. */
 function needsOf(text: string): readonly Requirement[] {
-  const { query, error } = parseQuery(text, { checkRegex });
-  const [statement] = query.statements;
-  if (error !== undefined || statement?.kind !== 'create-continuous-query')
-    return [{ kind: 'admin' }];
+  const { statement } = parseContinuousQuery(text);
+  if (statement === undefined) return [{ kind: 'admin' }];
   return selects(statement.statement, statement.database);
 }
 
