@@ -115,6 +115,27 @@ test.each([
   expect([after.hits - before.hits, after.misses - before.misses]).toEqual([10, 0]);
 });
 
+test('a continuous query has one plan for all its runs', async () => {
+  await service.query(
+    'CREATE CONTINUOUS QUERY q ON db BEGIN SELECT max(f) INTO other.most FROM m GROUP BY time(1m) END',
+  );
+  // Of one shard.
+  const range = { start: '2026-03-02T00:00:00Z', end: '2026-03-05T00:00:00Z' };
+  const body = JSON.stringify({ database: 'db', name: 'q', ...range });
+  const run = async (): Promise<string> =>
+    (await service.get('/api/continuous-queries/run', { method: 'POST', body })).text;
+  // What it writes is new to the database.
+  await run();
+  const before = await planCounters();
+  const text = await run();
+  const after = await planCounters();
+
+  const steps = text.trim().split('\n').length - 2;
+  expect(steps).toBeGreaterThan(3);
+  expect([after.hits - before.hits, after.misses - before.misses]).toEqual([steps - 1, 1]);
+  await service.query('DROP CONTINUOUS QUERY q ON db');
+});
+
 test.each([
   'SELECT mean(f) FROM m SOFFSET $',
   'SELECT mean(f) FROM m SLIMIT 1 SOFFSET $',
@@ -176,21 +197,39 @@ const CONDITION = fc.letrec<{ condition: string; comparison: string; junction: s
   ),
 })).condition;
 
-const STATEMENT = fc
+const SELECT = fc
   .tuple(
+    anyOf('SELECT | SELECT | SELECT | EXPLAIN SELECT'),
     anyOf(
-      'f | f, h | * | max(f) | count(*) | mean(f), last(g) | first(s) | max(f), h | top(f, h, 2) | h',
+      'f | f, h | * | max(f) | count(*) | mean(f), last(g) | first(s) | max(f), h | top(f, h, 2) | h | f INTO other.copy',
     ),
     anyOf('m | m, n | /[mn]/ | (SELECT f, g, s, h FROM m WHERE h = ?)'),
     CONDITION,
     anyOf(
       " | GROUP BY h | GROUP BY time(7d) | GROUP BY time(7d), * fill(0) LIMIT 2 | GROUP BY time(1d) fill(none) tz('Europe/Berlin') | ORDER BY time DESC LIMIT 3",
     ),
+    anyOf(' | LIMIT # | OFFSET # | LIMIT # OFFSET # | SLIMIT # | SLIMIT # SOFFSET #'),
   )
-  .map(([fields, source, condition, rest]) => {
+  .map(([verb, fields, source, condition, rest, limits]) => {
     const times = "time >= '2026-03-01' AND time < '2026-04-01'";
-    return `SELECT ${fields} FROM ${source} WHERE ${times} AND ${condition} ${rest}`;
+    const end = rest.includes('LIMIT') || rest.includes('tz') ? '' : limits;
+    return `${verb} ${fields} FROM ${source} WHERE ${times} AND ${condition} ${rest} ${end}`;
   });
+
+const SHOW = fc
+  .tuple(
+    anyOf(
+      'SERIES | SERIES FROM m | TAG KEYS FROM m, n | TAG VALUES WITH KEY = h | TAG VALUES FROM m WITH KEY IN (h, z) | FIELD KEYS | MEASUREMENTS | SERIES EXACT CARDINALITY | TAG VALUES EXACT CARDINALITY WITH KEY = h',
+    ),
+    CONDITION,
+    anyOf(' | LIMIT # | LIMIT # OFFSET #'),
+  )
+  .map(([what, condition, limits]) => {
+    const where = what === 'FIELD KEYS' ? '' : `WHERE ${condition}`;
+    return `SHOW ${what} ${where} ${limits}`;
+  });
+
+const STATEMENT = fc.oneof({ weight: 3, arbitrary: SELECT }, { weight: 1, arbitrary: SHOW });
 
 const VALUE = anyOf(
   String.raw`'a' | 'b' | '' | 'none' | '2026-03-02' | 'it\'s' | 'ü = \'x\'' | 'o\\n' | '"q"'`,
@@ -210,11 +249,12 @@ test('any statement with other values', { timeout: 60_000 }, async () => {
         let at = 0;
         const filled = statement.replace(/\?/g, () => given[at++ % 12]!);
         // What is in quotes, as a regular expression.
-        return filled.replace(/%/g, () => `/${given[at++ % 12]!.slice(1, -1)}/`);
+        const matched = filled.replace(/%/g, () => `/${given[at++ % 12]!.slice(1, -1)}/`);
+        return matched.replace(/#/g, () => String(given[at++ % 12]!.length - 1));
       };
       await check([fill(one), fill(other)]);
     }),
-    { numRuns: 60 },
+    { numRuns: 90 },
   );
 });
 
