@@ -64,13 +64,13 @@ export const MAX_DIAGNOSTICS: Limit = {
 };
 
 /** Longer texts are seldom sent again. */
-export const MAX_KNOWN_TEXT: Limit = {
+export const MAX_CACHED_TEXT: Limit = {
   value: 4096,
   unit: 'count',
   reason: 'texts of dashboards have some hundred characters',
 };
 
-export const MAX_KNOWN_CHARACTERS: Limit = {
+export const MAX_CACHED_CHARACTERS: Limit = {
   value: 128 * 1024,
   unit: 'count',
   reason: 'a tree takes some 20 bytes for each character of its text',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import type { Query, SelectStatement } from './ast.ts';
 import { ParseCache } from './parse-cache.ts';
-import { MAX_KNOWN_CHARACTERS } from './limits.ts';
+import { MAX_CACHED_CHARACTERS } from './limits.ts';
 import { parseQuery } from './parse.ts';
 import type { BindParameter } from './parse.ts';
 
@@ -248,7 +248,7 @@ test('what was not asked for lately is forgotten', () => {
   const text = (i: number): string => `SELECT ${'a'.repeat(4000)}${i} FROM m`;
   const parsed = (i: number): Query => known.parse(text(i)).query;
   const [first, second] = [parsed(0), parsed(1)];
-  const count = Math.ceil(MAX_KNOWN_CHARACTERS.value / text(0).length);
+  const count = Math.ceil(MAX_CACHED_CHARACTERS.value / text(0).length);
   for (let i = 2; i < count; i++) {
     parsed(i);
     expect(parsed(0)).toBe(first);

@@ -5,7 +5,7 @@ import { ByteLru } from '@tidemark/core';
 import type { Expression, Literal, Query, SelectStatement, Statement } from './ast.ts';
 import type { ExplainStatement, ShowClauses } from './ast.ts';
 import { limitValue } from './clauses.ts';
-import { limitOf, MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXT } from './limits.ts';
+import { limitOf, MAX_CACHED_CHARACTERS, MAX_CACHED_TEXT } from './limits.ts';
 import { MAX_REGEX_LENGTH, MAX_TOKENS } from './limits.ts';
 import { literalOf, negated } from './literal.ts';
 import { parseQuery } from './parse.ts';
@@ -39,7 +39,7 @@ export class ParseCache {
   readonly #options: ParseOptions;
   readonly #maxTokens: number;
   /** Keyed by shape. */
-  readonly #entries = new ByteLru<string, Entry>(MAX_KNOWN_CHARACTERS.value);
+  readonly #entries = new ByteLru<string, Entry>(MAX_CACHED_CHARACTERS.value);
 
   constructor(options: Omit<ParseOptions, 'parameters'>) {
     this.#options = options;
@@ -50,7 +50,7 @@ export class ParseCache {
    * The same as `parseQuery`, except for spans. Parts of trees are shared by all texts of a shape.
    */
   parse(text: string, { parameters }: Pick<ParseOptions, 'parameters'> = {}): CachedParseResult {
-    const isShort = text.length <= MAX_KNOWN_TEXT.value;
+    const isShort = text.length <= MAX_CACHED_TEXT.value;
     const shape = isShort ? shapeOf(text, this.#maxTokens, parameters) : undefined;
     const entry = shape && this.#entries.get(shape.key);
     const query = shape && entry && this.#bind(entry, shape);

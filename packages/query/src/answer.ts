@@ -30,18 +30,18 @@ type Bound = Pick<SelectPlan, 'limit' | 'offset'> & {
  * produced here: it may be large, or is not wanted as text, or the source has no text. The first
  * statement of its shape is not sent: its plan would cost more than it saves.
  */
-export function* answeredBySource(
-  { select, known }: PlannedStatement,
+export function* executeInStorageThread(
+  { select, cachedPlan }: PlannedStatement,
   context: QueryContext,
 ): Steps<boolean> {
   const { capabilities, seriesText, snapshot, limits, signal, onPartial } = context;
-  if (known === undefined || seriesText === undefined || onPartial === undefined) return false;
+  if (cachedPlan === undefined || seriesText === undefined || onPartial === undefined) return false;
   if (snapshot.answer === undefined || !isSmall(select, capabilities)) return false;
   const { condition, limit, offset, range } = select;
   const { pushed } = condition;
   const bound: Bound | undefined =
     pushed === undefined && limit === 0 && offset === 0 ? undefined : { pushed, limit, offset };
-  const request = { plan: known, bound, range, epoch: seriesText.epoch, limits };
+  const request = { plan: cachedPlan, bound, range, epoch: seriesText.epoch, limits };
   const text = yield* snapshot.answer(request, { signal, onPartial });
   if (text === undefined) return false;
   seriesText.append(text);
@@ -78,7 +78,7 @@ function isFewRows({ condition, inputs, limit, offset, outputs }: SelectPlan): b
 }
 
 /** Never used: the plan contains all look-ups, and none of its calls uses random numbers. */
-const UNASKED: Pick<QueryContext, 'catalog' | 'monotonicMs' | 'random'> = {
+const NO_CATALOG: Pick<QueryContext, 'catalog' | 'monotonicMs' | 'random'> = {
   catalog: {
     hasDatabase: () => false,
     hasRetentionPolicy: () => false,
@@ -100,11 +100,11 @@ export function* answerText(
   { plan, bound, range, epoch, limits }: AnswerRequest,
   source: Pick<QueryContext, Source>,
 ): Steps<Uint8Array | undefined> {
-  // Plans are opaque to all but `answeredBySource`, which made this one.
+  // Plans are opaque to all but `executeInStorageThread`, which made this one.
   const select = boundPlan(plan as SelectPlan, range, bound as Bound | undefined);
   const physical = physicalPlan(select, source.capabilities);
   const held = physical.rows.kind === 'raw' ? { maxQueryMemoryBytes: SMALL_ANSWER_BYTES } : {};
-  const query = { ...UNASKED, ...source, limits: { ...limits, ...held }, now: range.end };
+  const query = { ...NO_CATALOG, ...source, limits: { ...limits, ...held }, now: range.end };
   const rows = execute(physical, new ExecutionContext(query));
   const encoder = new JsonEncoder(epoch);
   try {

@@ -4,7 +4,7 @@
 // failing statement throws an `AppError` whose message is the statement's `error`.
 import type { SelectStatement } from '@tidemark/influxql';
 
-import { answeredBySource } from './answer.ts';
+import { executeInStorageThread } from './answer.ts';
 import type { RowBatch } from './batch/row-batch.ts';
 import type { QueryContext } from './context.ts';
 import { execute } from './execute/execute.ts';
@@ -33,7 +33,7 @@ export function* executeSelect(
     return;
   }
   const planned = yield* planStatement(statement, context);
-  if (yield* answeredBySource(planned, context)) return;
+  if (yield* executeInStorageThread(planned, context)) return;
   const plan = physicalPlan(planned.select, context.capabilities);
   yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
 }

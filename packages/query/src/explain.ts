@@ -105,7 +105,7 @@ function* readsOf(rows: RowsPlan, fields: readonly string[]): Iterable<Measureme
     case 'limit-series':
       yield* readsOf(rows.rows, fields);
       return;
-    case 'in-turn':
+    case 'concat':
       for (const part of rows.parts) yield* readsOf(part, fields);
       return;
     case 'series':

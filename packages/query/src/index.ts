@@ -36,7 +36,7 @@ export { csvError } from './output/csv-encoder.ts';
 export { escapedJson } from './output/json-values.ts';
 export { contentType, readEpoch, writeResults } from './output/write-results.ts';
 export type { ResultFormat, StatementRun } from './output/write-results.ts';
-export { giveUsed } from './output/used-buffers.ts';
+export { releaseBuffer } from './output/buffer-pool.ts';
 export { diagnosticDocument } from './output/diagnostics.ts';
 export { located, placedBy } from './output/diagnostics.ts';
 export type { DiagnosticDocument } from './output/diagnostics.ts';

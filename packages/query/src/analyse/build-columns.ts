@@ -105,7 +105,7 @@ class ColumnsBuilder {
     const context: CallContext = {
       interval: this.#request.interval,
       input: (reference) => this.#inputOf(reference),
-      tagInput: (name) => this.#inputs.add(this.#toldApart(name)),
+      tagInput: (name) => this.#inputs.add(this.#distinguishingTag(name)),
     };
     const index = this.#calls.push(buildCall(call, context)) - 1;
     this.#callIndexes.set(text, index);
@@ -116,7 +116,7 @@ class ColumnsBuilder {
    * A tag by which `top` distinguishes points. A subquery that does not select it is grouped by it
    * for this purpose. This is not the value of a column of the same name.
    */
-  #toldApart(name: string): RowInput {
+  #distinguishingTag(name: string): RowInput {
     const { sources } = this.#request;
     const isOfSubquery = sources.some(isSubquery) && resolveName(name, sources).kind !== 'field';
     return isOfSubquery ? { kind: 'tag', name, groupTag: 'asked-for' } : { kind: 'tag', name };

@@ -10,7 +10,7 @@ const FIRST_CAPACITY = 64;
  * Maximum number of texts that are looked up when one is appended. A map of hundreds of thousands
  * stops its thread when it doubles; a dictionary may contain a text twice.
  */
-const MOST_KNOWN_TEXTS = 1 << 14;
+const MAX_LOOKED_UP_TEXTS = 1 << 14;
 
 const NO_BYTES = new Uint8Array(0);
 const NO_TIMES = new BigInt64Array(0);
@@ -23,9 +23,9 @@ export class ColumnBuilder {
   #length = 0;
   #hasNulls = false;
   #dictionary: string[] = [];
-  #known = new TextCodes();
+  #codes = new TextCodes();
   /** Code of the first text in the map. */
-  #firstKnown = 0;
+  #firstCode = 0;
 
   constructor(type: FieldType) {
     this.type = type;
@@ -83,16 +83,16 @@ export class ColumnBuilder {
   }
 
   #codeFor(text: string): number {
-    if (this.#known.size === MOST_KNOWN_TEXTS) this.#forgetTexts();
-    const { size } = this.#known;
-    const code = this.#known.code(text);
+    if (this.#codes.size === MAX_LOOKED_UP_TEXTS) this.#forgetTexts();
+    const { size } = this.#codes;
+    const code = this.#codes.code(text);
     if (code === size) this.#dictionary.push(text);
-    return this.#firstKnown + code;
+    return this.#firstCode + code;
   }
 
   #forgetTexts(): void {
-    this.#known = new TextCodes();
-    this.#firstKnown = this.#dictionary.length;
+    this.#codes = new TextCodes();
+    this.#firstCode = this.#dictionary.length;
   }
 
   #grow(): void {

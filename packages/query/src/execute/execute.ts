@@ -54,8 +54,8 @@ function rowsOf(rows: RowsPlan, execution: ExecutionContext, ends?: GroupEnds): 
         limitSeries(rowsOf(rows.rows, execution), select),
       );
     }
-    case 'in-turn':
-      return inTurn(rows.parts, execution);
+    case 'concat':
+      return concat(rows.parts, execution);
     case 'series':
       return scanSeries(rows, execution);
     case 'raw':
@@ -67,6 +67,6 @@ function rowsOf(rows: RowsPlan, execution: ExecutionContext, ends?: GroupEnds): 
   }
 }
 
-function* inTurn(parts: readonly RowsPlan[], execution: ExecutionContext): Operator<RowBatch> {
+function* concat(parts: readonly RowsPlan[], execution: ExecutionContext): Operator<RowBatch> {
   for (const part of parts) yield* rowsOf(part, execution);
 }

@@ -8,20 +8,20 @@ import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
-import { endingInputs, OutsideEnd } from '../scan/outside-end.ts';
+import { endingInputs, StopOutOfRange } from '../scan/stop-out-of-range.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 /** Rows of the answer. */
 export function* runReduced(
-  { select: plan, sources, endsOutside }: RowsPlan & { readonly kind: 'reduced' },
+  { select: plan, sources, stopsOutOfRange }: RowsPlan & { readonly kind: 'reduced' },
   execution: ExecutionContext,
   execute: Execute,
 ): Operator<RowBatch> {
   const calls = new CallsPlan(plan);
   const options: ScanOptions = { range: calls.range, limitPerSeries: undefined };
-  const ending = endsOutside ? endingInputs(plan) : undefined;
-  const ends = ending && new OutsideEnd(plan, ending.ofAll);
+  const ending = stopsOutOfRange ? endingInputs(plan) : undefined;
+  const ends = ending && new StopOutOfRange(plan, ending.ofAll);
   const open = new OpenGroup(calls, execution);
   const opened = openRows({ select: plan, sources, options, ending }, execution, execute);
   const reduced = function* (batch: RowBatch): Operator<RowBatch> {
@@ -29,7 +29,7 @@ export function* runReduced(
     yield* open.enter(inside.group);
     if (open.calls.isSatisfied) return;
     yield* execution.step('reduce', plan, open.calls.pushRows(inside));
-    yield* open.known();
+    yield* open.readyRows();
   };
   yield* flatMapBatches(opened, reduced, () => ends?.isOver === true);
   yield* open.finish();

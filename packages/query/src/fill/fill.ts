@@ -26,7 +26,7 @@ export type FillOptions = {
   readonly onFilled: (count: number) => void;
 };
 
-type Known = { readonly time: bigint; readonly value: FieldValue | null };
+type Neighbour = { readonly time: bigint; readonly value: FieldValue | null };
 
 /** Fills the windows of one call of one group. */
 export class Filler {
@@ -35,7 +35,7 @@ export class Filler {
   readonly #builders: readonly ColumnBuilder[];
   /** Start of the next window; undefined before the first point. */
   #next: bigint | undefined;
-  #previous: Known | undefined;
+  #previous: Neighbour | undefined;
   #last: (FieldValue | null)[] | undefined;
 
   constructor(options: FillOptions) {
@@ -58,7 +58,7 @@ export class Filler {
     for (let row = 0; row < times.length; row++) {
       const time = times[row]!;
       this.#next ??= this.#firstWindow(time);
-      const point: Known = { time, value: columnValue(columns[0]!, row) };
+      const point: Neighbour = { time, value: columnValue(columns[0]!, row) };
       while (this.#isBefore(this.#next, time)) {
         this.#appendEmpty(this.#next, point);
         this.#next = this.#step(this.#next);
@@ -122,7 +122,7 @@ export class Filler {
     this.#last = values;
   }
 
-  #appendEmpty(window: bigint, following: Known | undefined): void {
+  #appendEmpty(window: bigint, following: Neighbour | undefined): void {
     this.#times.append(window);
     for (let i = 0; i < this.#builders.length; i++) {
       const builder = this.#builders[i]!;
@@ -133,7 +133,7 @@ export class Filler {
   #emptyValue(
     column: number,
     type: FieldType,
-    { window, following }: { readonly window: bigint; readonly following: Known | undefined },
+    { window, following }: { readonly window: bigint; readonly following: Neighbour | undefined },
   ): FieldValue | null {
     const { fill, isCount } = this.#options;
     switch (fill.kind) {
@@ -181,8 +181,8 @@ export function castNumber(value: number | bigint, type: FieldType): FieldValue 
 
 /** The recorded method: distances are whole numbers of windows, so that most slopes are exact. */
 function interpolate(
-  before: Known | undefined,
-  after: Known | undefined,
+  before: Neighbour | undefined,
+  after: Neighbour | undefined,
   { time, everyNanos }: { readonly time: bigint; readonly everyNanos: bigint },
 ): FieldValue | null {
   if (before === undefined || after === undefined) return null;

@@ -12,7 +12,7 @@ const EPOCH = 0n;
 
 const FIRST_CAPACITY = 16;
 /** Longer arrays are not reused for the next window. */
-const KEPT_CAPACITY = 1024;
+const REUSED_CAPACITY = 1024;
 
 /** Data about each value of a window, by the value's number. */
 class PerValue<A extends BigInt64Array | Uint32Array> {
@@ -39,7 +39,7 @@ class PerValue<A extends BigInt64Array | Uint32Array> {
   }
 
   clear(): void {
-    if (this.#array.length <= KEPT_CAPACITY) return;
+    if (this.#array.length <= REUSED_CAPACITY) return;
     this.#hold(-this.#array.byteLength);
     this.#array = this.#make(0);
   }

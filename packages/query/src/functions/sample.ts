@@ -8,7 +8,7 @@ import { RetainedRows } from './retained-rows.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import type { Calculation } from './steps.ts';
 
-type Kept = {
+type Sampled = {
   readonly sequence: number;
   readonly time: bigint;
   readonly value: FieldValue;
@@ -19,7 +19,7 @@ export class SampleAccumulator implements Accumulator {
   readonly #size: number;
   readonly #random: () => number;
   readonly #retained: RetainedRows;
-  #kept: Kept[] = [];
+  #sample: Sampled[] = [];
   #seen = 0;
 
   constructor(size: number, { random, hold }: AccumulatorContext) {
@@ -35,26 +35,26 @@ export class SampleAccumulator implements Accumulator {
       const sequence = this.#seen++;
       const at = sequence < this.#size ? sequence : Math.floor(this.#random() * this.#seen);
       if (at >= this.#size) continue;
-      const before = this.#kept[at];
+      const before = this.#sample[at];
       if (before !== undefined) this.#retained.drop(before.row);
       const row = { columns, row: i };
       this.#retained.add(row);
-      this.#kept[at] = { sequence, time: times[i]!, value, row };
+      this.#sample[at] = { sequence, time: times[i]!, value, row };
     }
   }
 
   emit(_stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
-    return stepsIfMany(this.#kept.length, this.#emitInSteps(out));
+    return stepsIfMany(this.#sample.length, this.#emitInSteps(out));
   }
 
   *#emitInSteps(out: PointWriter): Calculation {
-    const kept = yield* sortInSteps(this.#kept, (a, b) => a.sequence - b.sequence);
+    const sample = yield* sortInSteps(this.#sample, (a, b) => a.sequence - b.sequence);
     let count = 0;
-    for (const { time, value, row } of kept) {
+    for (const { time, value, row } of sample) {
       out.append(time, value, row);
       if (++count % STEP_ITEMS === 0) yield;
     }
-    this.#kept = [];
+    this.#sample = [];
     this.#retained.clear();
     this.#seen = 0;
   }

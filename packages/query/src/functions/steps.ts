@@ -143,7 +143,7 @@ function* numbersFirst(values: Numbers): Calculation<number> {
 
 function swap(values: Numbers, i: number, j: number): void {
   const numbers = values as Float64Array;
-  const kept = numbers[i]!;
+  const first = numbers[i]!;
   numbers[i] = numbers[j]!;
-  numbers[j] = kept;
+  numbers[j] = first;
 }

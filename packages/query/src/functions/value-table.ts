@@ -11,7 +11,7 @@ export const NO_VALUE = 0xffffffff;
 
 const FIRST_CAPACITY = 16;
 /** Tables of at most this size keep their memory for the next window. */
-const KEPT_CAPACITY = 1024;
+const REUSED_CAPACITY = 1024;
 /** Words of a value, its hash, its bucket and the next one of the bucket. */
 const ENTRY_BYTES = 20;
 /** Dictionaries with more entries per row are not scanned; the texts of the rows are. */
@@ -161,7 +161,7 @@ export class ValueTable {
     this.#free = [];
     this.#textBytes = 0;
     this.#dictionary = NO_TEXTS;
-    if (this.#hashes.length > KEPT_CAPACITY) {
+    if (this.#hashes.length > REUSED_CAPACITY) {
       this.#numberOfCode = NO_WORDS;
       this.#words = NO_WORDS;
       this.#hashes = NO_WORDS;
@@ -208,7 +208,7 @@ export class ValueTable {
 
   #addTexts({ codes, dictionary, valid }: StringColumn, from: number, to: number): void {
     const numbered = this.#numbered;
-    const known = this.#knownCodes(dictionary, to - from);
+    const known = this.#numbersByCode(dictionary, to - from);
     for (let i = from; i < to; i++) {
       if (valid !== undefined && valid[i] !== 1) {
         numbered[i - from] = NO_VALUE;
@@ -225,7 +225,7 @@ export class ValueTable {
   }
 
   /** Numbers by codes; `undefined` when a dictionary is too long for so few rows. */
-  #knownCodes(dictionary: readonly string[], rowCount: number): Uint32Array | undefined {
+  #numbersByCode(dictionary: readonly string[], rowCount: number): Uint32Array | undefined {
     const { length } = dictionary;
     if (dictionary === this.#dictionary) return this.#numberOfCode;
     if (length > rowCount * CODES_PER_ROW) return undefined;

@@ -38,13 +38,13 @@ export function* mergeSortedRows(
     type,
     parts: parts.map((part) => part.columns[i]!),
   }));
-  const inTurn = Uint32Array.from(parts, (_, i) => i);
+  const partOrder = Uint32Array.from(parts, (_, i) => i);
   return yield* inOrder(
     { times, columns },
     { bounds, descending },
     {
       kind: 'runs',
-      runs: inTurn,
+      runs: partOrder,
     },
   );
 }

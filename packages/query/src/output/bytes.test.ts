@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { TextBuffer } from './bytes.ts';
-import { giveUsed, takeLarge, takeSmall } from './used-buffers.ts';
+import { releaseBuffer, acquireLarge, acquireSmall } from './buffer-pool.ts';
 
 const decoder = new TextDecoder();
 
@@ -41,7 +41,7 @@ test('a long text is handed over without a copy, and its buffer is used again wh
   second.ascii('second '.repeat(10_000));
 
   expect(decoder.decode(text)).toBe('first '.repeat(10_000));
-  giveUsed(text);
+  releaseBuffer(text);
   const third = new TextBuffer();
   third.ascii('third '.repeat(10_000));
   expect(third.handOver().buffer).toBe(text.buffer);
@@ -51,8 +51,8 @@ test('a long text is handed over without a copy, and its buffer is used again wh
 test('a buffer that is a part of another one, tiny or of no kind is not used again', () => {
   const part = new Uint8Array(8 << 10).subarray(10);
   const others = [part, new Uint8Array(8), new Uint8Array(100 << 10)];
-  for (const other of others) giveUsed(other);
-  const taken = [...repeat(takeSmall), ...repeat(takeLarge)].map((buffer) => buffer.buffer);
+  for (const other of others) releaseBuffer(other);
+  const taken = [...repeat(acquireSmall), ...repeat(acquireLarge)].map((buffer) => buffer.buffer);
   for (const { buffer } of others) expect(taken).not.toContain(buffer);
 });
 
@@ -69,10 +69,10 @@ test('the pieces of a long text need no buffer beyond the first, once those come
     for (let part = 0; part < 5; part++) text.ascii('part of a long text '.repeat(1_000));
     const piece = text.handOver();
     used.add(piece.buffer);
-    giveUsed(piece);
+    releaseBuffer(piece);
     // What small answers give back in between is not for a long text.
-    giveUsed(new Uint8Array(8));
-    giveUsed(new Uint8Array(4 << 10));
+    releaseBuffer(new Uint8Array(8));
+    releaseBuffer(new Uint8Array(4 << 10));
   }
   expect(used.size).toBe(1);
 });

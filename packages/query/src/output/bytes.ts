@@ -1,11 +1,11 @@
 // A growing buffer of UTF-8 text. Text is appended and taken in pieces.
 import {
-  giveUsed,
+  releaseBuffer,
   LARGE_BUFFER_BYTES,
   SMALL_BUFFER_BYTES,
-  takeLarge,
-  takeSmall,
-} from './used-buffers.ts';
+  acquireLarge,
+  acquireSmall,
+} from './buffer-pool.ts';
 
 const SHORT_TEXT = 128;
 
@@ -92,14 +92,14 @@ export class TextBuffer {
   take(): Uint8Array {
     const taken = this.#bytes.slice(0, this.#length);
     this.#length = 0;
-    giveUsed(this.#bytes);
+    releaseBuffer(this.#bytes);
     this.#bytes = NONE;
     return taken;
   }
 
   /**
    * As `take`, but long text is not copied: whoever has finished with it gives its buffer back
-   * (`giveUsed`), or leaves it to the collector.
+   * (`releaseBuffer`), or leaves it to the collector.
    */
   handOver(): Uint8Array {
     if (this.#length < SMALL_BUFFER_BYTES) return this.take();
@@ -118,12 +118,12 @@ export class TextBuffer {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    if (this.#bytes === NONE) this.#bytes = this.#isLong ? takeLarge() : takeSmall();
+    if (this.#bytes === NONE) this.#bytes = this.#isLong ? acquireLarge() : acquireSmall();
     if (needed <= this.#bytes.length) return;
     const before = this.#bytes;
     const bytes = larger(needed, before.length);
     bytes.set(before.subarray(0, this.#length));
-    giveUsed(before);
+    releaseBuffer(before);
     this.#bytes = bytes;
   }
 }
@@ -133,5 +133,5 @@ function larger(needed: number, size: number): Uint8Array<ArrayBuffer> {
   if (needed <= SMALL_BUFFER_BYTES) {
     return new Uint8Array(Math.max(needed, Math.min(2 * size, SMALL_BUFFER_BYTES)));
   }
-  return needed <= LARGE_BUFFER_BYTES ? takeLarge() : new Uint8Array(Math.max(needed, 2 * size));
+  return needed <= LARGE_BUFFER_BYTES ? acquireLarge() : new Uint8Array(Math.max(needed, 2 * size));
 }

@@ -12,7 +12,7 @@ import type { Operator } from '../operator.ts';
 const PART_ROWS = 2048;
 /**
  * Answers of many columns are printed in parts of fewer rows: their text fits into a buffer that is
- * reused (`used-buffers.ts`).
+ * reused (`buffer-pool.ts`).
  */
 const PART_CELLS = 1 << 13;
 /** Texts of a part: long ones would fill a buffer that is not reused. */

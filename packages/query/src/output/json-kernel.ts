@@ -140,17 +140,17 @@ type EncodedTexts = {
   readonly longest: number;
 };
 
-type KnownTexts = {
+type CachedTexts = {
   readonly dictionaries: readonly (readonly string[])[];
   readonly texts: EncodedTexts;
 };
 
 /** Keyed by the first dictionary while it is alive: the parts of an answer share it. */
-const knownTexts = new WeakMap<readonly string[], KnownTexts>();
+const cachedTexts = new WeakMap<readonly string[], CachedTexts>();
 
 function encodedTexts(dictionaries: readonly (readonly string[])[]): EncodedTexts {
   const first = dictionaries[0]!;
-  const known = knownTexts.get(first);
+  const known = cachedTexts.get(first);
   if (
     known?.dictionaries.length === dictionaries.length &&
     known.dictionaries.every((dictionary, i) => dictionary === dictionaries[i])
@@ -158,7 +158,7 @@ function encodedTexts(dictionaries: readonly (readonly string[])[]): EncodedText
     return known.texts;
   }
   const texts = encodeTexts(dictionaries, [...first.keys()]);
-  knownTexts.set(first, { dictionaries, texts });
+  cachedTexts.set(first, { dictionaries, texts });
   return texts;
 }
 

@@ -5,7 +5,7 @@ import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
 import { isPause } from '../operator.ts';
-import { LARGE_BUFFER_BYTES } from './used-buffers.ts';
+import { LARGE_BUFFER_BYTES } from './buffer-pool.ts';
 import { writeResults } from './write-results.ts';
 
 function written(runs: readonly StatementRun[], format: ResultFormat): Buffer {

@@ -27,7 +27,7 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
       const label = `limit series: ${seriesLimit === 0 ? 'all' : seriesLimit} from ${seriesOffset}`;
       return [{ label, children: rowsNodes(rows.rows) }];
     }
-    case 'in-turn':
+    case 'concat':
       return rows.parts.flatMap(rowsNodes);
     case 'series':
       return rows.sources.map((source) => scanNode(rows.select, source));

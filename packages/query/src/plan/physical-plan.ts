@@ -21,7 +21,7 @@ export type RowsPlan =
   | { readonly kind: 'fault'; readonly fault: CallFault }
   /** Series by SLIMIT and SOFFSET. */
   | { readonly kind: 'limit-series'; readonly select: SelectPlan; readonly rows: RowsPlan }
-  | { readonly kind: 'in-turn'; readonly parts: readonly RowsPlan[] }
+  | { readonly kind: 'concat'; readonly parts: readonly RowsPlan[] }
   /** Whole series, each a group (`plan-series.ts`). */
   | {
       readonly kind: 'series';
@@ -36,8 +36,8 @@ export type RowsPlan =
       readonly kind: 'reduced';
       readonly select: SelectPlan;
       readonly sources: SourcesPlan;
-      /** Reading ends at a value outside of the range (`outside-end.ts`). */
-      readonly endsOutside: boolean;
+      /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
+      readonly stopsOutOfRange: boolean;
     }
   /** Functions that the source calculates. */
   | {
@@ -53,7 +53,7 @@ export type RowsPlan =
 /** Rows of everything that FROM names, with the inputs of the plan as columns. */
 export type SourcesPlan = {
   /** Measurements with different names follow each other; the rows of others are merged. */
-  readonly kind: 'in-turn' | 'merge';
+  readonly kind: 'concat' | 'merge';
   readonly sources: readonly OpenPlan[];
 };
 
@@ -80,7 +80,7 @@ function limitedRows(select: SelectPlan, capabilities: SourceCapabilities): Rows
   const parts = selects.map((part): RowsPlan => {
     return { kind: 'limit-series', select: part, rows: rowsPlan(part, capabilities) };
   });
-  return parts.length === 1 ? parts[0]! : { kind: 'in-turn', parts };
+  return parts.length === 1 ? parts[0]! : { kind: 'concat', parts };
 }
 
 function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPlan {
@@ -91,7 +91,7 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
   if (fault !== undefined) return { kind: 'fault', fault };
   if (canPushAggregates(select, capabilities)) return aggregatedPlan(select);
   const sources = sourcesPlan(select, capabilities);
-  return { kind: 'reduced', select, sources, endsOutside: endsOutside(select) };
+  return { kind: 'reduced', select, sources, stopsOutOfRange: stopsOutOfRange(select) };
 }
 
 /** The fault of a call on a field of the wrong type; that of an inner query comes first. */
@@ -130,7 +130,7 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
   };
 }
 
-function endsOutside({ interval, sources, calls }: SelectPlan): boolean {
+function stopsOutOfRange({ interval, sources, calls }: SelectPlan): boolean {
   return (
     interval === undefined &&
     sources.some(isSubquery) &&
@@ -148,7 +148,7 @@ function sourcesPlan(select: SelectPlan, capabilities: SourceCapabilities): Sour
         }
       : { kind: 'subquery', source, inner: physicalPlan(source.plan, capabilities) };
   return haveDistinctNames(select)
-    ? { kind: 'in-turn', sources: inNameOrder(select).map(open) }
+    ? { kind: 'concat', sources: inNameOrder(select).map(open) }
     : { kind: 'merge', sources: select.sources.map(open) };
 }
 

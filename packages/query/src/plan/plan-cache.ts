@@ -51,7 +51,7 @@ export type CachedStatement = PreparedStatement & {
   /** The cache entry of its shape. */
   readonly cached: CachedPlan | undefined;
   /** Caches the plan; absent if there is an entry. */
-  readonly keep?: ((plan: SelectPlan) => void) | undefined;
+  readonly store?: ((plan: SelectPlan) => void) | undefined;
 };
 
 /** Prepares a statement, or uses the cache entry of its shape, and binds it. */
@@ -59,19 +59,19 @@ export function* prepare(
   statement: SelectStatement,
   context: QueryContext,
 ): Steps<CachedStatement> {
-  const known = yield* lookUp(statement, context);
-  if (known !== undefined && 'prepared' in known) {
+  const found = yield* lookUp(statement, context);
+  if (found !== undefined && 'prepared' in found) {
     counters.hits++;
-    return known;
+    return found;
   }
   counters.misses++;
   const watch = new FindingsWatch(context);
-  const fresh = yield* prepareSelect(statement, watch.context, known?.names);
+  const fresh = yield* prepareSelect(statement, watch.context, found?.names);
   const { hasFindings } = watch;
-  const keep = (plan: SelectPlan): void => {
-    keepPlan(statement, { ...fresh, plan }, context.limits, hasFindings);
+  const store = (plan: SelectPlan): void => {
+    storePlan(statement, { ...fresh, plan }, context.limits, hasFindings);
   };
-  return { ...fresh, cached: undefined, keep };
+  return { ...fresh, cached: undefined, store };
 }
 
 /** Loads the names of its sources if the entry is for others; `undefined` if there is no entry. */
@@ -128,7 +128,7 @@ class FindingsWatch {
 }
 
 /** Caches a prepared statement and its plan, for the next one of its shape. */
-function keepPlan(
+function storePlan(
   statement: SelectStatement,
   { prepared, bound, plan }: PreparedStatement & { readonly plan: SelectPlan },
   limits: QueryLimits,

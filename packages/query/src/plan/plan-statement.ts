@@ -17,7 +17,7 @@ export type PlanStatementOptions = {
 export type PlannedStatement = {
   readonly select: SelectPlan;
   /** The plan of another statement of its shape, if there was one. */
-  readonly known: SelectPlan | undefined;
+  readonly cachedPlan: SelectPlan | undefined;
 };
 
 /** Waits only for the names of its sources. */
@@ -28,8 +28,8 @@ export function* planStatement(
 ): Steps<PlannedStatement> {
   const prepared = yield* prepare(statement, context);
   const select = planSelect(prepared, { now: context.now, isInto });
-  prepared.keep?.(select);
-  return { select, known: prepared.cached?.plan };
+  prepared.store?.(select);
+  return { select, cachedPlan: prepared.cached?.plan };
 }
 
 /** The plan of a statement that is executed in this thread. */

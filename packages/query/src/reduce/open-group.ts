@@ -48,12 +48,12 @@ export class OpenGroup {
   *finish(): Operator<RowBatch> {
     if (this.#key === undefined) return;
     yield* this.#execution.step('reduce', this.#callsPlan.plan, this.calls.finish());
-    yield* this.known();
+    yield* this.readyRows();
     this.#key = undefined;
   }
 
   /** Complete rows: filled, transformed, joined across calls, evaluated. */
-  *known(): Operator<RowBatch> {
+  *readyRows(): Operator<RowBatch> {
     const { plan } = this.#callsPlan;
     const key = this.#key;
     if (key === undefined) return;

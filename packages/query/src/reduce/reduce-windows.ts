@@ -22,5 +22,5 @@ export function* pushWindows(batch: AggregatedGroup, open: OpenGroup): Operator<
   yield* open.enter(batch.group);
   if (open.calls.isSatisfied) return;
   open.calls.pushAggregates(batch);
-  yield* open.known();
+  yield* open.readyRows();
 }

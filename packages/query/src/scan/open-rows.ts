@@ -11,8 +11,8 @@ import { mergeSources } from '../merge/merge-sources.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { GroupEnds } from './group-ends.ts';
 import type { ScanOptions } from './scan-measurement.ts';
-import { OutsideEnd } from './outside-end.ts';
-import type { EndingInputs } from './outside-end.ts';
+import { StopOutOfRange } from './stop-out-of-range.ts';
+import type { EndingInputs } from './stop-out-of-range.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
 
@@ -54,7 +54,7 @@ export function openRows(
     );
     return ending === undefined ? rows : endingRows(rows, select, ending);
   };
-  if (kind === 'in-turn') return inSlices(inTurn(sources, open));
+  if (kind === 'concat') return inSlices(concat(sources, open));
   const merged = mergeSources(sources.map(open), {
     types: inputTypes(select.inputs),
     descending: select.descending,
@@ -81,7 +81,7 @@ function endingRows(
   select: SelectPlan,
   { ofSources, ofAll }: EndingInputs,
 ): Operator<RowBatch> {
-  const ends = new OutsideEnd(select, ofSources);
+  const ends = new StopOutOfRange(select, ofSources);
   const ending = function* (batch: RowBatch): Operator<RowBatch> {
     yield ends.apply(batch);
   };
@@ -89,7 +89,7 @@ function endingRows(
 }
 
 /** Measurements with different names need no merge: their groups follow each other. */
-function* inTurn(
+function* concat(
   sources: readonly OpenPlan[],
   open: (source: OpenPlan) => Operator<RowBatch>,
 ): Operator<RowBatch> {

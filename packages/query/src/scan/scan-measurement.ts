@@ -341,7 +341,7 @@ class InputLayout {
       field === undefined ? undefined : (batch.columns[field] ?? nullColumn('float', times.length)),
     );
     const all: SeriesRows = { times, columns, seriesKey, tags };
-    const keep = yield* this.#kept(all, plan);
+    const keep = yield* this.#rowsToKeep(all, plan);
     if (keep === undefined) return all;
     if (keep.length === 0) return undefined;
     return {
@@ -358,7 +358,7 @@ class InputLayout {
   }
 
   /** Numbers of the rows to keep; `undefined` keeps all. */
-  *#kept(rows: SeriesRows, plan: SelectPlan): Steps<Uint32Array | undefined> {
+  *#rowsToKeep(rows: SeriesRows, plan: SelectPlan): Steps<Uint32Array | undefined> {
     const rowCount = rows.times.length;
     const { residual } = plan.condition;
     const needsPresence = this.fields.length > this.#selectedFieldCount;

@@ -146,7 +146,7 @@ function* countTagValues(
   filter: SchemaFilter,
   execution: ExecutionContext,
 ): Operator<Counted> {
-  const known = yield* knownTagValues(keys, filter, execution);
+  const known = yield* exactTagValueCounts(keys, filter, execution);
   if (known !== undefined) {
     yield* known;
     return;
@@ -174,7 +174,7 @@ function* countTagValues(
  * Numbers of values of one tag key from storage, by measurement; `undefined` if one of them is only
  * an estimate or the statement needs something else.
  */
-function* knownTagValues(
+function* exactTagValueCounts(
   keys: TagKeyMatch,
   filter: SchemaFilter,
   { query }: ExecutionContext,

@@ -12,7 +12,7 @@ import { parseContinuousQuery } from '../statements/continuous-query-text.ts';
 import type { CreateContinuousQuery } from '../statements/continuous-query-text.ts';
 import { readInterval } from './statement.ts';
 
-type Known = {
+type ScheduledQuery = {
   readonly statement: CreateContinuousQuery;
   readonly schedule: ContinuousSchedule;
   lastBoundary: Timestamp | undefined;
@@ -30,7 +30,7 @@ export type ContinuousQueryOptions = {
 export class ContinuousQueries {
   readonly #options: ContinuousQueryOptions;
   /** Keyed by database, name and text; `undefined` for those that never run. */
-  readonly #known = new Map<string, Known | undefined>();
+  readonly #parsed = new Map<string, ScheduledQuery | undefined>();
   readonly #counters = { queryOk: 0, queryFail: 0 };
 
   constructor(options: ContinuousQueryOptions) {
@@ -49,18 +49,18 @@ export class ContinuousQueries {
       for (const { name, text, owner } of database.continuousQueries) {
         const key = JSON.stringify([database.name, name, text]);
         present.add(key);
-        if (!this.#known.has(key)) this.#known.set(key, this.#parse(text));
-        const known = this.#known.get(key);
-        const due = known && dueRun(known.schedule, clock.now(), known.lastBoundary);
-        if (known !== undefined && due !== undefined)
-          await this.#run(known, { ...due, owner }, signal);
+        if (!this.#parsed.has(key)) this.#parsed.set(key, this.#parse(text));
+        const query = this.#parsed.get(key);
+        const due = query && dueRun(query.schedule, clock.now(), query.lastBoundary);
+        if (query !== undefined && due !== undefined)
+          await this.#run(query, { ...due, owner }, signal);
       }
     }
-    for (const key of this.#known.keys()) if (!present.has(key)) this.#known.delete(key);
+    for (const key of this.#parsed.keys()) if (!present.has(key)) this.#parsed.delete(key);
   }
 
   /** `undefined` for queries that never run: without an interval there is nothing to wait for. */
-  #parse(text: string): Known | undefined {
+  #parse(text: string): ScheduledQuery | undefined {
     const { statement, error } = parseContinuousQuery(text);
     if (statement === undefined) {
       this.#options.log.error({ text, error }, 'a continuous query cannot be parsed');
@@ -81,12 +81,12 @@ export class ContinuousQueries {
    * tick.
    */
   async #run(
-    known: Known,
+    query: ScheduledQuery,
     due: DueRun & { readonly owner: string | undefined },
     stop: AbortSignal,
   ): Promise<void> {
     const { clock, isLogging, log, services } = this.#options;
-    const { statement } = known;
+    const { statement } = query;
     const startedMs = clock.monotonicMs();
     const name = `${statement.database}.${statement.name}`;
     try {
@@ -99,7 +99,7 @@ export class ContinuousQueries {
           identity: { kind: 'open' },
           signal: stop,
           onStart: () => {
-            known.lastBoundary = due.boundary;
+            query.lastBoundary = due.boundary;
           },
         },
         services,

@@ -45,11 +45,12 @@ export async function readBody(
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
   // The declared size, which may be false: four threads unpack at a time, so that the damage is
   // limited.
-  const toldBytes = unpackedBytes(raw);
-  parts.push(await limits.budget.take(Math.min(toldBytes, limits.maxBytes || toldBytes)));
+  const declaredBytes = unpackedBytes(raw);
+  parts.push(await limits.budget.take(Math.min(declaredBytes, limits.maxBytes || declaredBytes)));
   const limitBytes = limits.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : limits.maxBytes;
   const body = await unpack(raw, limitBytes, allocate);
-  if (body.length > toldBytes) parts.push(await limits.budget.take(body.length - toldBytes));
+  if (body.length > declaredBytes)
+    parts.push(await limits.budget.take(body.length - declaredBytes));
   return body;
 }
 
@@ -59,8 +60,8 @@ const UNPACKED_PORTION_MAX = 4 << 20;
 
 /** A little more than the size, so that the end is noticed; within bounds. */
 function chunkSizeOf(raw: Uint8Array): number {
-  const told = unpackedBytes(raw) + 64;
-  return Math.max(UNPACKED_PORTION_MIN, Math.min(UNPACKED_PORTION_MAX, told));
+  const declared = unpackedBytes(raw) + 64;
+  return Math.max(UNPACKED_PORTION_MIN, Math.min(UNPACKED_PORTION_MAX, declared));
 }
 
 async function unpack(

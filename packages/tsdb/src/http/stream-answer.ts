@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 
-import { giveUsed } from '@tidemark/query';
+import { releaseBuffer } from '@tidemark/query';
 import type { Pulled } from '@tidemark/query';
 
 import { LIMITS } from '../limits.ts';
@@ -62,7 +62,7 @@ export async function streamAnswer(
       const piece = next.value;
       const isBelow = sink.write(piece, (error) => {
         // It has been sent, so its buffer can be reused for the next one.
-        if (error === undefined || error === null) giveUsed(piece);
+        if (error === undefined || error === null) releaseBuffer(piece);
       });
       if (!isBelow && !gone.aborted) {
         await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
@@ -93,7 +93,7 @@ async function sendWhole(
     return sendBody(exchange, 200, { type, content: piece });
   }
   const content = await packed(piece);
-  giveUsed(piece);
+  releaseBuffer(piece);
   exchange.response.setHeader('Content-Encoding', 'gzip');
   sendBody(exchange, 200, { type, content });
 }

@@ -12,8 +12,8 @@ export const SMALL_BUFFER_BYTES = 32 << 10;
 export const LARGE_BUFFER_BYTES = 256 << 10;
 
 /** Number of free buffers of each kind: enough for a dashboard's queries that wait for storage. */
-const KEPT_SMALL = 32;
-const KEPT_LARGE = 4;
+const POOLED_SMALL = 32;
+const POOLED_LARGE = 4;
 
 type Buffer = Uint8Array<ArrayBuffer>;
 
@@ -21,12 +21,12 @@ const small: Buffer[] = [];
 const large: Buffer[] = [];
 
 /** A buffer for a short text, with unspecified contents. It belongs to the caller. */
-export function takeSmall(): Buffer {
+export function acquireSmall(): Buffer {
   return small.pop() ?? new Uint8Array(FIRST_BUFFER_BYTES);
 }
 
 /** A buffer for a piece of a long text, with unspecified contents. It belongs to the caller. */
-export function takeLarge(): Buffer {
+export function acquireLarge(): Buffer {
   return large.pop() ?? new Uint8Array(LARGE_BUFFER_BYTES);
 }
 
@@ -34,13 +34,13 @@ export function takeLarge(): Buffer {
  * Takes the whole buffer of a text that is no longer used. Buffers are pooled by size, so that a
  * long text never begins in one that it outgrows at once.
  */
-export function giveUsed(text: Uint8Array): void {
+export function releaseBuffer(text: Uint8Array): void {
   const { buffer, byteOffset } = text;
   if (!(buffer instanceof ArrayBuffer) || byteOffset !== 0) return;
   const size = buffer.byteLength;
   if (size === LARGE_BUFFER_BYTES) {
-    if (large.length < KEPT_LARGE) large.push(new Uint8Array(buffer));
+    if (large.length < POOLED_LARGE) large.push(new Uint8Array(buffer));
   } else if (size >= FIRST_BUFFER_BYTES && size <= SMALL_BUFFER_BYTES) {
-    if (small.length < KEPT_SMALL) small.push(new Uint8Array(buffer));
+    if (small.length < POOLED_SMALL) small.push(new Uint8Array(buffer));
   }
 }

@@ -27,7 +27,7 @@ export function endingInputs({ calls }: SelectPlan): EndingInputs {
 }
 
 /** Removes the values after the end; one per execution of a plan, batches in order. */
-export class OutsideEnd {
+export class StopOutOfRange {
   readonly #range: SelectPlan['range'];
   /** Inputs that are still read. */
   readonly #open: Set<number>;
