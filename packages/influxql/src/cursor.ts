@@ -205,7 +205,7 @@ export class Cursor {
   nested<T>(parse: () => T): T {
     if (this.#depth >= this.#maxDepth) {
       const token = this.peek();
-      const reason = `the query nests deeper than ${this.#maxDepth} levels at ${this.placeOf(token)}`;
+      const reason = `the query nests deeper than ${this.#maxDepth} levels at ${this.positionText(token)}`;
       const hint = 'split the query or remove parentheses';
       this.failLimit(MAX_DEPTH, { reason, span: { start: token.start, end: token.end }, hint });
     }
@@ -239,7 +239,7 @@ export class Cursor {
   failAt(message: string, token: Token, code: string, hint?: string): never {
     throw new ParseFailure({
       code,
-      message: `${message} at ${this.placeOf(token)}`,
+      message: `${message} at ${this.positionText(token)}`,
       span: { start: token.start, end: token.end },
       hint,
     });
@@ -264,7 +264,7 @@ export class Cursor {
   }
 
   /** `line L, char C` as messages give it for a token. */
-  placeOf(token: Token): string {
+  positionText(token: Token): string {
     const { line, column } = lineAndColumn(this.text, token.place);
     return `line ${line}, char ${column + token.placeShift}`;
   }

@@ -9,14 +9,14 @@ import { parseQuery } from './parse.ts';
 import type { BindParameter } from './parse.ts';
 
 /** A tree without what only those of cached texts have, and with the spans of its text. */
-function plain(query: Query, placeOf = (offset: number): number => offset): unknown {
+function plain(query: Query, offsetInText = (offset: number): number => offset): unknown {
   const omitted = new Set(['shape']);
   return JSON.parse(
     JSON.stringify(query, (key, value: unknown) => {
       if (omitted.has(key)) return undefined;
       if (key === 'span') {
         const { start, end } = value as Span;
-        return { start: placeOf(start), end: placeOf(end) };
+        return { start: offsetInText(start), end: offsetInText(end) };
       }
       return typeof value === 'bigint' ? `${value}n` : value;
     }),
@@ -35,7 +35,7 @@ function parseAll(texts: readonly string[]): readonly (object | undefined)[] {
     const wanted = parseQuery(text);
     expect(result.error).toBe(wanted.error);
     expect(result.diagnostics).toEqual(wanted.diagnostics);
-    expect(plain(result.query, result.placeOf)).toEqual(plain(wanted.query));
+    expect(plain(result.query, result.offsetInText)).toEqual(plain(wanted.query));
     return shapeOf(result.query);
   });
 }
@@ -165,8 +165,8 @@ test('of SHOW statements about data too', () => {
   const known = new ParseCache({});
   const texts = ["'a'", "'b'", "''"].map((value) => `SHOW TAG KEYS FROM m WHERE h = ${value}`);
   for (const text of [...texts, 'SHOW SERIES', 'SHOW SERIES', 'SHOW USERS']) {
-    const { query, placeOf } = known.parse(text);
-    expect(plain(query, placeOf)).toEqual(plain(parseQuery(text).query));
+    const { query, offsetInText } = known.parse(text);
+    expect(plain(query, offsetInText)).toEqual(plain(parseQuery(text).query));
   }
   const text = 'SHOW TAG VALUES WITH KEY = h';
   expect(known.parse(text).query.statements[0]).toBe(known.parse(text).query.statements[0]);
@@ -183,10 +183,10 @@ test('bind parameters are literals like those of the text', () => {
   const known = new ParseCache({});
   const shapeWith = (text: string, values: Record<string, BindParameter>): object | undefined => {
     const parameters = new Map(Object.entries(values));
-    const { query, placeOf, error } = known.parse(text, { parameters });
+    const { query, offsetInText, error } = known.parse(text, { parameters });
     const wanted = parseQuery(text, { parameters });
     expect(error).toBe(wanted.error);
-    expect(plain(query, placeOf)).toEqual(plain(wanted.query));
+    expect(plain(query, offsetInText)).toEqual(plain(wanted.query));
     return shapeOf(query);
   };
   const text = 'SELECT a FROM m WHERE b > $least AND h = $host LIMIT $count';

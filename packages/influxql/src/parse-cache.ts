@@ -21,7 +21,7 @@ export type CachedParseResult = ParseResult & {
    * Converts the start or end of a span in the tree to its place in the text: trees of a known
    * shape have the spans of the first text. Absent if they are those of this text.
    */
-  readonly placeOf?: ((offset: number) => number) | undefined;
+  readonly offsetInText?: ((offset: number) => number) | undefined;
 };
 
 /** The first text of a shape. */
@@ -57,7 +57,11 @@ export class ParseCache {
     if (shape === undefined || entry === undefined || query === undefined) {
       return this.#parseNew(text, shape, parameters);
     }
-    return { query, diagnostics: [], placeOf: (offset) => placeIn(entry.shape, shape, offset) };
+    return {
+      query,
+      diagnostics: [],
+      offsetInText: (offset) => correspondingOffset(entry.shape, shape, offset),
+    };
   }
 
   #parseNew(
@@ -232,7 +236,11 @@ function bindStatement(
  * The place in another text of the same shape that corresponds to a start or end of a token in the
  * first one.
  */
-function placeIn({ places: first }: Shape, { places }: Shape, offset: number): number {
+function correspondingOffset(
+  { offsets: first }: Shape,
+  { offsets }: Shape,
+  offset: number,
+): number {
   let low = 0;
   let high = first.length - 1;
   while (low < high) {
@@ -240,5 +248,5 @@ function placeIn({ places: first }: Shape, { places }: Shape, offset: number): n
     if (first[middle]! < offset) low = middle + 1;
     else high = middle;
   }
-  return (places[low] ?? 0) + offset - (first[low] ?? 0);
+  return (offsets[low] ?? 0) + offset - (first[low] ?? 0);
 }

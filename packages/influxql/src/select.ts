@@ -85,7 +85,7 @@ function fieldExpression(cursor: Cursor): Expression {
   const expression = parseExpressionAt(cursor);
   const operator = conditionOperatorIn(expression);
   if (operator !== undefined) {
-    const place = cursor.placeOf(first);
+    const place = cursor.positionText(first);
     const message = `invalid operator ${operator} in SELECT clause at ${place}; operator is intended for WHERE clause`;
     cursor.fail(message, expression.span, 'IQL_OPERATOR_IN_SELECT');
   }

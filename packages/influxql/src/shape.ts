@@ -21,7 +21,7 @@ export type Shape = {
   readonly key: string;
   readonly parameters: readonly ShapeParameter[];
   /** Start and end of each token, in the order of the text. */
-  readonly places: readonly number[];
+  readonly offsets: readonly number[];
 };
 
 /** Between the tokens of a key. */
@@ -39,27 +39,27 @@ export function shapeOf(
   if (text.includes(SEPARATOR)) return undefined;
   const lexer = new Lexer(text);
   const parameters: ShapeParameter[] = [];
-  const places: number[] = [];
+  const offsets: number[] = [];
   const section = new Section();
   let key = '';
   let before: Token | undefined;
   for (;;) {
     let token = parameterToken(lexer.next(), bound);
-    if (token.kind === 'end') return { key, parameters, places };
+    if (token.kind === 'end') return { key, parameters, offsets };
     if (token.fixed === '/' && before !== undefined && beginsRegex(before)) {
       token = lexer.regexAt(token.start);
     }
     const mark = MARKS.get(token.kind);
-    if (mark === undefined || places.length === 2 * maxTokens) return undefined;
-    const place = section.placeOf(token, before);
+    if (mark === undefined || offsets.length === 2 * maxTokens) return undefined;
+    const kind = section.parameterKind(token, before);
     key += token.hasBlankBefore ? SEPARATOR + mark : mark;
-    if (place === undefined) key += token.text + SEPARATOR;
+    if (kind === undefined) key += token.text + SEPARATOR;
     else {
       const isBehindMinus = before?.fixed === '-';
-      parameters.push({ token, isLimit: place === 'limit', isBehindMinus });
+      parameters.push({ token, isLimit: kind === 'limit', isBehindMinus });
       key += SEPARATOR;
     }
-    places.push(token.start, token.end);
+    offsets.push(token.start, token.end);
     before = token;
   }
 }
@@ -97,7 +97,7 @@ class Section {
   readonly #conditions: number[] = [];
 
   /** The kind of a parameter; `undefined` for other tokens. */
-  placeOf(token: Token, before: Token | undefined): 'condition' | 'limit' | undefined {
+  parameterKind(token: Token, before: Token | undefined): 'condition' | 'limit' | undefined {
     const { fixed, kind } = token;
     if (this.#endsCondition(token, before)) this.#conditions.pop();
     if (fixed === '(') this.#depth++;

@@ -3,10 +3,10 @@ import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 
 /** The kind of fault, its place in the text, and what to write instead. */
-export type Place = Pick<Diagnostic, 'code' | 'span' | 'hint'>;
+export type FaultDetails = Pick<Diagnostic, 'code' | 'span' | 'hint'>;
 
 /** The error of a statement that cannot be run. */
-export function invalid(text: string, place: Place): InvalidRequest {
+export function invalid(text: string, place: FaultDetails): InvalidRequest {
   return new InvalidRequest(text, {
     hint: place.hint,
     diagnostics: [{ ...place, message: text }],

@@ -38,7 +38,7 @@ export { contentType, readEpoch, writeResults } from './output/write-results.ts'
 export type { ResultFormat, StatementRun } from './output/write-results.ts';
 export { releaseBuffer } from './output/buffer-pool.ts';
 export { diagnosticDocument } from './output/diagnostics.ts';
-export { located, placedBy } from './output/diagnostics.ts';
+export { located, relocated } from './output/diagnostics.ts';
 export type { DiagnosticDocument } from './output/diagnostics.ts';
 export { rowsBatch } from './result.ts';
 export type {

@@ -2,7 +2,7 @@
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type { BinaryOperator, Call } from '@tidemark/influxql';
 
-import type { Place } from '../compat-messages.ts';
+import type { FaultDetails } from '../compat-messages.ts';
 import type { ReducerSpec } from '../functions/reducers.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 
@@ -81,7 +81,7 @@ export function operandsOf(expression: ValueExpression): readonly ValueExpressio
 }
 
 /** The fault of a call, and its place. */
-export type CallFault = { readonly text: string; readonly place: Place };
+export type CallFault = { readonly text: string; readonly place: FaultDetails };
 
 /** One function call of the SELECT list: a stream of values per group. */
 export type AggregateCall = {

@@ -40,7 +40,7 @@ export class RankingAccumulator implements Accumulator {
   #heap: Candidate[] = [];
   /** Combinations of tags with a candidate, and its position in the heap. */
   readonly #combinations: ValueTable;
-  #placeOf: number[] = [];
+  #heapIndexes: number[] = [];
   #sequence = 0;
 
   constructor(spec: RankingSpec, { descending, hold }: AccumulatorContext) {
@@ -82,7 +82,7 @@ export class RankingAccumulator implements Accumulator {
   *#emitInSteps(out: PointWriter): Calculation {
     const candidates = this.#heap;
     this.#heap = [];
-    this.#placeOf = [];
+    this.#heapIndexes = [];
     this.#combinations.clear();
     let count = 0;
     const sorted = yield* sortInSteps(candidates, (a, b) => this.#compareForAnswer(a, b));
@@ -112,7 +112,7 @@ export class RankingAccumulator implements Accumulator {
     const combination = combinationOf(candidate.row, this.#spec.distinctInputs);
     const known = this.#combinations.find(combination);
     if (known !== undefined) {
-      const place = this.#placeOf[known]!;
+      const place = this.#heapIndexes[known]!;
       const best = this.#heap[place]!;
       if (this.#isBetter(candidate, best))
         this.#replace(place, { ...candidate, combination: known });
@@ -144,7 +144,7 @@ export class RankingAccumulator implements Accumulator {
 
   #put(candidate: Candidate, at: number): void {
     this.#heap[at] = candidate;
-    this.#placeOf[candidate.combination] = at;
+    this.#heapIndexes[candidate.combination] = at;
   }
 
   #rise(candidate: Candidate, from: number): void {

@@ -18,14 +18,14 @@ export function diagnosticDocument({ code, message, span, hint }: Diagnostic): D
   return hint === undefined ? document : { ...document, hint };
 }
 
-/** The finding with its place in another text: `placeOf` converts a start or an end. */
-export function placedBy(
-  placeOf: ((offset: number) => number) | undefined,
+/** The finding with its place in another text: `offsetInText` converts a start or an end. */
+export function relocated(
+  offsetInText: ((offset: number) => number) | undefined,
   finding: Diagnostic,
 ): Diagnostic {
-  if (placeOf === undefined) return finding;
+  if (offsetInText === undefined) return finding;
   const { start, end } = finding.span;
-  return { ...finding, span: { start: placeOf(start), end: placeOf(end) } };
+  return { ...finding, span: { start: offsetInText(start), end: offsetInText(end) } };
 }
 
 /** The findings of an error; an error without any concerns the whole statement. */

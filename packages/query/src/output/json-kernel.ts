@@ -113,20 +113,20 @@ function textColumn(columns: readonly StringColumn[], rowCount: number): JsonCol
     return { kind: 'text', values: codes, valid, ...encodedTexts(dictionaries) };
   }
   const used: number[] = [];
-  const placeOf = new Map<number, number>();
-  const places = new Uint32Array(rowCount);
+  const codeOf = new Map<number, number>();
+  const usedCodes = new Uint32Array(rowCount);
   for (let row = 0; row < rowCount; row++) {
     if (valid !== undefined && valid[row] !== 1) continue;
     const code = codes[row]!;
-    let place = placeOf.get(code);
-    if (place === undefined) {
-      place = used.push(code) - 1;
-      placeOf.set(code, place);
+    let usedCode = codeOf.get(code);
+    if (usedCode === undefined) {
+      usedCode = used.push(code) - 1;
+      codeOf.set(code, usedCode);
     }
-    places[row] = place;
+    usedCodes[row] = usedCode;
   }
   const texts = encodeTexts(dictionaries, used);
-  return { kind: 'text', values: places, valid, ...texts };
+  return { kind: 'text', values: usedCodes, valid, ...texts };
 }
 
 const SHORT_DICTIONARY = 256;

@@ -62,7 +62,7 @@ export type StatementRun = {
   /**
    * The position of the start or end of a span in the text that was sent; absent if it is the same.
    */
-  readonly placeOf?: ((offset: number) => number) | undefined;
+  readonly offsetInText?: ((offset: number) => number) | undefined;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
   /**

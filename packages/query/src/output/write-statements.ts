@@ -6,7 +6,7 @@ import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import { answerParts, RowBudget } from './chunks.ts';
 import type { AnswerPart } from './chunks.ts';
-import { faultsOf, placedBy } from './diagnostics.ts';
+import { faultsOf, relocated } from './diagnostics.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { UnsupportedFloat } from './number-text.ts';
 import type { StatementRun } from './write-results.ts';
@@ -175,7 +175,7 @@ class AnswerWriter {
       failure,
       diagnostics: this.#options.hasDiagnostics
         ? [...faults, ...(statement.findings?.() ?? [])].map((finding) =>
-            placedBy(statement.placeOf, finding),
+            relocated(statement.offsetInText, finding),
           )
         : [],
     };

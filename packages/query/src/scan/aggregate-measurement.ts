@@ -55,7 +55,7 @@ function* aggregateTogether(
   wanted: AggregateOptions,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
-  const { request, places } = aggregateRequest(plan, wanted);
+  const { request, addresses } = aggregateRequest(plan, wanted);
   if (request.aggregates.length === 0) return;
   const { query } = execution;
   let group: GroupKey | undefined;
@@ -75,16 +75,16 @@ function* aggregateTogether(
     if (group?.name !== name || group.tags.some((value, i) => value !== tags[i])) {
       group = { name, tags };
     }
-    const calls = places.map((place): AggregateColumn =>
-      place === undefined
+    const calls = addresses.map((address): AggregateColumn =>
+      address === undefined
         ? { values: nullColumn('float', windowStarts.length) }
-        : batch.fields[place.field]![place.column]!,
+        : batch.fields[address.field]![address.column]!,
     );
     yield { group, windowStarts, calls };
   });
 }
 
-type Place = { readonly field: number; readonly column: number };
+type ColumnAddress = { readonly field: number; readonly column: number };
 
 /**
  * One entry per field with all its requested functions, so that the source reads each field once.
@@ -94,11 +94,11 @@ export function aggregateRequest(
   options: AggregateOptions,
 ): {
   readonly request: Omit<AggregateRequest, 'sources'>;
-  readonly places: readonly (Place | undefined)[];
+  readonly addresses: readonly (ColumnAddress | undefined)[];
 } {
   const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
   const known = new Map<string, number>();
-  const places = plan.calls.map((call): Place | undefined => {
+  const addresses = plan.calls.map((call): ColumnAddress | undefined => {
     const input = callField(call, plan);
     const wanted = call.reducer && pushedFunction(call.reducer);
     if (input === undefined || wanted === undefined) return undefined;
@@ -114,7 +114,7 @@ export function aggregateRequest(
     return { field: at, column };
   });
   return {
-    places,
+    addresses,
     request: {
       timeRange: options.range,
       where: plan.condition.pushed,

@@ -25,7 +25,7 @@ export function namedDatabase(written: string | undefined, context: QueryContext
   return database;
 }
 
-export type PlaceOptions = {
+export type TargetOptions = {
   /** The database of the statement's ON. */
   readonly database: string | undefined;
   /** A source without a policy is in the default one, not in all. */
@@ -35,17 +35,20 @@ export type PlaceOptions = {
 };
 
 /** The data that a statement is about; without a policy, that of all policies. */
-export type Place = { readonly database: string; readonly retentionPolicy: string | undefined };
+export type SchemaTarget = {
+  readonly database: string;
+  readonly retentionPolicy: string | undefined;
+};
 
 /**
- * The place of a source, `undefined` without FROM: the database and policy that it names, otherwise
- * those of the statement. Refuses names that do not exist.
+ * The target of a source, `undefined` without FROM: the database and policy that it names,
+ * otherwise those of the statement. Refuses names that do not exist.
  */
-export function placeOf(
+export function targetOf(
   source: MeasurementSource | undefined,
-  { database: on, needsPolicy, checksPolicy = needsPolicy }: PlaceOptions,
+  { database: on, needsPolicy, checksPolicy = needsPolicy }: TargetOptions,
   context: QueryContext,
-): Place {
+): SchemaTarget {
   const database = namedDatabase(source?.database ?? on, context);
   const isOwn = source?.database !== undefined;
   if (!context.catalog.hasDatabase(database)) {

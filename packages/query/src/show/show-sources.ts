@@ -8,20 +8,20 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
 import { Members } from './members.ts';
 import { asksForName, forMeasurement } from './name-condition.ts';
-import { placeOf } from './show-context.ts';
-import type { Place, PlaceOptions, SeriesCondition } from './show-context.ts';
+import { targetOf } from './show-context.ts';
+import type { SchemaTarget, TargetOptions, SeriesCondition } from './show-context.ts';
 import { forEachBatch, nextBatch } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Entries of a merged piece. */
 const PIECE_ENTRIES = 2048;
 
-export type SourceOptions = Omit<PlaceOptions, 'database'> & {
+export type SourceOptions = Omit<TargetOptions, 'database'> & {
   readonly condition: SeriesCondition;
 };
 
 /**
- * Filters that together select the same as the sources of a statement. Any two differ in place or
+ * Filters that together select the same as the sources of a statement. Any two differ in target or
  * in their measurements.
  */
 export function* sourceFilters(
@@ -30,23 +30,23 @@ export function* sourceFilters(
   execution: ExecutionContext,
 ): Steps<readonly SchemaFilter[]> {
   const options = { database, ...policies };
-  const places = new Map<
+  const targets = new Map<
     string,
-    { readonly place: Place; readonly members: MeasurementSource[] }
+    { readonly target: SchemaTarget; readonly members: MeasurementSource[] }
   >();
   for (const source of sources) {
-    const place = placeOf(source, options, execution.query);
-    const id = JSON.stringify(place);
-    const known = places.get(id);
-    if (known === undefined) places.set(id, { place, members: [source] });
+    const target = targetOf(source, options, execution.query);
+    const id = JSON.stringify(target);
+    const known = targets.get(id);
+    if (known === undefined) targets.set(id, { target, members: [source] });
     else known.members.push(source);
   }
   if (sources.length === 0) {
-    places.set('', { place: placeOf(undefined, options, execution.query), members: [] });
+    targets.set('', { target: targetOf(undefined, options, execution.query), members: [] });
   }
   const filters: SchemaFilter[] = [];
-  for (const { place, members } of places.values()) {
-    const filter = { ...place, ...(yield* namesOf(members, place.database, execution)) };
+  for (const { target, members } of targets.values()) {
+    const filter = { ...target, ...(yield* namesOf(members, target.database, execution)) };
     filters.push(...(yield* withCondition(filter, condition, execution)));
   }
   return filters;

@@ -10,7 +10,7 @@ import {
   diagnosticDocument,
   eachPulled,
   located,
-  placedBy,
+  relocated,
   writeResults,
 } from '@tidemark/query';
 import type { DiagnosticDocument, Pulled, ResultMessage, StatementRun } from '@tidemark/query';
@@ -62,7 +62,7 @@ export async function handleQuery(
   if (body.length > 0) warnOfUnknown(exchange, parameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, http);
-  const { query, error, diagnostics, placeOf } = parts.texts.parse(request.text, {
+  const { query, error, diagnostics, offsetInText } = parts.texts.parse(request.text, {
     parameters: request.bindParameters,
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
@@ -71,7 +71,7 @@ export async function handleQuery(
   } catch (error) {
     if (request.format.hasDiagnostics === true && error instanceof AppError) {
       const everything = { start: 0, end: request.text.length };
-      const findings = error.diagnostics.map((finding) => placedBy(placeOf, finding));
+      const findings = error.diagnostics.map((finding) => relocated(offsetInText, finding));
       exchange.diagnostics = (findings.length > 0 ? findings : located(error, everything)).map(
         diagnosticDocument,
       );
@@ -79,7 +79,7 @@ export async function handleQuery(
     throw error;
   }
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
-  const run = new QueryRun({ exchange, parts, identity, request, query, placeOf });
+  const run = new QueryRun({ exchange, parts, identity, request, query, offsetInText });
   await run.begin();
   if (request.isAsync) {
     sendEmpty(exchange);
@@ -91,7 +91,7 @@ export async function handleQuery(
 /** Throws if any part of the request is forbidden, before it runs. */
 function checkQuery(
   query: Query,
-  { exchange, parts, identity, request }: Omit<QueryRunOptions, 'query' | 'placeOf'>,
+  { exchange, parts, identity, request }: Omit<QueryRunOptions, 'query' | 'offsetInText'>,
 ): void {
   limitStatements(query, parts.config.coordinator.maxStatementsPerRequest);
   authorizeQuery(query, identity, request.database);
@@ -176,7 +176,7 @@ type QueryRunOptions = {
   readonly request: QueryRequest;
   readonly query: Query;
   /** Converts spans to places in the text. */
-  readonly placeOf: CachedParseResult['placeOf'];
+  readonly offsetInText: CachedParseResult['offsetInText'];
 };
 
 /** One request's statements from start to end. */
@@ -253,7 +253,7 @@ class QueryRun {
   }
 
   #statementRun(statement: Statement): StatementRun {
-    const { exchange, parts, identity, request, placeOf } = this.#options;
+    const { exchange, parts, identity, request, offsetInText } = this.#options;
     const { statements: services } = parts;
     const messages: ResultMessage[] = [];
     const findings: Diagnostic[] = [];
@@ -270,7 +270,7 @@ class QueryRun {
     }
     return {
       span: statement.span,
-      placeOf,
+      offsetInText,
       messages: () => [
         ...messages,
         ...Array.from(missing, (text): ResultMessage => ({ level: 'warning', text })),
