@@ -14,8 +14,8 @@ import { buildExecution, hostNameOf } from './execution.ts';
 import { HttpInterface } from './http/http-interface.ts';
 import { HttpServer } from './http/http-server.ts';
 import { Readiness } from './http/readiness.ts';
-import { startRehearsal } from './rehearsal/start.ts';
-import type { RehearsalSettings } from './rehearsal/start.ts';
+import { startWarmUp } from './warm-up/start.ts';
+import type { WarmUpSettings } from './warm-up/start.ts';
 import { openStores } from './stores.ts';
 import { RejectedLog } from './write/rejected-lines.ts';
 
@@ -25,7 +25,7 @@ export type TsdbDependencies = {
   /** The storage to use, for tests; default: the embedded one in its thread. */
   readonly openStorage?: typeof openStorage | undefined;
   /** Without it there is no warm-up, whatever `data.rehearsal-enabled` says. */
-  readonly rehearsal?: RehearsalSettings | undefined;
+  readonly warmUp?: WarmUpSettings | undefined;
   /**
    * Key with which the web server of this process proves that it may state its clients' addresses.
    */
@@ -81,7 +81,7 @@ async function open(
   dependencies: TsdbDependencies,
   parts: OpenParts,
 ): Promise<TsdbService> {
-  const { clock, rehearsal } = dependencies;
+  const { clock, warmUp } = dependencies;
   const { log, setLevel } = adjustableLog(dependencies.log);
   let onLost: (reason: Error) => void = () => undefined;
   const failed = new Promise<never>((_resolve, reject) => {
@@ -122,9 +122,9 @@ async function open(
   await startBackground({ config, log, execution, rejected, hostname, leaseSignal }, parts);
   parts.add(() => server.close());
   server.serve(http.listener, () => execution.statements.queries.close());
-  if (rehearsal !== undefined && config.data.rehearsalEnabled) {
+  if (warmUp !== undefined && config.data.rehearsalEnabled) {
     const service = { config, log, execution, documents, http, server };
-    const started = startRehearsal(rehearsal, service);
+    const started = startWarmUp(warmUp, service);
     parts.add(() => started.close());
   }
   log.info({ urls: server.urls, directory }, 'database service is ready');

@@ -47,7 +47,7 @@ export type TestOptions = {
   readonly directory?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly sections?: Readonly<Record<string, unknown>>;
-  readonly rehearsal?: TsdbDependencies['rehearsal'];
+  readonly warmUp?: TsdbDependencies['warmUp'];
   /** `debug` by default. */
   readonly logLevel?: string | undefined;
 };
@@ -73,7 +73,7 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   const service: TsdbService = await startTsdb(config, {
     log,
     clock: options.clock ?? systemClock(),
-    rehearsal: options.rehearsal,
+    warmUp: options.warmUp,
   });
   const { url } = service;
   return {

@@ -47,7 +47,7 @@ export function tsdbCommand(
             const service = await startTsdb(config, {
               log: logger('tsdb', config.logging),
               clock,
-              rehearsal: {},
+              warmUp: {},
               pageKey,
             });
             shutdown.opened(

@@ -85,7 +85,7 @@ async function startAll(
   const tsdb = await startTsdb(config.tsdb, {
     log: logger('tsdb', config.tsdb.logging),
     clock,
-    rehearsal: {},
+    warmUp: {},
     pageKey,
   });
   shutdown.opened(

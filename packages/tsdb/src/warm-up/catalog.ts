@@ -6,10 +6,10 @@ import { parseCatalog, printCatalog } from '../catalog/catalog-record.ts';
 import { createDatabase } from '../catalog/databases.ts';
 import { EMPTY_CATALOG } from '../catalog/model.ts';
 import type { CatalogState } from '../catalog/model.ts';
-import { REHEARSAL_DATABASES, SHARD_NANOS } from './script.ts';
+import { WARM_UP_DATABASES, SHARD_NANOS } from './script.ts';
 
-export function rehearsalCatalog(): CatalogState {
-  const [first, second] = REHEARSAL_DATABASES;
+export function warmUpCatalog(): CatalogState {
+  const [first, second] = WARM_UP_DATABASES;
   const created = withDatabase(EMPTY_CATALOG, first);
   const text = printCatalog({ databases: [...created.databases.values()], users: [], tokens: [] });
   const read = parseCatalog(text);

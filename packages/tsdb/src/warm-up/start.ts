@@ -11,17 +11,17 @@ import type { HttpServer } from '../http/http-server.ts';
 import { borderOf } from '../http/listen.ts';
 import { Readiness } from '../http/readiness.ts';
 import { RejectedLog } from '../write/rejected-lines.ts';
-import { Rehearsal } from './rehearsal.ts';
-import type { RehearsalOptions } from './rehearsal.ts';
+import { WarmUp } from './warm-up.ts';
+import type { WarmUpOptions } from './warm-up.ts';
 
-export type RehearsalSettings = Pick<RehearsalOptions, 'rounds' | 'quietMs'> & {
+export type WarmUpSettings = Pick<WarmUpOptions, 'rounds' | 'quietMs'> & {
   /** Called when it is over, however it ended. */
   readonly onEnd?: (() => void) | undefined;
 };
 
 /** Starts it; `close` ends it. Only its failure is logged. */
-export function startRehearsal(
-  { onEnd = () => undefined, ...settings }: RehearsalSettings,
+export function startWarmUp(
+  { onEnd = () => undefined, ...settings }: WarmUpSettings,
   service: {
     readonly config: TsdbConfig;
     readonly log: Logger;
@@ -40,11 +40,11 @@ export function startRehearsal(
   }
   // The same log if it would not print anything: each has functions of its own.
   const silent = log.isLevelEnabled('debug') ? log.child({}, { level: 'silent' }) : log;
-  const config = rehearsedConfig(service.config);
+  const config = warmUpConfig(service.config);
   const startedAt = clock.now();
   const readiness = new Readiness(clock);
   readiness.serves();
-  const rehearsal = new Rehearsal({
+  const warmUp = new WarmUp({
     ...settings,
     clock,
     processorMs: () => {
@@ -72,15 +72,15 @@ export function startRehearsal(
       isActive: () => http.activeCount > 0,
     },
   });
-  rehearsal.run().then(onEnd, (error: unknown) => {
-    log.warn({ err: error }, 'the rehearsal of statements failed');
+  warmUp.run().then(onEnd, (error: unknown) => {
+    log.warn({ err: error }, 'the warm-up failed');
     onEnd();
   });
-  return rehearsal;
+  return warmUp;
 }
 
 /** Without logs of requests, and without limits that a user has set for real ones. */
-function rehearsedConfig(config: TsdbConfig): TsdbConfig {
+function warmUpConfig(config: TsdbConfig): TsdbConfig {
   return {
     ...config,
     coordinator: { ...config.coordinator, logQueriesAfterMs: 0 },

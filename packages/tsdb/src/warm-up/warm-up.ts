@@ -9,11 +9,11 @@ import type { Clock } from '@tidemark/core';
 import type { StorageEngine } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';
-import { rehearsalCatalog } from './catalog.ts';
-import { RehearsalConnection } from './connection.ts';
-import { BODIES, REHEARSAL_DATABASES, rehearsalLines, rehearsalStatements } from './script.ts';
+import { warmUpCatalog } from './catalog.ts';
+import { WarmUpConnection } from './connection.ts';
+import { BODIES, WARM_UP_DATABASES, warmUpLines, warmUpStatements } from './script.ts';
 
-export type RehearsalOptions = {
+export type WarmUpOptions = {
   readonly clock: Clock;
   /** Opens an engine that keeps everything in memory. */
   readonly openStorage: () => Promise<StorageEngine>;
@@ -45,8 +45,8 @@ const BEGINNINGS_MAX = 10;
  * Runs once. Stops between two statements as soon as there is a request, and releases its memory,
  * which the requests can use then; continues with the same round when it is quiet again.
  */
-export class Rehearsal {
-  readonly #options: RehearsalOptions;
+export class WarmUp {
+  readonly #options: WarmUpOptions;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #round = 0;
@@ -57,7 +57,7 @@ export class Rehearsal {
   /** The processor time of the process at which it ends. */
   #endMs = 0;
 
-  constructor(options: RehearsalOptions) {
+  constructor(options: WarmUpOptions) {
     this.#options = options;
   }
 
@@ -92,8 +92,8 @@ export class Rehearsal {
 
   /** Returns whether it completed: `false` after a request or `close`. */
   async #perform(storage: StorageEngine): Promise<boolean> {
-    const take = this.#options.serve(storage, Catalog.inMemory(rehearsalCatalog()));
-    const connection = await RehearsalConnection.open(take);
+    const take = this.#options.serve(storage, Catalog.inMemory(warmUpCatalog()));
+    const connection = await WarmUpConnection.open(take);
     try {
       return (await this.#store(storage, connection)) && (await this.#ask(connection));
     } finally {
@@ -102,10 +102,10 @@ export class Rehearsal {
   }
 
   /** Stores most points in segments and the last ones in memory, as usual. */
-  async #store(storage: StorageEngine, connection: RehearsalConnection): Promise<boolean> {
-    for (const database of REHEARSAL_DATABASES) {
+  async #store(storage: StorageEngine, connection: WarmUpConnection): Promise<boolean> {
+    for (const database of WARM_UP_DATABASES) {
       for (let i = 0; i < BODIES; i++) {
-        requireOk(await connection.post(`/write?db=${database}`, rehearsalLines(i)));
+        requireOk(await connection.post(`/write?db=${database}`, warmUpLines(i)));
         if (i < BODIES - 1) await storage.flush();
         if (await this.#isDisturbed()) return false;
       }
@@ -113,11 +113,11 @@ export class Rehearsal {
     return true;
   }
 
-  async #ask(connection: RehearsalConnection): Promise<boolean> {
+  async #ask(connection: WarmUpConnection): Promise<boolean> {
     const { processorMs, rounds = ROUNDS } = this.#options;
     for (; this.#round < rounds; this.#round++) {
-      const database = REHEARSAL_DATABASES[Math.floor(this.#round / 2) % 2];
-      for (const statement of rehearsalStatements(this.#round)) {
+      const database = WARM_UP_DATABASES[Math.floor(this.#round / 2) % 2];
+      for (const statement of warmUpStatements(this.#round)) {
         const path = `/query?db=${database}&q=${encodeURIComponent(statement)}`;
         requireOk(await connection.get(path));
         if (await this.#isDisturbed()) return false;
@@ -149,5 +149,5 @@ export class Rehearsal {
 }
 
 function requireOk(status: number): void {
-  if (status >= 300) throw new Internal(`a rehearsed request failed. status=${status}`);
+  if (status >= 300) throw new Internal(`a request of the warm-up failed. status=${status}`);
 }

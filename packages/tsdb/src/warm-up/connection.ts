@@ -11,7 +11,7 @@ const HEADER_END = '\r\n\r\n';
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 /** Sends requests one after another and drops the answers. */
-export class RehearsalConnection {
+export class WarmUpConnection {
   readonly #client: Socket;
   /** The answer so far, until it is complete. */
   #text = '';
@@ -25,13 +25,13 @@ export class RehearsalConnection {
       if (isComplete(this.#text)) this.#end(Number(this.#text.slice(9, 12)));
     });
     client.on('error', (error) => this.#end(error));
-    client.on('close', () => this.#end(new Internal('the rehearsal has lost its connection')));
+    client.on('close', () => this.#end(new Internal('the warm-up has lost its connection')));
   }
 
   /** `take` gets the server's socket. */
-  static async open(take: (socket: Socket) => void): Promise<RehearsalConnection> {
+  static async open(take: (socket: Socket) => void): Promise<WarmUpConnection> {
     const { client, server } = await socketPair();
-    const connection = new RehearsalConnection(client);
+    const connection = new WarmUpConnection(client);
     take(server);
     return connection;
   }
@@ -49,7 +49,7 @@ export class RehearsalConnection {
   #ask(request: string | Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.#client.destroyed) {
-        reject(new Internal('the rehearsal has lost its connection'));
+        reject(new Internal('the warm-up has lost its connection'));
         return;
       }
       this.#text = '';

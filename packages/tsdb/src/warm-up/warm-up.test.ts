@@ -11,19 +11,19 @@ import { expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
 import type { TestOptions, TestService } from '../testing.ts';
-import { RehearsalConnection } from './connection.ts';
-import { Rehearsal } from './rehearsal.ts';
-import type { RehearsalOptions } from './rehearsal.ts';
-import { BODIES, REHEARSAL_DATABASES, rehearsalStatements } from './script.ts';
+import { WarmUpConnection } from './connection.ts';
+import { WarmUp } from './warm-up.ts';
+import type { WarmUpOptions } from './warm-up.ts';
+import { BODIES, WARM_UP_DATABASES, warmUpStatements } from './script.ts';
 
-/** Pauses of the rehearsal take no time; `onPause` is told about each. */
+/** Pauses of the warm-up take no time; `onPause` is told about each. */
 function clockOf(onPause: () => void): Clock {
   const pause = async (): Promise<void> => onPause();
   return { ...systemClock(), sleep: pause };
 }
 
 async function withDirectory(use: (directory: string) => Promise<void>): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-rehearsal-'));
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-warm-up-'));
   try {
     await use(directory);
   } finally {
@@ -40,8 +40,8 @@ function storedText(directory: string): string {
     .join('\n');
 }
 
-/** A service, and a promise of the end of its rehearsal, which has the last word when it fails. */
-async function startRehearsing(
+/** A service, and a promise of the end of its warm-up, which has the last word when it fails. */
+async function startWarmingUp(
   options: TestOptions = {},
 ): Promise<{ service: TestService; ended: Promise<void> }> {
   let onEnd = (): void => undefined;
@@ -50,26 +50,26 @@ async function startRehearsing(
   });
   const service = await startTestService({
     ...options,
-    rehearsal: { rounds: 1, quietMs: 0, onEnd },
+    warmUp: { rounds: 1, quietMs: 0, onEnd },
   });
   return { service, ended };
 }
 
-test('every rehearsed statement is answered, nothing of it can be seen, and it meets no real points', async () => {
-  const { service, ended } = await startRehearsing();
+test('every statement of the warm-up is answered, nothing of it can be seen, and it meets no real points', async () => {
+  const { service, ended } = await startWarmingUp();
   try {
-    await service.query('CREATE DATABASE rehearsal');
-    await service.write('cpu,host=mine busy=7i 1', { db: 'rehearsal' });
+    await service.query('CREATE DATABASE warm_up');
+    await service.write('cpu,host=mine busy=7i 1', { db: 'warm_up' });
     await ended;
 
-    expect(service.logged.filter((line) => /the rehearsal|SELECT/.test(line))).toEqual([]);
+    expect(service.logged.filter((line) => /the warm-up|SELECT/.test(line))).toEqual([]);
     const counters = JSON.stringify((await service.get('/debug/vars')).json);
     expect(counters).toContain('"queryReq":1');
     expect(counters).toContain('"queriesExecuted":1');
     expect(counters).toContain('"pointReq":1');
     const { text } = await service.query(
       'SELECT count(busy) FROM cpu; SHOW TAG VALUES WITH KEY = host',
-      { db: 'rehearsal', epoch: 'ns' },
+      { db: 'warm_up', epoch: 'ns' },
     );
     expect(text).toContain('[[0,1]]');
     expect(text).toContain('[["host","mine"]]');
@@ -84,7 +84,7 @@ test('every rehearsed statement is answered, nothing of it can be seen, and it m
 });
 
 test('limits of a user do not stop it, and what is told of slow queries does not tell of it', async () => {
-  const { service, ended } = await startRehearsing({
+  const { service, ended } = await startWarmingUp({
     logLevel: 'info',
     config: {
       coordinator: { 'log-queries-after': '1ns' },
@@ -101,13 +101,13 @@ test('limits of a user do not stop it, and what is told of slow queries does not
   }
 });
 
-type Asked = { readonly events: string[]; readonly options: RehearsalOptions };
+type Asked = { readonly events: string[]; readonly options: WarmUpOptions };
 
-/** Of a rehearsal whose statements are answered by `onStatement` and nothing else. */
+/** Of a warm-up whose statements are answered by `onStatement` and nothing else. */
 function asked(
   directory: string,
   onStatement: (response: ServerResponse) => void,
-  more: Partial<RehearsalOptions> = {},
+  more: Partial<WarmUpOptions> = {},
 ): Asked {
   const events: string[] = [];
   const server = createServer((request, response) => {
@@ -137,19 +137,19 @@ test('a request ends it between two statements until it is quiet again, closing 
       () => {
         const statements = events.filter((event) => event === 'statement').length;
         if (statements === 3) requests++;
-        if (statements === 6) void rehearsal.close();
+        if (statements === 6) void warmUp.close();
       },
       { requests: { count: () => requests, isActive: () => false }, rounds: 1 },
     );
-    const rehearsal: Rehearsal = new Rehearsal(options);
+    const warmUp: WarmUp = new WarmUp(options);
 
-    await rehearsal.run();
+    await warmUp.run();
 
-    const stored = Array.from({ length: BODIES * REHEARSAL_DATABASES.length }, () => 'points');
+    const stored = Array.from({ length: BODIES * WARM_UP_DATABASES.length }, () => 'points');
     const statements = ['statement', 'statement', 'statement'];
     const began = ['pause', ...stored, ...statements];
     expect(events).toEqual([...began, ...began]);
-    expect(rehearsalStatements(0).length).toBeGreaterThan(6);
+    expect(warmUpStatements(0).length).toBeGreaterThan(6);
   });
 });
 
@@ -169,7 +169,7 @@ test('it is over when it has used its processor time, of all its beginnings toge
       },
     );
 
-    await new Rehearsal(options).run();
+    await new WarmUp(options).run();
 
     expect(events.filter((event) => event === 'pause')).toHaveLength(2);
     expect(events.filter((event) => event === 'statement')).toHaveLength(5);
@@ -182,7 +182,7 @@ test('a statement that fails ends it with a reason', async () => {
       response.statusCode = 400;
     });
 
-    await expect(new Rehearsal(options).run()).rejects.toThrow('status=400');
+    await expect(new WarmUp(options).run()).rejects.toThrow('status=400');
   });
 });
 
@@ -197,7 +197,7 @@ test('a server sees a request of the connection as any other, by a socket of thi
     else if (request.method === 'GET') response.write('part');
     response.end();
   });
-  const connection = await RehearsalConnection.open((socket) => server.emit('connection', socket));
+  const connection = await WarmUpConnection.open((socket) => server.emit('connection', socket));
 
   expect(await connection.get('/a?b=c')).toBe(200);
   expect(await connection.get('/d')).toBe(200);

@@ -3,7 +3,7 @@
 import { NANOS_PER_SECOND } from '@tidemark/core';
 
 /** Two, so that V8 does not specialise code for the kernels and names of one. */
-export const REHEARSAL_DATABASES = ['rehearsal', 'rehearsal2'] as const;
+export const WARM_UP_DATABASES = ['warm_up', 'warm_up2'] as const;
 
 const HOSTS = 40;
 const STEP_SECONDS = 10;
@@ -20,7 +20,7 @@ const START_SECONDS = 263_000 * 3600 - (BODIES - 1) * POINTS * STEP_SECONDS;
 const COUNTERS = ['busy', 'kernel', 'idle', 'nice', 'iowait', 'irq', 'softirq', 'steal'];
 
 /** Line protocol, in several bodies of ascending times. */
-export function rehearsalLines(body: number): Uint8Array {
+export function warmUpLines(body: number): Uint8Array {
   const lines: string[] = [];
   for (let host = 0; host < HOSTS; host++) {
     const tags = `host=host_${host},region=r${host % 4},rack=${host % 7},os=linux`;
@@ -46,7 +46,7 @@ const END_SECONDS = BODIES * POINTS * STEP_SECONDS;
  * Statements of a round: the same kinds in every round, with times of their own. Every second round
  * has other hosts, because statements that repeat with other times take another path.
  */
-export function rehearsalStatements(round: number): readonly string[] {
+export function warmUpStatements(round: number): readonly string[] {
   const pair = Math.floor(round / 2);
   const host = (nth: number): string => `host = 'host_${(pair * 7 + nth * 3) % HOSTS}'`;
   const hosts = (count: number): string =>
