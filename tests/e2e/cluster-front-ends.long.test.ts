@@ -453,6 +453,14 @@ describe.runIf(isComplete)('two services on a cluster', () => {
       expect(refused.status).toBe(503);
       expect(refused.text).toContain('does not take writes');
       expect(await ask(one, text)).toContain('20');
+      const impaired = await send(`${one.tsdb}/health`);
+      expect([impaired.status, JSON.parse(impaired.text)]).toMatchObject([
+        200,
+        {
+          status: 'warn',
+          message: `ready for queries, but ${nodes.length} of ${nodes.length} replicas take no writes`,
+        },
+      ]);
       await cluster('up');
       await taken(one, 'm,h=0 v=1 100');
 

@@ -54,6 +54,18 @@ describe.runIf(hasPrograms('nats-server'))('a part of a log', () => {
     expect(texts[0]).toBe('record 1');
   });
 
+  test('is one message, unless its writer is the only one', async () => {
+    const long = new Uint8Array(log.bytesMax + 1);
+    await expect(log.append(long, { signal })).rejects.toThrow('a record is too long');
+
+    const last = await log.append(long, { signal, after: 3 });
+
+    const sizes: number[] = [];
+    for await (const { bytes } of log.read({ first: 4, through: last, signal }))
+      sizes.push(bytes.length);
+    expect(sizes).toEqual([long.length]);
+  });
+
   test('is refused behind a record of its subject that its writer does not know', async () => {
     const append = (text: string, after?: number): Promise<number> =>
       log.append(Buffer.from(text), { signal, subject: 'looped', after });

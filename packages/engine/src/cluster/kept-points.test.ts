@@ -46,6 +46,30 @@ describe.runIf(hasPrograms('nats-server'))('the log of points', () => {
     await eventually('nothing', async () => ((await ends()).first === 4 ? true : undefined));
   });
 
+  test('goes on behind a record that cannot be read, which health counts', async () => {
+    const { engine } = await cluster.start();
+    await engine.startTask('counting', COUNTING);
+    await cluster.withCoordinator(({ points }) =>
+      points.append(Buffer.from('m v=1 1'), {
+        label: 'damaged',
+        signal: new AbortController().signal,
+      }),
+    );
+
+    await engine.call('POST', WRITE, 'm v=1 2000000000');
+
+    await eventually('the next write', async () =>
+      (await countedBy(engine, 'counting')) === 1 ? true : undefined,
+    );
+    const health = await engine.call('GET', '/health');
+    expect(health.json).toMatchObject({
+      status: 'warn',
+      message: expect.stringContaining(
+        '1 writes that cannot be read were set aside in unreadable-points',
+      ),
+    });
+  });
+
   test('says which task lacks how much of what is gone', async () => {
     const instance = await cluster.start({ cluster: { 'snapshot-interval': '1h' } });
     const { engine } = instance;
