@@ -135,6 +135,12 @@ export const REMEMBERED_POINTS: Limit = {
 /** A task that does not return its state within this time keeps the saved one. */
 export const SNAPSHOT_TIMEOUT_MS = 10_000;
 
+/**
+ * The same for all tasks together when the leader of a cluster stops. A stop may take nine seconds,
+ * and the next leader waits for it.
+ */
+export const HAND_OVER_MS = 2000;
+
 export const URL_PARAMETER_CHARS_MAX = 8 * 1024;
 
 export const CHANGES_LOG: Limit = {

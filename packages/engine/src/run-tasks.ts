@@ -77,6 +77,7 @@ export function keepTasks(
       const through = containedThrough(shared.points, { executor, snapshots });
       shared.points.forget(synced.saved(through));
     });
+    parts.add(() => snapshots.handOver());
     return;
   }
   const { snapshotIntervalMs } = config.task;

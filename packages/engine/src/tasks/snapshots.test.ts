@@ -12,6 +12,7 @@ import { opening } from '../opening.ts';
 import { Metadata } from '../store/metadata.ts';
 import { Snapshots } from './snapshots.ts';
 import type { SnapshotsOptions } from './snapshots.ts';
+import { TestClock } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
@@ -225,6 +226,39 @@ test('a state that was asked of a task which was started anew meanwhile is not k
   expect(saved()).toBeUndefined();
   await snapshots.saveAll(executor);
   expect(saved()).toBe('of the first');
+  await metadata.close();
+});
+
+test('when tasks are handed over, those are not waited for whose state does not come', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const clock = new TestClock();
+  const told: string[] = [];
+  const snapshots = new Snapshots({
+    metadata,
+    clock,
+    log: (_level, message) => void told.push(message),
+    effectsStored: () => undefined,
+    isEnabled: () => true,
+  });
+  const unitOf = (unit: string, state: Promise<TaskState>): Unit =>
+    ({ unit, definition: 'x', task: { takeState: () => state } }) as unknown as Unit;
+  const silent = unitOf('silent', new Promise(() => undefined));
+  const quick = unitOf('quick', Promise.resolve(serialize('state')));
+  const units = [silent, quick];
+  const executor = {
+    units: () => units,
+    unit: (unit: string) => units.find((one) => one.unit === unit),
+  } as unknown as Executor;
+
+  const saving = snapshots.saveAll(executor);
+  snapshots.handOver();
+  await clock.passTo(2_000_000_000n);
+  await saving;
+
+  expect(units.map((unit) => snapshots.saved(unit) !== undefined)).toEqual([false, true]);
+  // What is asked for from now on may be left out, too, and is not waited for.
+  await snapshots.saveAll(executor);
+  expect(told).toEqual([]);
   await metadata.close();
 });
 

@@ -9,7 +9,8 @@ import { taskOfUnit } from '@tidemark/runtime';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
 import type { Executor, SavedUnit } from './executor.ts';
 import type { Unit } from './unit.ts';
-import { SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
+import { opening } from '../opening.ts';
+import { HAND_OVER_MS, SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { StoreChange } from '../store/tables.ts';
@@ -47,10 +48,22 @@ export class Snapshots {
   readonly #sequences = new Map<string, number | undefined>();
   /** Resolves when the last written states are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
+  readonly #handingOver = opening();
+  /** Monotonic. */
+  #handedOverMs = Infinity;
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
     this.#table = options.metadata.read('snapshots');
+  }
+
+  /**
+   * Another instance continues with the tasks, from any state and the log of points. States that
+   * are not returned soon, also those that are awaited now, are left out.
+   */
+  handOver(): void {
+    this.#handedOverMs = this.#options.clock.monotonicMs() + HAND_OVER_MS;
+    this.#handingOver.resolve();
   }
 
   /**
@@ -205,9 +218,15 @@ export class Snapshots {
 
   async #take(unit: string, task: RunningTask): Promise<TaskState | undefined> {
     try {
-      const state = await within(this.#options.clock, SNAPSHOT_TIMEOUT_MS, task.takeState());
+      const taking = task.takeState();
+      const { clock } = this.#options;
+      // `undefined` when it is handed over meanwhile.
+      const sooner = Promise.race([taking, this.#handingOver.promise]);
+      let state = await within(clock, SNAPSHOT_TIMEOUT_MS, sooner);
       if (state === LATE) throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
-      return encoded(state);
+      const leftMs = this.#handedOverMs - clock.monotonicMs();
+      state ??= leftMs > 0 ? await within(clock, leftMs, taking) : LATE;
+      return state === LATE ? undefined : encoded(state);
     } catch (error) {
       // A task that fails or is stopped meanwhile has no state to save.
       if (task.error === undefined) {
