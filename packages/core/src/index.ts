@@ -10,6 +10,7 @@ export { LATE, within } from './deadline.ts';
 export { columnFrom, columnLength, columnValue, isValid } from './column.ts';
 export { copyParts } from './copy-parts.ts';
 export type { ColumnValues } from './copy-parts.ts';
+export { csvCell, csvQuoted } from './csv.ts';
 export type {
   BooleanColumn,
   Column,

@@ -1,12 +1,12 @@
 // The names that tz() accepts.
 
-const known = new Map<string, boolean>([['', true]]);
+const existsByName = new Map<string, boolean>([['', true]]);
 const MAX_REMEMBERED = 1000;
 
 /** Whether the platform knows the IANA time zone; '' is UTC. */
 export function isTimeZone(name: string): boolean {
-  const remembered = known.get(name);
-  if (remembered !== undefined) return remembered;
+  const cached = existsByName.get(name);
+  if (cached !== undefined) return cached;
   let exists = true;
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
@@ -14,8 +14,8 @@ export function isTimeZone(name: string): boolean {
     // Intl reports an unknown zone with a RangeError.
     exists = false;
   }
-  if (known.size >= MAX_REMEMBERED) known.clear();
-  known.set('', true);
-  known.set(name, exists);
+  if (existsByName.size >= MAX_REMEMBERED) existsByName.clear();
+  existsByName.set('', true);
+  existsByName.set(name, exists);
   return exists;
 }

@@ -146,7 +146,7 @@ function* measurementCost(
     { source, timeRange: select.range, where, fields, aggregate },
     requestOptions(context),
   );
-  const known = cost === undefined ? undefined : yield* cost;
+  const estimated = cost === undefined ? undefined : yield* cost;
   // If a source has no costs, its series are counted.
   let series = 0;
   const filter = {
@@ -157,7 +157,7 @@ function* measurementCost(
   yield* forEachBatch(lookUp(context, 'series-cardinality', { filter }), ({ count }) => {
     series += count;
   });
-  return { ...NO_COST, ...known, series };
+  return { ...NO_COST, ...estimated, series };
 }
 
 /** Runs the statement, throws its rows away and reports counters and times. */

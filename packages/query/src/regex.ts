@@ -21,8 +21,8 @@ const cache = new ByteLru<string, TextMatcher>(CACHE_ENTRIES);
  * `InvalidRequest` for an invalid pattern.
  */
 export function textMatcher(pattern: string): TextMatcher {
-  const known = cache.get(pattern);
-  if (known !== undefined) return known;
+  const cached = cache.get(pattern);
+  if (cached !== undefined) return cached;
   const matcher = compileMatcher(pattern);
   cache.set(pattern, matcher, 1);
   return matcher;

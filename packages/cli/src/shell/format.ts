@@ -1,6 +1,7 @@
 // How the shell prints results: columns, CSV, JSON. Columns and CSV have the layout of InfluxDB's
 // shell.
 import type { Cell, QueryResponse, Result, Series } from '@tidemark/client';
+import { csvCell } from '@tidemark/core';
 
 import type { Colours } from '../output/colour.ts';
 import { explainTree, isPlan } from './explain-tree.ts';
@@ -115,10 +116,6 @@ function csvOf(series: readonly Series[]): string {
     }
   }
   return lines.join('\n');
-}
-
-function csvCell(text: string): string {
-  return /[",\n\r]/.test(text) || text.startsWith(' ') ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function columnsOf(series: Series, options: FormatOptions): string {

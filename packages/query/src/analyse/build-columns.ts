@@ -100,8 +100,8 @@ class ColumnsBuilder {
   /** The number of a call; those that print alike, numbers with three decimals, are one. */
   #callIndex(call: Call): number {
     const text = print(call);
-    const known = this.#callIndexes.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#callIndexes.get(text);
+    if (existing !== undefined) return existing;
     const context: CallContext = {
       interval: this.#request.interval,
       input: (reference) => this.#inputOf(reference),

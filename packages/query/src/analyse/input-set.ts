@@ -6,14 +6,14 @@ export class InputSet {
   /** Made with the first input that is added: most conditions add none. */
   #indexes: Map<string, number> | undefined;
 
-  /** `known` have numbers already. */
-  constructor(known: readonly RowInput[] = []) {
-    this.#inputs = [...known];
+  /** `given` have numbers already. */
+  constructor(given: readonly RowInput[] = []) {
+    this.#inputs = [...given];
   }
 
   /** Number of the input, which is added if it is new. */
   add(input: RowInput): number {
-    this.#indexes ??= new Map(this.#inputs.map((known, i) => [inputKey(known), i]));
+    this.#indexes ??= new Map(this.#inputs.map((each, i) => [inputKey(each), i]));
     const key = inputKey(input);
     let index = this.#indexes.get(key);
     if (index === undefined) {

@@ -56,11 +56,11 @@ export type PreparedStatement = {
 export function* prepareSelect(
   statement: SelectStatement,
   context: QueryContext,
-  known?: NamesBySource,
+  loaded?: NamesBySource,
 ): Steps<PreparedStatement> {
   resolveNames(statement, context, 0);
   const checked = checkStatic(statement, context, { inheritsInterval: false });
-  const names = known ?? (yield* loadNames(statement, context));
+  const names = loaded ?? (yield* loadNames(statement, context));
   const { bound } = checked;
   const { range } = bound.split;
   const prepared = prepare(checked, { context, names, range, interval: undefined });
@@ -170,13 +170,13 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
       const type = isUnknownCall(call) ? undefined : ofValues;
       // A tag selected by a call is still a tag to wildcards.
       const isTagValue = call?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
-      const known = type === undefined ? 'wildcard' : 'all';
+      const found = type === undefined ? 'wildcard' : 'all';
       return {
         name,
         type: type ?? 'float',
         valueType: expression.type ?? type ?? 'float',
         isTag: isTag || isTagValue || isNoField,
-        visibility: isIntoTag ? 'name' : known,
+        visibility: isIntoTag ? 'name' : found,
       };
     }),
   };
@@ -271,18 +271,18 @@ function expandTagDimensions(
   { limits }: QueryContext,
 ): readonly string[] {
   const names = new Set<string>();
-  const known = (): readonly string[] => sources.flatMap(sourceTags);
+  const sourcesTags = (): readonly string[] => sources.flatMap(sourceTags);
   for (const dimension of written) {
     switch (dimension.kind) {
       case 'tag':
         names.add(dimension.name);
         break;
       case 'all':
-        for (const name of known()) names.add(name);
+        for (const name of sourcesTags()) names.add(name);
         break;
       case 'regex': {
         const matches = textMatcher(dimension.pattern);
-        for (const name of known()) if (matches(name)) names.add(name);
+        for (const name of sourcesTags()) if (matches(name)) names.add(name);
         break;
       }
     }

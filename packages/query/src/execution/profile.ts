@@ -54,7 +54,7 @@ export class Profile {
   readonly root: OperatorCost = operator('statement');
   readonly #monotonicMs: () => number;
   readonly #counters: SourceCounters;
-  readonly #known = new Map<object, Map<string, OperatorCost>>();
+  readonly #costs = new Map<object, Map<string, OperatorCost>>();
   #current: OperatorCost = this.root;
 
   constructor(monotonicMs: () => number, counters: SourceCounters) {
@@ -142,8 +142,8 @@ export class Profile {
   }
 
   #costOf(label: string, owner: object): OperatorCost {
-    let labels = this.#known.get(owner);
-    if (labels === undefined) this.#known.set(owner, (labels = new Map<string, OperatorCost>()));
+    let labels = this.#costs.get(owner);
+    if (labels === undefined) this.#costs.set(owner, (labels = new Map<string, OperatorCost>()));
     let cost = labels.get(label);
     if (cost === undefined) {
       cost = operator(label);

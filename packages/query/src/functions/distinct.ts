@@ -53,9 +53,9 @@ abstract class PerValueAccumulator implements Accumulator {
   }
 
   add({ times, column }: ReducerInput, from: number, to: number): void {
-    const known = this.values.size;
+    const sizeBefore = this.values.size;
     const numbers = this.values.add(column, from, to);
-    this.see(numbers, times.subarray(from, to), known);
+    this.see(numbers, times.subarray(from, to), sizeBefore);
   }
 
   emit(stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
@@ -69,10 +69,10 @@ abstract class PerValueAccumulator implements Accumulator {
   }
 
   /**
-   * Processes rows by the numbers of their values; numbers below `known` have been seen before, new
-   * ones come in order.
+   * Processes rows by the numbers of their values; numbers below `sizeBefore` have been seen
+   * before, new ones come in order.
    */
-  protected abstract see(numbers: Uint32Array, times: BigInt64Array, known: number): void;
+  protected abstract see(numbers: Uint32Array, times: BigInt64Array, sizeBefore: number): void;
 
   /** Appends the result of a window, which has at least one value. */
   protected abstract reduce(stamp: bigint, out: PointWriter): Calculation;
@@ -93,9 +93,9 @@ export class DistinctAccumulator extends PerValueAccumulator {
     this.#firsts = new PerValue((length) => new BigInt64Array(length), context.hold);
   }
 
-  protected see(numbers: Uint32Array, times: BigInt64Array, known: number): void {
+  protected see(numbers: Uint32Array, times: BigInt64Array, sizeBefore: number): void {
     const firsts = this.#firsts.forValues(this.values.size);
-    let next = known;
+    let next = sizeBefore;
     for (let i = 0; i < numbers.length; i++) {
       if (numbers[i] === next) firsts[next++] = times[i]!;
     }
@@ -158,12 +158,12 @@ export class ModeAccumulator extends PerValueAccumulator {
     this.#lasts = new PerValue((length) => new BigInt64Array(length), hold);
   }
 
-  protected see(numbers: Uint32Array, times: BigInt64Array, known: number): void {
+  protected see(numbers: Uint32Array, times: BigInt64Array, sizeBefore: number): void {
     const { size } = this.values;
     const counts = this.#counts.forValues(size);
     const firsts = this.#firsts.forValues(size);
     const lasts = this.#lasts.forValues(size);
-    let next = known;
+    let next = sizeBefore;
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i]!;
       if (number === NO_VALUE) continue;

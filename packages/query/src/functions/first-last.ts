@@ -103,8 +103,8 @@ export class MergedFirstLast implements Accumulator {
       this.#byCode = [];
     }
     const code = labels.codes[row]!;
-    const known = this.#byCode[code];
-    if (known !== undefined) return known;
+    const cached = this.#byCode[code];
+    if (cached !== undefined) return cached;
     const label = labels.dictionary[code] ?? '';
     let series = this.#series.get(label);
     if (series === undefined) {

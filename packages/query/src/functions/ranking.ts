@@ -110,12 +110,12 @@ export class RankingAccumulator implements Accumulator {
 
   #keepPerCombination(candidate: Candidate): void {
     const combination = combinationOf(candidate.row, this.#spec.distinctInputs);
-    const known = this.#combinations.find(combination);
-    if (known !== undefined) {
-      const place = this.#heapIndexes[known]!;
+    const existing = this.#combinations.find(combination);
+    if (existing !== undefined) {
+      const place = this.#heapIndexes[existing]!;
       const best = this.#heap[place]!;
       if (this.#isBetter(candidate, best))
-        this.#replace(place, { ...candidate, combination: known });
+        this.#replace(place, { ...candidate, combination: existing });
       return;
     }
     const worst = this.#heap.length < this.#spec.size ? undefined : this.#heap[0];

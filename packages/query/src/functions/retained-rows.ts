@@ -19,9 +19,9 @@ export class RetainedRows {
   }
 
   add({ columns }: RowRef): void {
-    const known = this.#rowsOf.get(columns) ?? 0;
-    this.#rowsOf.set(columns, known + 1);
-    this.#count(known === 0 ? ROW_BYTES + batchBytes(columns) : ROW_BYTES);
+    const count = this.#rowsOf.get(columns) ?? 0;
+    this.#rowsOf.set(columns, count + 1);
+    this.#count(count === 0 ? ROW_BYTES + batchBytes(columns) : ROW_BYTES);
   }
 
   drop({ columns }: RowRef): void {

@@ -90,8 +90,8 @@ export class ValueTable {
   /** The number of a text, which is added if it is new. Only for tables of texts. */
   numberOfText(text: string): number {
     const hash = this.#hashOf(text);
-    const known = this.#findText(hash, text);
-    if (known !== undefined) return known;
+    const existing = this.#findText(hash, text);
+    if (existing !== undefined) return existing;
     this.#textBytes += textBytes(text);
     this.#countBytes();
     const number = this.#insert(hash);
@@ -208,17 +208,17 @@ export class ValueTable {
 
   #addTexts({ codes, dictionary, valid }: StringColumn, from: number, to: number): void {
     const numbered = this.#numbered;
-    const known = this.#numbersByCode(dictionary, to - from);
+    const numbers = this.#numbersByCode(dictionary, to - from);
     for (let i = from; i < to; i++) {
       if (valid !== undefined && valid[i] !== 1) {
         numbered[i - from] = NO_VALUE;
         continue;
       }
       const code = codes[i]!;
-      let number = known === undefined ? 0 : known[code]!;
+      let number = numbers === undefined ? 0 : numbers[code]!;
       if (number === 0) {
         number = this.numberOfText(dictionary[code]!) + 1;
-        if (known !== undefined) known[code] = number;
+        if (numbers !== undefined) numbers[code] = number;
       }
       numbered[i - from] = number - 1;
     }

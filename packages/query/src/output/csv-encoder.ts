@@ -1,6 +1,6 @@
 // CSV responses: one table per list of columns. Statements without rows print nothing, failing ones
 // a table with the error.
-import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
+import { columnValue, Corruption, csvCell, csvQuoted, escapeTagPart } from '@tidemark/core';
 
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
@@ -50,7 +50,7 @@ export class CsvEncoder implements Encoder {
 
 /** The table with an error. */
 export function csvError(text: string): string {
-  return `error\n${quoted(text)}\n`;
+  return `error\n${csvQuoted(text)}\n`;
 }
 
 function sameColumns(a: readonly string[], b: readonly string[]): boolean {
@@ -102,15 +102,4 @@ function floatCell(value: number): string {
   if (Number.isNaN(value)) return '';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   return decimalText(value);
-}
-
-const NEEDS_QUOTES = /[",\r\n]|^\s|^\\\.$/;
-
-/** A cell, quoted where the format needs it. */
-function csvCell(text: string): string {
-  return NEEDS_QUOTES.test(text) ? quoted(text) : text;
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -150,12 +150,12 @@ const cachedTexts = new WeakMap<readonly string[], CachedTexts>();
 
 function encodedTexts(dictionaries: readonly (readonly string[])[]): EncodedTexts {
   const first = dictionaries[0]!;
-  const known = cachedTexts.get(first);
+  const cached = cachedTexts.get(first);
   if (
-    known?.dictionaries.length === dictionaries.length &&
-    known.dictionaries.every((dictionary, i) => dictionary === dictionaries[i])
+    cached?.dictionaries.length === dictionaries.length &&
+    cached.dictionaries.every((dictionary, i) => dictionary === dictionaries[i])
   ) {
-    return known.texts;
+    return cached.texts;
   }
   const texts = encodeTexts(dictionaries, [...first.keys()]);
   cachedTexts.set(first, { dictionaries, texts });

@@ -97,16 +97,16 @@ export function aggregateRequest(
   readonly addresses: readonly (ColumnAddress | undefined)[];
 } {
   const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
-  const known = new Map<string, number>();
+  const fieldIndexes = new Map<string, number>();
   const addresses = plan.calls.map((call): ColumnAddress | undefined => {
     const input = callField(call, plan);
     const wanted = call.reducer && pushedFunction(call.reducer);
     if (input === undefined || wanted === undefined) return undefined;
     const key = `${input.type} ${input.name}`;
-    let at = known.get(key);
+    let at = fieldIndexes.get(key);
     if (at === undefined) {
       at = fields.push({ field: input.name, type: input.type, functions: [] }) - 1;
-      known.set(key, at);
+      fieldIndexes.set(key, at);
     }
     const { functions } = fields[at]!;
     let column = functions.indexOf(wanted);

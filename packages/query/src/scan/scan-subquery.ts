@@ -88,13 +88,13 @@ export function* scanSubquery(
     current = id;
     const bytes = rowsBytes(rows.times, rows.columns);
     execution.hold(bytes);
-    const known = groups.get(id);
-    if (known === undefined) {
+    const collected = groups.get(id);
+    if (collected === undefined) {
       groups.set(id, { key: { name: batch.group.name, tags }, parts: [[rows]], bytes });
     } else {
-      if (batch.group === innerGroup) known.parts.at(-1)?.push(rows);
-      else known.parts.push([rows]);
-      known.bytes += bytes;
+      if (batch.group === innerGroup) collected.parts.at(-1)?.push(rows);
+      else collected.parts.push([rows]);
+      collected.bytes += bytes;
     }
     innerGroup = batch.group;
   });

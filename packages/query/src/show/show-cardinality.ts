@@ -146,9 +146,9 @@ function* countTagValues(
   filter: SchemaFilter,
   execution: ExecutionContext,
 ): Operator<Counted> {
-  const known = yield* exactTagValueCounts(keys, filter, execution);
-  if (known !== undefined) {
-    yield* known;
+  const exactCounts = yield* exactTagValueCounts(keys, filter, execution);
+  if (exactCounts !== undefined) {
+    yield* exactCounts;
     return;
   }
   // Keys may have values in common, which count once.

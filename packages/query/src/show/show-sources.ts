@@ -37,9 +37,9 @@ export function* sourceFilters(
   for (const source of sources) {
     const target = targetOf(source, options, execution.query);
     const id = JSON.stringify(target);
-    const known = targets.get(id);
-    if (known === undefined) targets.set(id, { target, members: [source] });
-    else known.members.push(source);
+    const group = targets.get(id);
+    if (group === undefined) targets.set(id, { target, members: [source] });
+    else group.members.push(source);
   }
   if (sources.length === 0) {
     targets.set('', { target: targetOf(undefined, options, execution.query), members: [] });
@@ -94,9 +94,9 @@ export function* withCondition(
       const rest = forMeasurement(where, name);
       if (rest.kind === 'constant' && !rest.value) continue;
       const id = JSON.stringify(rest);
-      const known = byRest.get(id) ?? { rest, names: new Members(execution) };
-      byRest.set(id, known);
-      known.names.add(name);
+      const group = byRest.get(id) ?? { rest, names: new Members(execution) };
+      byRest.set(id, group);
+      group.names.add(name);
     }
   });
   return Array.from(byRest.values(), ({ rest, names }) => ({

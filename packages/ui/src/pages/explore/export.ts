@@ -2,16 +2,11 @@
 // from the database.
 import type { Cell } from '@tidemark/client';
 import { printLossless } from '@tidemark/client';
-import { escapeMeasurement, escapeTagPart } from '@tidemark/core';
+import { csvCell, escapeMeasurement, escapeTagPart } from '@tidemark/core';
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { tsdb } from '../../api/clients.ts';
 import type { AnswerSeries, StatementAnswer } from '../../api/query-stream.ts';
-
-const csvCell = (cell: Cell | string): string => {
-  const text = cell === null ? '' : String(cell);
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
 
 /** One table: name, tags, then the columns of all series. */
 export function toCsv(statements: readonly StatementAnswer[]): string {
@@ -23,7 +18,8 @@ export function toCsv(statements: readonly StatementAnswer[]): string {
     const head = [one.name, ...tags.map((tag) => one.tags[tag] ?? '')];
     const places = columns.map((column) => one.columns.indexOf(column));
     for (const row of one.rows) {
-      lines.push([...head, ...places.map((at) => row[at] ?? null)].map(csvCell).join(','));
+      const cells = [...head, ...places.map((at) => String(row[at] ?? ''))];
+      lines.push(cells.map(csvCell).join(','));
     }
   }
   return `${lines.join('\n')}\n`;
