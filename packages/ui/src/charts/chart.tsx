@@ -7,12 +7,16 @@ import { problemOf } from '../api/problem.ts';
 import { shownTheme } from '../app/theme.ts';
 import { Failure } from '../design/states.tsx';
 import { texts } from '../texts/texts.ts';
+import { formatInstant } from '../time/zone.ts';
 import { colourOf, resolveColour } from './colours.ts';
 import type { Calc } from './calc.ts';
+import { pointAt } from './data.ts';
 import type { ChartData, ChartSeries } from './data.ts';
 import { formatValue } from './format.ts';
-import { Legend } from './legend.tsx';
-import type { ChartStyle, Mark, Plot, PlotLook, Threshold } from './plot.ts';
+import { incrementsOf } from './increments.ts';
+import { isFound, Legend } from './legend.tsx';
+import type { ChartStyle, Mark, Plot, PlotCursor, PlotLook, Threshold } from './plot.ts';
+import { Tooltip } from './tooltip.tsx';
 
 const DRAWN_MAX = 200;
 const NOTHING: readonly never[] = [];
@@ -41,6 +45,7 @@ export type ChartProps = {
   /** Aggregates in the legend, and its position. */
   readonly legendCalcs?: readonly Calc[] | undefined;
   readonly legendSide?: 'bottom' | 'right' | undefined;
+  readonly legendForm?: 'list' | 'table' | undefined;
   /** A span was selected by dragging. Without it the chart zooms into its data. */
   readonly onZoom?: ((from: number, to: number) => void) | undefined;
   readonly onReady?: ((handle: ChartHandle) => void) | undefined;
@@ -55,7 +60,10 @@ export function Chart(props: ChartProps) {
   const plot = useRef<Plot>();
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   const shownSpan = useSignal<readonly [number, number] | undefined>(span);
-  const cursorTime = useSignal<number | undefined>(undefined);
+  const cursor = useSignal<PlotCursor | undefined>(undefined);
+  const search = useSignal('');
+  /** The cursor is that of this chart, not of one with the same key. */
+  const isPointed = useSignal(false);
   const failure = useSignal<Error | undefined>(undefined);
   const latest = useRef(props);
   latest.current = props;
@@ -83,8 +91,9 @@ export function Chart(props: ChartProps) {
         colours: drawn.series.map((one, i) => resolveColour(colourOf(one, i))),
         text: resolveColour('muted'),
         line: resolveColour('line'),
+        increments: (side) => incrementsOf(unitOf(drawn, side, unit)),
         formatValue: (value, side) => formatValue(value, unitOf(drawn, side, unit), decimals),
-        onCursor: (time) => (cursorTime.value = time),
+        onCursor: (next) => (cursor.value = next),
         onSpan: ([from, to], isChosen) => {
           if (!isChosen) shownSpan.value = [from, to];
           else if (latest.current.onZoom !== undefined) latest.current.onZoom(from, to);
@@ -148,17 +157,41 @@ export function Chart(props: ChartProps) {
         aria-label={`${label}: ${texts.charts.seriesCount(data.series.length)}. ${texts.charts.keys}`}
         tabIndex={0}
         onKeyDown={(event) => {
-          if (plot.current !== undefined && moveByKey(plot.current, event.key, latest.current)) {
-            event.preventDefault();
-          }
+          if (plot.current === undefined) return;
+          const direction = CURSOR_KEYS[event.key];
+          if (direction !== undefined) {
+            isPointed.value = true;
+            plot.current.moveCursor(direction);
+          } else if (!moveByKey(plot.current, event.key, latest.current)) return;
+          event.preventDefault();
         }}
+        onPointerEnter={() => (isPointed.value = true)}
+        onPointerLeave={(event) => {
+          // The values stay when a finger is lifted.
+          if (event.pointerType !== 'touch') isPointed.value = false;
+        }}
+        onBlur={() => (isPointed.value = false)}
         onDblClick={() => resetSpan(plot.current, latest.current)}
       />
+      {isPointed.value && cursor.value !== undefined ? (
+        <Values
+          cursor={cursor.value}
+          data={drawn}
+          isShown={({ label: one }) => !hidden.value.has(one) && isFound(one, search.value)}
+          isStacked={isStacked}
+          unit={unit}
+          decimals={decimals}
+          zone={zone ?? 'local'}
+        />
+      ) : null}
       {props.isLegendHidden === true ? null : (
         <Legend
           data={drawn}
           span={shownSpan.value}
-          cursorTime={cursorTime.value}
+          cursorTime={cursor.value?.time}
+          search={search.value}
+          onSearch={(text) => (search.value = text)}
+          form={props.legendForm}
           hidden={hidden.value}
           unit={unit}
           decimals={decimals}
@@ -173,6 +206,49 @@ export function Chart(props: ChartProps) {
       ) : null}
     </figure>
   );
+}
+
+/** Keys that move the cursor along the data. */
+const CURSOR_KEYS: Readonly<Record<string, -1 | 1>> = { ',': -1, '.': 1 };
+
+/** Values of the lines that are shown, at the time of the nearest point. */
+function Values({
+  cursor,
+  data,
+  isShown,
+  isStacked,
+  unit,
+  decimals,
+  zone,
+}: {
+  readonly cursor: PlotCursor;
+  readonly data: ChartData;
+  readonly isShown: (one: ChartSeries) => boolean;
+  readonly isStacked: boolean;
+  readonly unit: string;
+  readonly decimals: number | undefined;
+  readonly zone: string;
+}) {
+  let sum = 0;
+  const rows = data.series.flatMap((one, i) => {
+    const { value, time } = pointAt(one, cursor.time);
+    if (Number.isNaN(value)) return [];
+    const isSummed = isStacked && one.look?.isAlone !== true;
+    if (isSummed) sum += value;
+    if (!isShown(one)) return [];
+    const row = {
+      label: one.label,
+      colour: colourOf(one, i),
+      value: formatValue(value, one.look?.unit ?? unit, one.look?.decimals ?? decimals),
+    };
+    const distance = cursor.distance(isSummed ? sum : value, one.look?.axis ?? 'left');
+    return [{ row, time, distance }];
+  });
+  const sorted = rows.toSorted((a, b) => a.distance - b.distance);
+  const [nearest] = sorted;
+  if (nearest === undefined) return null;
+  const time = formatInstant(nearest.time, zone);
+  return <Tooltip time={time} rows={sorted.map(({ row }) => row)} {...cursor.position()} />;
 }
 
 /** The right axis has the unit of the series drawn against it. */

@@ -11,7 +11,8 @@ export function resolveColour(name: string, within: HTMLElement = document.body)
   return color;
 }
 
-export const SERIES_COLOUR_COUNT = 8;
+/** Distinguishable ones; series beyond them are dashed. */
+export const SERIES_COLOUR_COUNT = 20;
 
 /** Colour variable of the series with an index. */
 export const seriesColour = (index: number): string =>

@@ -59,6 +59,18 @@ export function lowerBound(times: Float64Array, time: number): number {
   return low;
 }
 
+/** The point whose time is nearest; NaN where the line is interrupted or has no points. */
+export function pointAt(
+  { times, values }: Pick<ChartSeries, 'times' | 'values'>,
+  time: number,
+): { readonly time: number; readonly value: number } {
+  const after = lowerBound(times, time);
+  const before = Math.max(0, after - 1);
+  const isBefore = time - (times[before] ?? -Infinity) <= (times[after] ?? Infinity) - time;
+  const at = isBefore ? before : after;
+  return { time: times[at] ?? NaN, value: values[at] ?? NaN };
+}
+
 export type SeriesStats = {
   readonly min: number;
   readonly max: number;

@@ -5,11 +5,14 @@ import { texts } from '../texts/texts.ts';
 import { calculated } from './calc.ts';
 import type { Calc } from './calc.ts';
 import { colourOf } from './colours.ts';
-import { lowerBound, statsOf } from './data.ts';
+import { lowerBound, pointAt, statsOf } from './data.ts';
 import type { ChartData, ChartSeries } from './data.ts';
 import { formatValue } from './format.ts';
 
 const t = texts.charts;
+
+/** More series are searched by name. */
+const SEARCHED_MIN = 10;
 
 const ALL: readonly Calc[] = ['min', 'max', 'mean', 'last'];
 
@@ -21,6 +24,9 @@ export function Legend({
   unit,
   decimals,
   calcs = ALL,
+  form = 'table',
+  search,
+  onSearch,
   onToggle,
 }: {
   readonly data: ChartData;
@@ -30,6 +36,10 @@ export function Legend({
   readonly unit: string;
   readonly decimals?: number | undefined;
   readonly calcs?: readonly Calc[] | undefined;
+  readonly form?: 'list' | 'table' | undefined;
+  /** Only series whose names contain it are listed. */
+  readonly search: string;
+  readonly onSearch: (text: string) => void;
   readonly onToggle: (index: number, isAlone: boolean) => void;
 }) {
   const [from, to] = span ?? [-Infinity, Infinity];
@@ -37,8 +47,50 @@ export function Legend({
     () => data.series.map((one) => figuresOf(one, { from, to, calcs })),
     [data, from, to, calcs],
   );
+  const listed = [...data.series.entries()].filter(([, { label }]) => isFound(label, search));
+  const name = (one: ChartSeries, index: number) => {
+    const isHidden = hidden.has(one.label);
+    return (
+      <button
+        type="button"
+        class="legend-name"
+        aria-pressed={isHidden ? 'false' : 'true'}
+        onClick={(event) => onToggle(index, event.ctrlKey || event.metaKey)}
+      >
+        <span
+          class="legend-colour"
+          style={{ background: isHidden ? '' : `var(--${colourOf(one, index)})` }}
+        />
+        {one.label}
+      </button>
+    );
+  };
+  const searchField =
+    data.series.length > SEARCHED_MIN ? (
+      <input
+        type="search"
+        class="input legend-search"
+        aria-label={t.search}
+        placeholder={t.search}
+        value={search}
+        onInput={(event) => onSearch(event.currentTarget.value)}
+      />
+    ) : null;
+  if (form === 'list') {
+    return (
+      <div class="legend-list">
+        {searchField}
+        <ul class="cell-legend small" aria-label={t.legend} tabIndex={0}>
+          {listed.map(([index, one]) => (
+            <li key={one.label}>{name(one, index)}</li>
+          ))}
+        </ul>
+      </div>
+    );
+  }
   return (
     <div class="legend" role="group" aria-label={t.legend} tabIndex={0}>
+      {searchField}
       <table class="table">
         <thead>
           <tr>
@@ -51,26 +103,12 @@ export function Legend({
           </tr>
         </thead>
         <tbody>
-          {data.series.map((one, index) => {
+          {listed.map(([index, one]) => {
             const own = one.look?.unit ?? unit;
             const digits = one.look?.decimals ?? decimals;
-            const isHidden = hidden.has(one.label);
             return (
               <tr key={one.label}>
-                <td>
-                  <button
-                    type="button"
-                    class="legend-name"
-                    aria-pressed={isHidden ? 'false' : 'true'}
-                    onClick={(event) => onToggle(index, event.ctrlKey || event.metaKey)}
-                  >
-                    <span
-                      class="legend-colour"
-                      style={{ background: isHidden ? '' : `var(--${colourOf(one, index)})` }}
-                    />
-                    {one.label}
-                  </button>
-                </td>
+                <td>{name(one, index)}</td>
                 {(figures[index] ?? []).map((value, i) => (
                   <td key={i} class="number">
                     {formatValue(value, own, digits)}
@@ -79,7 +117,7 @@ export function Legend({
                 <td class="number">
                   {cursorTime === undefined
                     ? ''
-                    : formatValue(valueAt(one, cursorTime), own, digits)}
+                    : formatValue(pointAt(one, cursorTime).value, own, digits)}
                 </td>
               </tr>
             );
@@ -89,6 +127,10 @@ export function Legend({
     </div>
   );
 }
+
+/** Whether a name contains what is searched for, in any case of letters. */
+export const isFound = (label: string, search: string): boolean =>
+  label.toLowerCase().includes(search.trim().toLowerCase());
 
 /** Aggregates that need no list of the numbers: there may be millions. */
 const isQuick = (calc: Calc): calc is 'min' | 'max' | 'mean' | 'last' | 'count' =>
@@ -120,12 +162,4 @@ function numbersWithin(
     if (!Number.isNaN(value)) numbers.push(value);
   }
   return numbers;
-}
-
-/** The value whose time is nearest. */
-function valueAt({ times, values }: ChartSeries, time: number): number {
-  const after = lowerBound(times, time);
-  const before = Math.max(0, after - 1);
-  const isBefore = time - (times[before] ?? -Infinity) <= (times[after] ?? Infinity) - time;
-  return values[isBefore ? before : after] ?? NaN;
 }

@@ -52,11 +52,21 @@ export type PlotOptions = {
   readonly marks: readonly Mark[];
   /** Charts with the same key share the cursor. */
   readonly syncKey?: string | undefined;
+  /** Steps between labels of an axis; `undefined` for decimal ones. */
+  readonly increments: (side: 'left' | 'right') => readonly number[] | undefined;
   readonly formatValue: (value: number, side: 'left' | 'right') => string;
   /** The user selected a span by dragging, or moved to one. */
   readonly onSpan: (span: readonly [number, number], isChosen: boolean) => void;
-  /** Time below the cursor; `undefined` when it leaves. */
-  readonly onCursor: (time: number | undefined) => void;
+  /** The cursor moved, also that of a chart with the same key; `undefined` when it leaves. */
+  readonly onCursor: (cursor: PlotCursor | undefined) => void;
+};
+
+export type PlotCursor = {
+  readonly time: number;
+  /** Position within the window. */
+  readonly position: () => { readonly x: number; readonly y: number };
+  /** How far above or below the cursor a value is drawn, in pixels. */
+  readonly distance: (value: number, side: 'left' | 'right') => number;
 };
 
 export type Plot = {
@@ -65,6 +75,8 @@ export type Plot = {
   /** Shows another span of the same data. */
   show(from: number, to: number): void;
   span(): readonly [number, number];
+  /** Moves the cursor to the next time of the data, or to the one before. */
+  moveCursor(direction: -1 | 1): void;
   picture(background: string): Promise<Blob | undefined>;
   destroy(): void;
 };
@@ -77,6 +89,11 @@ const COLUMNS_MIN = 50;
 
 /** Movement has ended after this time without change. */
 const REST_MS = 100;
+
+/** A plot as low as this has one line of labels below it. */
+const LOW_PIXELS = 150;
+const LOW_AXIS_PIXELS = 22;
+const TIME_AXIS_PIXELS = 42;
 
 const AXIS_FONT = '12px system-ui, sans-serif';
 
@@ -101,6 +118,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
   };
 
   const { zone } = options;
+  const isLow = options.height < LOW_PIXELS;
   const clock = new Intl.DateTimeFormat('sv-SE', {
     ...(zone === undefined ? {} : { timeZone: zone }),
     dateStyle: 'short',
@@ -132,7 +150,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
               ...(log === undefined ? {} : { distr: 3 as const, log }),
               range: (_: uPlot, min: number, max: number): [number, number] =>
                 rangeOf(min, max, {
-                  isFromZero: style === 'bars' || options.isStacked,
+                  isFromZero: style === 'bars' || style === 'area' || options.isStacked,
                   // The bounds of a cell are those of the left axis.
                   look: side === 'left' ? look : { scale: look.scale },
                   log,
@@ -144,17 +162,24 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       axes: [
         axis(options, {
           space: 64,
-          values: (_, splits, _axis, _space, increment) => timeLabels(splits, increment, clock),
+          size: isLow ? LOW_AXIS_PIXELS : TIME_AXIS_PIXELS,
+          values: (_, splits, _axis, _space, increment) => {
+            const labels = timeLabels(splits, increment, clock);
+            // No room for the day below the hour.
+            return isLow ? labels.map((label) => label.split('\n')[0] ?? '') : labels;
+          },
         }),
         ...sidesOf(data).map((side) =>
           axis(options, {
             scale: SCALES[side],
             side: side === 'left' ? 3 : 1,
+            space: isLow ? 18 : 30,
             ...(side === 'left' && look.isAxisHidden === true ? { show: false } : {}),
             ...(side === 'left' && (look.axisLabel ?? '') !== ''
               ? { label: look.axisLabel ?? '', labelFont: AXIS_FONT, labelSize: 20, labelGap: 0 }
               : {}),
             ...(side === 'right' ? { grid: { show: false } } : {}),
+            ...incrementsOf(options, side),
             size: (self, values) => axisSize(self, values),
             values: (_, splits) =>
               // A logarithmic axis has unlabelled lines between the powers.
@@ -177,8 +202,19 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
         ],
         setCursor: [
           (self) => {
-            const { left = -1 } = self.cursor;
-            options.onCursor(left < 0 ? undefined : self.posToVal(left, 'x'));
+            const { left = -1, top = 0 } = self.cursor;
+            if (left < 0) {
+              options.onCursor(undefined);
+              return;
+            }
+            options.onCursor({
+              time: self.posToVal(left, 'x'),
+              position: () => {
+                const box = self.over.getBoundingClientRect();
+                return { x: box.left + left, y: box.top + top };
+              },
+              distance: (value, side) => Math.abs(self.valToPos(value, SCALES[side]) - top),
+            });
           },
         ],
       },
@@ -202,6 +238,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
     }, REST_MS);
   };
   panByDrag(plot, () => [from, to], show);
+  followTouch(plot);
   return {
     setVisible: (index, isVisible) => plot.setSeries(index + 1, { show: isVisible }),
     setWidth: (next) => {
@@ -211,6 +248,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
     },
     show,
     span: () => [from, to],
+    moveCursor: (direction) => stepCursor(plot, direction),
     picture: (background) => pictureOf(plot, background),
     destroy: () => {
       window.clearTimeout(resting);
@@ -263,6 +301,13 @@ function axisSize(plot: uPlot, values: readonly string[] | null): number {
   plot.ctx.font = AXIS_FONT;
   const width = Math.ceil(plot.ctx.measureText(longest).width / devicePixelRatio) + 14;
   return Math.max(AXIS_PIXELS_MIN, width);
+}
+
+/** A logarithmic axis has its own. */
+function incrementsOf({ look, increments }: PlotOptions, side: 'left' | 'right'): uPlot.Axis {
+  const incrs = increments(side);
+  const isLinear = look.scale === undefined || look.scale === 'linear';
+  return incrs === undefined || !isLinear ? {} : { incrs: [...incrs] };
 }
 
 const SCALES = { left: 'y', right: 'right' } as const;
@@ -350,7 +395,8 @@ function lineOf(one: ChartSeries, index: number, options: PlotOptions): uPlot.Se
           ? { show: false }
           : {
               size: 4,
-              filter: (plot, at, isShown) => (isShown ? null : lonelyPlaces(plot.data[at] ?? [])),
+              show: true,
+              filter: (plot, at) => lonelyPlaces(plot.data[at] ?? []),
             },
     spanGaps: false,
   };
@@ -531,6 +577,32 @@ function panByDrag(
     },
     { capture: true },
   );
+}
+
+/** Moves the cursor as a mouse at a position would, so that charts with the same key follow. */
+function moveMouseTo({ over }: uPlot, clientX: number, clientY: number): void {
+  over.dispatchEvent(new MouseEvent('mousemove', { clientX, clientY, bubbles: true }));
+}
+
+/** A finger moves the cursor sideways; up and down it scrolls the page. */
+function followTouch(plot: uPlot): void {
+  const { over } = plot;
+  const follow = (event: PointerEvent): void => {
+    if (event.pointerType === 'touch') moveMouseTo(plot, event.clientX, event.clientY);
+  };
+  over.addEventListener('pointerdown', follow);
+  over.addEventListener('pointermove', follow);
+}
+
+function stepCursor(plot: uPlot, direction: -1 | 1): void {
+  const times = plot.data[0];
+  const { idx, left = -1 } = plot.cursor;
+  const from = idx ?? (direction > 0 ? -1 : times.length);
+  const next = left < 0 ? (direction > 0 ? 0 : times.length - 1) : from + direction;
+  const time = times[Math.min(times.length - 1, Math.max(0, next))];
+  if (time === undefined) return;
+  const box = plot.over.getBoundingClientRect();
+  moveMouseTo(plot, box.left + plot.valToPos(time, 'x'), box.top + box.height / 2);
 }
 
 /** The picture as PNG on the background of the page, which is not part of the canvas. */

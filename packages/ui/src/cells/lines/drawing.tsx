@@ -2,7 +2,6 @@
 import { useMemo } from 'preact/hooks';
 
 import { Chart } from '../../charts/chart.tsx';
-import { colourOf } from '../../charts/colours.ts';
 import { statsOf } from '../../charts/data.ts';
 import type { ChartData } from '../../charts/data.ts';
 import type { ChartStyle, PlotLook } from '../../charts/plot.ts';
@@ -39,6 +38,7 @@ const STYLES: Readonly<Record<string, ChartStyle>> = {
 };
 
 const LEGEND_PIXELS = 24;
+const LEGEND_HEIGHT_MIN = 110;
 /** The table of figures takes at most this share of the height, and no more than its rows need. */
 const TABLE_SHARE = 0.4;
 const TABLE_ROW_PIXELS = 25;
@@ -86,7 +86,9 @@ export function Drawing({ cell, view, height, answer, data }: DrawingProps) {
     Math.floor(height * TABLE_SHARE),
     (data.series.length + 1) * TABLE_ROW_PIXELS,
   );
-  const below = !hasLegend || side === 'right' ? 0 : isTable ? tableHeight : LEGEND_PIXELS;
+  // A small cell is for its lines alone.
+  const isShown = hasLegend && height >= LEGEND_HEIGHT_MIN;
+  const below = !isShown || side === 'right' ? 0 : isTable ? tableHeight : LEGEND_PIXELS;
   const chart = (
     <Chart
       label={texts.dashboards.chartOf(cell.title)}
@@ -102,30 +104,16 @@ export function Drawing({ cell, view, height, answer, data }: DrawingProps) {
       thresholds={thresholds}
       marks={view.marks}
       syncKey={view.syncKey}
-      isLegendHidden={!hasLegend || !isTable}
+      isLegendHidden={!isShown}
+      legendForm={isTable ? 'table' : 'list'}
       legendCalcs={calcs.length === 0 ? undefined : calcs}
-      legendSide={hasLegend && isTable ? side : undefined}
+      legendSide={isShown ? side : undefined}
       onZoom={view.onZoom}
     />
   );
-  if (!hasLegend || isTable) {
-    return (
-      <div class="cell-lines" style={{ '--legend-height': `${tableHeight}px` }}>
-        {chart}
-      </div>
-    );
-  }
   return (
-    <div class={`cell-lines ${side === 'right' ? 'beside' : ''}`}>
+    <div class="cell-lines" style={{ '--legend-height': `${tableHeight}px` }}>
       {chart}
-      <ul class="cell-legend small" aria-label={texts.charts.legend} tabIndex={0}>
-        {data.series.map((one, i) => (
-          <li key={one.label}>
-            <span class="legend-colour" style={{ background: `var(--${colourOf(one, i)})` }} />
-            {one.label}
-          </li>
-        ))}
-      </ul>
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
-import { useRecovery } from '../../api/problem.ts';
+import { problemOf, useRecovery } from '../../api/problem.ts';
 import { QueryRun } from '../../api/run.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
@@ -13,7 +13,9 @@ import { draft } from '../../app/stored.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { copyText } from '../../design/copy-button.tsx';
 import { Failure } from '../../design/states.tsx';
+import { toast } from '../../design/toasts.tsx';
 import { forgetSchema, schemaSource } from '../../editor/schema-source.ts';
+import { parseBuilt } from '../../query/builder.ts';
 import { expandMacros, hasTimeFilter, intervalOf } from '../../query/macros.ts';
 import type { Fit } from '../../query/fit.ts';
 import { explanationOf, isReadOnly } from '../../query/read-only.ts';
@@ -24,7 +26,9 @@ import { Answer } from './answer.tsx';
 import { remember } from './history.tsx';
 import { insertion } from './insertion.ts';
 import { QueryPanel } from './query-panel.tsx';
+import { measurementDetails } from './schema.ts';
 import { SchemaTree } from './schema-tree.tsx';
+import type { Chosen } from './schema-tree.tsx';
 import { linkedText, range, refresh, setRange, shownDatabase } from './state.ts';
 import './explore.css';
 
@@ -107,6 +111,15 @@ export function Page() {
     setRange(rangeOf(fromMs, toMs));
     start(false);
   };
+  const choose = async (chosen: Chosen): Promise<void> => {
+    try {
+      const details = await measurementDetails(database, chosen.measurement);
+      text.value = insertion(text.value, chosen, details);
+      start(false);
+    } catch (error) {
+      toast(problemOf(error).message, 'bad');
+    }
+  };
   const span = spanOf(range.value, Date.now());
   return (
     <>
@@ -157,7 +170,8 @@ export function Page() {
             database={database}
             databases={names}
             onDatabase={(db) => setParams({ db })}
-            onChoose={(chosen) => (text.value = insertion(text.value, chosen))}
+            built={parseBuilt(text.value)}
+            onChoose={(chosen) => void choose(chosen)}
           />
         ) : null}
         <div class="stack">

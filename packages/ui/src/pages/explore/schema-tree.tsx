@@ -11,14 +11,16 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { schemaSource } from '../../editor/schema-source.ts';
+import type { BuiltQuery } from '../../query/builder.ts';
 import { texts } from '../../texts/texts.ts';
+import { isChosen } from './insertion.ts';
 import { measurementDetails } from './schema.ts';
 import type { TagDetails } from './schema.ts';
 
 const t = texts.explore;
 const SHOWN_MAX = 200;
 
-type ChosenName = { readonly measurement: string } & (
+export type ChosenName = { readonly measurement: string } & (
   | { readonly kind: 'measurement' }
   | { readonly kind: 'field' | 'tag'; readonly name: string }
   | { readonly kind: 'value'; readonly name: string; readonly value: string }
@@ -30,11 +32,14 @@ export function SchemaTree({
   database,
   databases,
   onDatabase,
+  built,
   onChoose,
 }: {
   readonly database: string;
   readonly databases: readonly string[];
   readonly onDatabase: (database: string) => void;
+  /** The statement, if it is one of names in the schema: those are marked. */
+  readonly built: BuiltQuery | undefined;
   readonly onChoose: (chosen: Chosen) => void;
 }) {
   const search = useSignal('');
@@ -90,6 +95,7 @@ export function SchemaTree({
           database={database}
           found={measurements}
           search={search.value}
+          built={built}
           onChoose={(chosen) => onChoose({ ...chosen, policy: policy.value })}
         />
       </div>
@@ -101,11 +107,13 @@ function Measurements({
   database,
   found,
   search,
+  built,
   onChoose,
 }: {
   readonly database: string;
   readonly found: Resource<readonly string[]>;
   readonly search: string;
+  readonly built: BuiltQuery | undefined;
   readonly onChoose: (chosen: ChosenName) => void;
 }) {
   const all = found.value.value;
@@ -122,9 +130,10 @@ function Measurements({
         <Branch
           key={`${database} ${name}`}
           label={name}
+          isChosen={isChosen(built, { kind: 'measurement', measurement: name })}
           onChoose={() => onChoose({ kind: 'measurement', measurement: name })}
         >
-          <Details database={database} measurement={name} onChoose={onChoose} />
+          <Details database={database} measurement={name} built={built} onChoose={onChoose} />
         </Branch>
       ))}
       {matching.length > SHOWN_MAX ? (
@@ -139,11 +148,13 @@ function Measurements({
 function Branch({
   label,
   note,
+  isChosen: isPressed,
   onChoose,
   children,
 }: {
   readonly label: string;
   readonly note?: string | undefined;
+  readonly isChosen: boolean;
   readonly onChoose: () => void;
   readonly children: ComponentChildren;
 }) {
@@ -160,7 +171,12 @@ function Branch({
         >
           <Icon name={isOpen.value ? 'down' : 'right'} />
         </button>
-        <button type="button" class="tree-name" onClick={onChoose}>
+        <button
+          type="button"
+          class="tree-name"
+          aria-pressed={isPressed ? 'true' : 'false'}
+          onClick={onChoose}
+        >
           {label}
         </button>
         {note === undefined ? null : <span class="muted small">{note}</span>}
@@ -173,10 +189,12 @@ function Branch({
 function Details({
   database,
   measurement,
+  built,
   onChoose,
 }: {
   readonly database: string;
   readonly measurement: string;
+  readonly built: BuiltQuery | undefined;
   readonly onChoose: (chosen: ChosenName) => void;
 }) {
   const { value, error, reload } = useResource(
@@ -195,6 +213,7 @@ function Details({
           <button
             type="button"
             class="tree-name"
+            aria-pressed={isChosen(built, { kind: 'field', measurement, name }) ? 'true' : 'false'}
             onClick={() => onChoose({ kind: 'field', measurement, name })}
           >
             {name}
@@ -208,6 +227,7 @@ function Details({
           database={database}
           measurement={measurement}
           tag={tag}
+          built={built}
           onChoose={onChoose}
         />
       ))}
@@ -219,11 +239,13 @@ function Tag({
   database,
   measurement,
   tag,
+  built,
   onChoose,
 }: {
   readonly database: string;
   readonly measurement: string;
   readonly tag: TagDetails;
+  readonly built: BuiltQuery | undefined;
   readonly onChoose: (chosen: ChosenName) => void;
 }) {
   const { name, valueCount } = tag;
@@ -231,12 +253,14 @@ function Tag({
     <Branch
       label={name}
       note={t.tagValues(valueCount)}
+      isChosen={isChosen(built, { kind: 'tag', measurement, name })}
       onChoose={() => onChoose({ kind: 'tag', measurement, name })}
     >
       <Values
         database={database}
         measurement={measurement}
         tag={tag}
+        built={built}
         onChoose={(value) => onChoose({ kind: 'value', measurement, name, value })}
       />
     </Branch>
@@ -247,11 +271,13 @@ function Values({
   database,
   measurement,
   tag,
+  built,
   onChoose,
 }: {
   readonly database: string;
   readonly measurement: string;
   readonly tag: TagDetails;
+  readonly built: BuiltQuery | undefined;
   readonly onChoose: (value: string) => void;
 }) {
   const { name, valueCount } = tag;
@@ -268,7 +294,14 @@ function Values({
     <ul class="tree">
       {values.map((each) => (
         <li key={each} class="tree-line leaf">
-          <button type="button" class="tree-name" onClick={() => onChoose(each)}>
+          <button
+            type="button"
+            class="tree-name"
+            aria-pressed={
+              isChosen(built, { kind: 'value', measurement, name, value: each }) ? 'true' : 'false'
+            }
+            onClick={() => onChoose(each)}
+          >
             {each}
           </button>
         </li>

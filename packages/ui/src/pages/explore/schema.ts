@@ -13,7 +13,7 @@ export type MeasurementDetails = {
 export async function measurementDetails(
   database: string,
   measurement: string,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<MeasurementDetails> {
   const from = `FROM ${formatIdentifier(measurement)}`;
   const [fields, keys] = await Promise.all([

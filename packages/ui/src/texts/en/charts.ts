@@ -1,11 +1,13 @@
 export const charts = {
   atCursor: 'At cursor',
-  keys: 'Arrow keys move, plus and minus zoom, Home shows all',
+  keys: 'Comma and period read values, arrow keys move, plus and minus zoom, Home shows all',
   last: 'Last',
   legend: 'Legend',
   max: 'Max',
   mean: 'Mean',
   min: 'Min',
+  moreSeries: (more: number) => `${more} more series`,
+  search: 'Search series',
   series: 'Series',
   seriesCount: (value: number) => `${value} series`,
   someSeries: (shown: number, all: number) =>
