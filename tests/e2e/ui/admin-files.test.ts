@@ -75,9 +75,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     // One that takes its time shows that it goes on, and can be ended.
     await page.route('**/api/backup**', () => new Promise(() => {}));
     await page.getByRole('button', { name: 'Back up', exact: true }).click();
-    await page.getByRole('progressbar', { name: 'How far it is' }).waitFor();
+    await page.getByRole('progressbar', { name: 'Progress' }).waitFor();
     await page.getByRole('button', { name: 'End', exact: true }).click();
-    await page.getByRole('progressbar', { name: 'How far it is' }).waitFor({ state: 'detached' });
+    await page.getByRole('progressbar', { name: 'Progress' }).waitFor({ state: 'detached' });
     await page.unroute('**/api/backup**');
 
     const [full, next] = [`${directory}/full.tdmbak`, `${directory}/next.tdmbak`];
@@ -161,7 +161,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
         json: { job: { ...job, state: 'running', done: 3, total: 4 } },
       });
     });
-    const progress = page.getByRole('progressbar', { name: 'How far it is' });
+    const progress = page.getByRole('progressbar', { name: 'Progress' });
     await expect.poll(() => progress.getAttribute('value')).toBe('0.75');
     await page.unroute('**/api/import');
     await progress.waitFor({ state: 'detached' });

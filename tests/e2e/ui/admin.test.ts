@@ -65,7 +65,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await tab('Cardinality');
     await page.getByRole('row', { name: 'house room 2' }).getByRole('button').click();
     await page.getByRole('row', { name: 'name 2' }).waitFor();
-    await tab('Refused points');
+    await tab('Rejected points');
     await page
       .getByText(/field type conflict/)
       .first()
@@ -118,7 +118,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await tab('Running queries');
     await page.getByRole('cell', { name: 'SHOW QUERIES' }).first().waitFor();
     await page
-      .getByRole('group', { name: 'Queries that took long' })
+      .getByRole('group', { name: 'Slow queries' })
       .getByText('CREATE DATABASE house')
       .waitFor();
     await visit.inspect('admin-queries');
@@ -195,7 +195,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await visit.inspect('admin-audit');
     await page.getByLabel('Service', { exact: true }).selectOption('engine');
-    await page.getByText('Nothing has happened').waitFor();
+    await page.getByText('No audit records yet').waitFor();
   });
 
   test('counters, and the configuration of the engine without its secrets', async () => {
@@ -215,10 +215,10 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await row(/^smtp/).getByRole('button', { name: 'Change' }).click();
     await dialog.getByLabel('password', { exact: true }).fill('secret-word');
     await dialog.getByLabel('port', { exact: true }).fill('-1');
-    await dialog.getByRole('button', { name: 'Save and use' }).click();
+    await dialog.getByRole('button', { name: 'Save and apply' }).click();
     await dialog.getByText(/port.*65535/).waitFor();
     await dialog.getByLabel('port', { exact: true }).fill('2525');
-    await dialog.getByRole('button', { name: 'Save and use' }).click();
+    await dialog.getByRole('button', { name: 'Save and apply' }).click();
     await row(/^smtp .* 2 options/).waitFor();
     await row(/^smtp/).getByRole('button', { name: 'Change' }).click();
     expect(await dialog.getByLabel('port', { exact: true }).inputValue()).toBe('2525');
@@ -226,11 +226,11 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     expect(await page.content()).not.toContain('secret-word');
     await visit.inspect('admin-engine-change');
     await dialog.getByRole('button', { name: 'Take port back to the file' }).click();
-    await dialog.getByRole('button', { name: 'Save and use' }).click();
+    await dialog.getByRole('button', { name: 'Save and apply' }).click();
     await row(/^smtp .* 1 option /).waitFor();
     await row(/^smtp/).getByRole('button', { name: 'Test' }).click();
     await dialog.getByRole('button', { name: 'Test now' }).click();
-    await dialog.getByText(/It did not work: .*not enabled/).waitFor();
+    await dialog.getByText(/Test failed: .*not enabled/).waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.keyboard.press('Escape');
     const { text } = await send(`${visit.server.engine}/engine/v1/config/smtp/`);

@@ -33,9 +33,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
 
   test('without alerts it says so', async () => {
     const { page } = visit;
-    await page.getByText('Nothing is wrong').waitFor();
+    await page.getByText('No open events').waitFor();
     await tab('History');
-    await page.getByText('No event has changed its level').waitFor();
+    await page.getByText('No level changes yet').waitFor();
     await tab('Dead letters');
     await page.getByText('No dead letters').waitFor();
     await tab('Handlers');
@@ -89,7 +89,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     const fired = page.getByRole('group', { name: 'Alerts that would fire' });
     await fired.getByText(rule.fired).first().waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
-    await press('Make it a task');
+    await press('Create task');
     await page.getByRole('heading', { level: 1, name: rule.name }).waitFor();
     await page.getByText('running', { exact: true }).waitFor();
     await visit.show('alerts?tab=rules');
@@ -100,12 +100,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
   test('what was chosen stays while a service restarts, and becomes a task', async () => {
     const { page } = visit;
     await visit.restart(async () => {
-      await press('Make it a task');
+      await press('Create task');
       await page.getByText(/does not answer\. Trying again/).waitFor();
     });
     await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('warm-rooms');
-    await press('Make it a task');
+    await press('Create task');
     await page.getByRole('heading', { level: 1, name: 'warm-rooms' }).waitFor();
     await page.getByText('running', { exact: true }).waitFor();
   });

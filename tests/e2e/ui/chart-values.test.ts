@@ -79,7 +79,12 @@ describe.skipIf(!hasPrograms('chromium'))('values below the cursor', () => {
     const left = cell('left');
     await left.getByRole('searchbox', { name: 'Search series' }).fill('h1');
     expect(await left.getByRole('listitem').allTextContents()).toEqual([
-      ...['h1', 'h10', 'h11', 'h12', 'h13', 'h14'],
+      'h1',
+      'h10',
+      'h11',
+      'h12',
+      'h13',
+      'h14',
     ]);
     await left.getByRole('button', { name: 'h14' }).click();
     const box = await left.locator('.u-over').boundingBox();

@@ -45,7 +45,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await expect
       .poll(async () => (await cell('Lines').boundingBox())?.width)
       .toBeGreaterThan(before);
-    await page.getByText('There are changes that are not saved').waitFor();
+    await page.getByText('Unsaved changes').waitFor();
     // Unsaved changes survive a reload.
     await page.reload();
     await expect
@@ -53,7 +53,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
       .toBeGreaterThan(before);
     await press('Discard changes');
     await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
-    await page.getByText('There are changes that are not saved').waitFor({ state: 'detached' });
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
   });
 
   test('options of a cell and of single series change what it shows', async () => {
@@ -74,6 +74,15 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
 
     await dialog.getByLabel('Decimals', { exact: true }).fill('3');
     await dialog.getByLabel('Text after the value').fill(' deg');
+    // The preview follows without a query.
+    const preview = dialog.getByRole('region', { name: 'Preview' });
+    await preview
+      .getByText(/^1\d\.\d{3} deg$/)
+      .first()
+      .waitFor();
+    for (const group of ['Value mappings', 'Overrides', 'Transformations']) {
+      await dialog.locator('summary', { hasText: group }).click();
+    }
     await press('Add a mapping');
     const mapping = dialog.getByRole('group', { name: 'Mapping 1' });
     await mapping.getByLabel('Mapped').selectOption('a range');
@@ -87,8 +96,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     const step = dialog.getByRole('group', { name: 'Transformation 1' });
     await step.getByLabel('Names').fill('last name=kitchen = Kitchen');
     await visit.inspect('cell-options');
-    await press('Try it');
-    await dialog.getByText('Kitchen', { exact: true }).waitFor();
+    await preview.getByText('Kitchen', { exact: true }).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
 
     await cell('Now').getByText('Attic', { exact: true }).waitFor();
@@ -151,8 +159,14 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await dialog.getByLabel('Title').fill('Warmth');
     await dialog.getByRole('textbox', { name: 'Statement 1' }).click();
     await page.keyboard.insertText('SELECT celsius FROM room WHERE $timeFilter');
-    await page.keyboard.press('Control+Enter');
+    // The preview runs the statement when typing pauses.
     await dialog.getByRole('list', { name: 'Legend' }).getByText('celsius').waitFor();
+    await dialog.getByLabel('Search options').fill('gaps');
+    await dialog.getByLabel('Connect gaps up to').fill('soon');
+    await dialog.getByText('Not a duration. Example: 5m', { exact: true }).waitFor();
+    await dialog.getByLabel('Connect gaps up to').fill('5m');
+    expect(await dialog.getByLabel('Decimals').count()).toBe(0);
+    await dialog.getByLabel('Search options').fill('');
     expect(await visit.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await cell('Warmth').getByText('celsius').waitFor();
@@ -192,9 +206,9 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
       await page.getByRole('dialog').getByLabel('Shown as').selectOption('note');
       await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
       await press('Refresh now');
-      await page.getByText('does not answer. Trying').waitFor();
+      await page.getByText('is not responding. Retrying').waitFor();
     });
-    await page.getByText('does not answer. Trying').waitFor({ state: 'detached' });
+    await page.getByText('is not responding. Retrying').waitFor({ state: 'detached' });
     await cell('Rows').getByRole('cell', { name: 'kitchen' }).waitFor();
     await cell('While it was down').waitFor();
     await press('Save');

@@ -84,7 +84,7 @@ describe.skipIf(!hasPrograms('chromium'))('exports of other systems', () => {
     await dialog.getByText(/^From (?:Grafana|Chronograf):/).waitFor();
     const leftOut = await dialog.getByRole('listitem').allTextContents();
     await dialog.getByLabel('Database').selectOption('telegraf');
-    await dialog.getByRole('button', { name: 'Import it' }).click();
+    await dialog.getByRole('button', { name: 'Import dashboard' }).click();
     await page.waitForURL(/id=/);
     const id = new URL(page.url()).searchParams.get('id') ?? '';
     const stored = await send(`${visit.server.tsdb}/api/documents?kind=dashboards&id=${id}`);

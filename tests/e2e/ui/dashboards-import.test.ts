@@ -104,7 +104,7 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
       leftOut.toSorted(),
     );
     if (name === 'grafana-telegraf-system') await visit.inspect('dashboards-import');
-    const take = dialog.getByRole('button', { name: 'Import it' });
+    const take = dialog.getByRole('button', { name: 'Import dashboard' });
     // Cells of Chronograf name their database.
     expect(await take.isDisabled()).toBe(found.startsWith('From Grafana'));
     await dialog.getByLabel('Database').selectOption('telegraf');
@@ -128,7 +128,7 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
     await page.getByRole('button', { name: 'Import' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('JSON').fill(JSON.stringify({ title: 'Notes', panels: [panel] }));
-    await dialog.getByRole('button', { name: 'Import it' }).click();
+    await dialog.getByRole('button', { name: 'Import dashboard' }).click();
     await cell('Html').locator('b', { hasText: 'bold' }).waitFor();
     const note = cell('Html').locator('.note');
 
@@ -150,7 +150,7 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
     await cell('Databases').scrollIntoViewIfNeeded();
     await cell('Databases').getByRole('cell', { name: 'telegraf' }).waitFor();
     await visit.show('dashboards?id=engine&from=now-5m');
-    await cell('Open events').getByText('Nothing alerts.').waitFor();
+    await cell('Open events').getByText('No open events.').waitFor();
     expect(visit.faults).toEqual([]);
   });
 });

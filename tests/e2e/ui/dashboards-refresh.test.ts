@@ -108,7 +108,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that refresh', () => {
     const seen = dashboard.getByRole('region', { name: /^near \(/ });
     await seen.getByText('near name=attic').waitFor();
     const stale = seen.getByRole('button', { name: 'Not up to date' });
-    const failed = tasks.getByText('Task engine does not answer. This is loaded');
+    const failed = tasks.getByText('Task engine is not responding. This loads');
     await visit.restart(async () => {
       await dashboard.getByRole('button', { name: 'Refresh now' }).click();
       await stale.waitFor();
@@ -117,8 +117,8 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that refresh', () => {
       await tasks.getByRole('button', { name: 'New task' }).click();
       await failed.waitFor();
       // Names that fail to load are no empty database.
-      await explore.getByRole('button', { name: 'Form', exact: true }).click();
-      await explore.getByText('Database does not answer. This is loaded').first().waitFor();
+      await explore.getByRole('button', { name: 'Builder', exact: true }).click();
+      await explore.getByText('Database is not responding. This loads').first().waitFor();
     });
     await stale.waitFor({ state: 'detached' });
     await failed.waitFor({ state: 'detached' });

@@ -46,7 +46,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     await cell('Heat').locator('rect').first().waitFor();
     await cell('Gauge').getByRole('img').first().waitFor();
     await cell('About').getByRole('heading', { name: 'Read me' }).waitFor();
-    await cell('Alerts').getByText('Nothing alerts.').waitFor();
+    await cell('Alerts').getByText('No open events.').waitFor();
     await visit.inspect('dashboard');
 
     await press('all');
@@ -189,22 +189,22 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     await dialog.getByLabel('From a file').setInputFiles(await download.path());
     await dialog.getByText('From Tidemark: 12 cells, 1 variable. Nothing is left out.').waitFor();
     await dialog.getByLabel('JSON').fill('{"cells": 3}');
-    await dialog.getByText('This is no dashboard').waitFor();
+    await dialog.getByText('Not a dashboard').waitFor();
     await dialog.getByLabel('JSON').fill('{');
-    await dialog.getByText('This is no JSON').waitFor();
+    await dialog.getByText('Invalid JSON').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
   });
 
   test('a statement goes from Explore to a dashboard', async () => {
     const { page } = visit;
     await visit.show('explore?db=house&q=SELECT+max(celsius)+FROM+room');
-    await press('Put it on a dashboard');
+    await press('Add to dashboard');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Dashboards').selectOption('Long');
     await dialog.getByLabel('Title').fill('Highest');
     await dialog.getByLabel('Shown as').selectOption('single');
     expect(await visit.accessibilityFaults()).toEqual([]);
-    await dialog.getByRole('button', { name: 'Add it' }).click();
+    await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('heading', { level: 1, name: 'Long' }).waitFor();
     await cell('Highest').scrollIntoViewIfNeeded();
     await cell('Highest').getByText('23').waitFor();

@@ -65,7 +65,7 @@ describe.skipIf(!hasPrograms('chromium'))('the design page', () => {
   test('the palette finds commands and leads to pages; keys do, too', async () => {
     const { page } = visit;
     await page.keyboard.press('Control+k');
-    await page.getByLabel('What do you want to do?').fill('keybo');
+    await page.getByLabel('Search commands').fill('keybo');
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Keyboard shortcuts' }).waitFor();

@@ -150,7 +150,7 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
       await down(page).waitFor({ state: 'detached' });
       const place = PAGES[path]?.(page);
       if (place !== undefined) expect(await heldBy(place), path).toBe(TYPED);
-      expect(await page.getByText('This page broke').count(), path).toBe(0);
+      expect(await page.getByText('Something went wrong on this page').count(), path).toBe(0);
       await page.locator('main h1').waitFor();
     }
     expect(visit.faults).toEqual([]);

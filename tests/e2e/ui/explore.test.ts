@@ -79,7 +79,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
 
   test('a form says the same as the text, both ways', async () => {
     const { page } = visit;
-    await page.getByRole('button', { name: 'Form', exact: true }).click();
+    await page.getByRole('button', { name: 'Builder', exact: true }).click();
     await page.getByLabel('Windows', { exact: true }).selectOption('$interval');
     await page.getByRole('checkbox', { name: 'floor' }).uncheck();
     await page.getByRole('button', { name: 'Remove name' }).click();
@@ -89,8 +89,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
       .poll(() => statement().textContent())
       .toBe('SELECT mean(celsius) FROM room WHERE $timeFilter GROUP BY time($interval), "name"');
     await type('SELECT celsius * 2 FROM room WHERE $timeFilter');
-    await page.getByRole('button', { name: 'Form', exact: true }).click();
-    await page.getByText('cannot show all of this statement').waitFor();
+    await page.getByRole('button', { name: 'Builder', exact: true }).click();
+    await page.getByText('cannot be shown in the builder').waitFor();
     await page.getByRole('button', { name: 'Text', exact: true }).click();
     await expect.poll(() => statement().textContent()).toContain('celsius * 2');
   });
@@ -371,7 +371,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await type('SELECT count FROM big WHERE time > 0');
     await visit.restart(async () => {
       await page.getByRole('button', { name: 'Run', exact: true }).click();
-      await page.getByText('The database gave no answer').waitFor();
+      await page.getByText('Query failed').waitFor();
       await page.getByText(/does not answer\. Trying again/).waitFor();
       expect(await visit.accessibilityFaults()).toEqual([]);
     });

@@ -90,7 +90,7 @@ describe.skipIf(!hasPrograms('chromium'))('the start page', () => {
 
   test('a service that does not answer is shown as such, and again when it is back', async () => {
     const { page } = visit;
-    const notice = page.getByText('Task engine does not answer. Trying again');
+    const notice = page.getByText('Task engine is not responding. Retrying');
     await page.route('**/api/engine/**', (route) => route.abort());
     await page.reload();
     await notice.waitFor();

@@ -124,8 +124,8 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
     await expect.poll(() => links.allTextContents()).not.toContain('Administration');
     await page.keyboard.press('Control+k');
-    await page.getByLabel('What do you want to do?').fill('admin');
-    await page.getByText('Nothing is called that.').waitFor();
+    await page.getByLabel('Search commands').fill('admin');
+    await page.getByText('No matches.').waitFor();
     await page.keyboard.press('Escape');
     await visit.show('tasks');
     await page.getByText('No tasks').waitFor();
@@ -135,7 +135,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     expect(await page.getByRole('button', { name: 'Start recording' }).count()).toBe(0);
     await visit.show('start');
     await page.getByText('urls = [').waitFor();
-    expect(await page.getByRole('button', { name: 'Load the sample' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Load sample data' }).count()).toBe(0);
     await visit.show('admin');
     await page.getByText('Sign in as another user').waitFor();
     await visit.inspect('for-admins');

@@ -14,7 +14,7 @@ const ADMINISTRATED = {
     'Users',
     'Running queries',
     'Cardinality',
-    'Refused points',
+    'Rejected points',
     'Audit log',
     'Backups',
     'Import',
@@ -29,7 +29,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
   test.each([
     [
       'tsdb',
-      ['Overview', 'Explore', 'Dashboards', 'Write', 'Administration', 'First minutes'],
+      ['Overview', 'Explore', 'Dashboards', 'Write', 'Administration', 'Get started'],
       'Database',
     ],
     [
@@ -60,7 +60,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
       await expect.poll(() => tabs.allTextContents()).toEqual(ADMINISTRATED[command]);
       await visit.page.getByRole('tab', { name: 'Audit log' }).click();
       await visit.page
-        .getByText('Nothing has happened')
+        .getByText('No audit records yet')
         .or(visit.page.getByRole('table'))
         .waitFor();
       await visit.page.getByRole('tab', { name: 'Backups' }).click();

@@ -14,7 +14,7 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
 
   test('an empty server leads here', async () => {
     await visit.page.getByRole('link', { name: 'First steps' }).click();
-    await visit.page.getByRole('heading', { level: 1, name: 'First minutes' }).waitFor();
+    await visit.page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor();
   });
 
   test('snippets have the address of this database in them, and write into it', async () => {
@@ -52,15 +52,15 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
   test('the sample is loaded, looked at and taken away', async () => {
     const { page } = visit;
     const { tsdb, engine } = visit.server;
-    await page.getByRole('button', { name: 'Load the sample' }).click();
-    await page.getByRole('link', { name: 'Its task' }).waitFor();
+    await page.getByRole('button', { name: 'Load sample data' }).click();
+    await page.getByRole('link', { name: 'Open task' }).waitFor();
     const [counted] = await query(tsdb, 'SELECT count(celsius) FROM room', 'sample');
     expect(counted?.values?.[0]?.[1]).toBe(24 * 60 * 4);
     expect((await send(`${engine}/engine/v1/tasks/sample-warm-rooms`)).text).toContain(
       '"executing":true',
     );
 
-    await page.getByRole('link', { name: 'Its dashboard' }).click();
+    await page.getByRole('link', { name: 'Open dashboard' }).click();
     const windows = page.getByRole('region', { name: /^Windows/ });
     await windows.getByRole('listitem').first().waitFor();
     await visit.inspect('dashboard-sample');
@@ -69,10 +69,10 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
     await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
     await visit.inspect('explore-sample');
     await page.goBack();
-    await page.getByRole('button', { name: 'Remove it' }).click();
+    await page.getByRole('button', { name: 'Remove sample data' }).click();
     expect(await visit.accessibilityFaults()).toEqual([]);
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
-    await page.getByRole('button', { name: 'Load the sample' }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove sample data' }).click();
+    await page.getByRole('button', { name: 'Load sample data' }).waitFor();
     const databases = await query(tsdb, 'SHOW DATABASES');
     expect(databases[0]?.values).not.toContainEqual(['sample']);
     expect((await send(`${engine}/engine/v1/tasks/sample-warm-rooms`)).status).toBe(404);

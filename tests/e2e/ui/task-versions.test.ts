@@ -40,10 +40,10 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     expect(await difference.textContent()).toContain('+     |where(lambda: "celsius" > 30.0)');
     expect(await difference.textContent()).toContain('+ // Split into parts: 1');
     await visit.inspect('task-versions');
-    await press('Return to this');
+    await press('Restore this version');
     await page.getByRole('dialog').getByText('as a new version').waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
-    await page.getByRole('dialog').getByRole('button', { name: 'Return to this' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore this version' }).click();
     await page.getByText('It is as in version 1 again').waitFor();
     await page.getByRole('group', { name: /From version \d to 3/ }).waitFor();
     await page.getByText('This definition does not run yet').waitFor({ state: 'detached' });

@@ -51,7 +51,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
 
   test('a script on typed points tells what leaves its nodes, and which alerts would fire', async () => {
     const { page } = visit;
-    await page.getByText('Nothing tried yet').waitFor();
+    await page.getByText('No results yet').waitFor();
     await script().click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(SCRIPT);

@@ -7,6 +7,8 @@ import type { Fields } from '../dashboards/fields.ts';
 export type OptionEditor =
   | { readonly kind: 'check' }
   | { readonly kind: 'number' }
+  /** Milliseconds, typed as `5m`. */
+  | { readonly kind: 'duration' }
   | { readonly kind: 'text'; readonly rows?: number | undefined }
   | { readonly kind: 'choice'; readonly choices: Readonly<Record<string, string>> }
   | { readonly kind: 'unit' }
@@ -30,8 +32,24 @@ export type GrafanaPanel = {
   readonly options: Fields;
 };
 
+/** Sections of the editor; options without a group are in `display`. */
+export const OPTION_GROUPS = [
+  'display',
+  'axis',
+  'lines',
+  'legend',
+  'thresholds',
+  'mappings',
+  'overrides',
+  'transformations',
+  'query',
+  'cell',
+] as const;
+export type OptionGroup = (typeof OPTION_GROUPS)[number];
+
 export type OptionRow<T> = {
   readonly name: string;
+  readonly group?: OptionGroup | undefined;
   readonly label: string;
   readonly hint?: string | undefined;
   readonly editor: OptionEditor;
@@ -60,6 +78,12 @@ export const check = (row: Row<boolean>, initial = false): OptionRow<boolean> =>
 export const optionalNumber = (row: Row<number | undefined>): OptionRow<number | undefined> => ({
   ...row,
   editor: { kind: 'number' },
+  read: (value) => numberOf(value, undefined),
+});
+
+export const optionalDuration = (row: Row<number | undefined>): OptionRow<number | undefined> => ({
+  ...row,
+  editor: { kind: 'duration' },
   read: (value) => numberOf(value, undefined),
 });
 

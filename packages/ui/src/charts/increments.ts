@@ -14,9 +14,11 @@ export function incrementsOf(unit: string): readonly number[] | undefined {
   }
 }
 
-/** Decimal fractions and whole numbers, then powers of two up to 1024 of each prefix. */
+/** Fractions of a byte, then powers of two up to 1024 of each prefix. */
 const BINARY: readonly number[] = [
-  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
+  0.001,
+  0.01,
+  0.1,
   ...[0, 1, 2, 3, 4, 5, 6].flatMap((step) =>
     [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((count) => count * 1024 ** step),
   ),

@@ -10,12 +10,15 @@ import { Button, IconButton } from './button.tsx';
 export function Dialog({
   title,
   isWide,
+  isFull,
   footer,
   onClose,
   children,
 }: {
   readonly title: string;
   readonly isWide?: boolean | undefined;
+  /** As large as the window. */
+  readonly isFull?: boolean | undefined;
   readonly footer?: ComponentChildren;
   readonly onClose: () => void;
   readonly children?: ComponentChildren;
@@ -34,7 +37,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      class={`dialog ${isWide === true ? 'wide' : ''}`}
+      class={`dialog ${isFull === true ? 'full' : isWide === true ? 'wide' : ''}`}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

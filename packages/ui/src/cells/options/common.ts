@@ -9,6 +9,7 @@ const t = texts.cells;
 
 export const DESCRIPTION = text({
   name: 'description',
+  group: 'cell',
   label: t.description,
   grafanaPaths: ['description'],
   fromGrafana: ({ panel }) => textOf(panel['description']) || undefined,
@@ -21,6 +22,7 @@ const durationOf = (value: unknown): string | undefined => DURATION.exec(textOf(
 
 export const MIN_INTERVAL = text({
   name: 'interval',
+  group: 'query',
   label: t.interval,
   hint: t.intervalHint,
   grafanaPaths: ['interval'],
@@ -29,6 +31,7 @@ export const MIN_INTERVAL = text({
 
 export const TIME_FROM = text({
   name: 'timeFrom',
+  group: 'query',
   label: t.timeFrom,
   hint: t.timeFromHint,
   grafanaPaths: ['timeFrom', 'hideTimeOverride'],
@@ -37,6 +40,7 @@ export const TIME_FROM = text({
 
 export const TIME_SHIFT = text({
   name: 'timeShift',
+  group: 'query',
   label: t.timeShift,
   hint: t.timeShiftHint,
   grafanaPaths: ['timeShift', 'hideTimeOverride'],

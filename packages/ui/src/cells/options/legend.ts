@@ -12,6 +12,7 @@ const t = texts.cells;
 export const HAS_LEGEND = check(
   {
     name: 'hasLegend',
+    group: 'legend',
     grafanaPaths: ['options.legend.showLegend', 'legend.show'],
     label: t.hasLegend,
     fromGrafana: ({ panel, options }) => {
@@ -31,6 +32,7 @@ export const HAS_LEGEND = check(
 export const LEGEND_FORM = choice(
   {
     name: 'legendForm',
+    group: 'legend',
     grafanaPaths: ['options.legend.displayMode', 'legend.alignAsTable', 'legend.values'],
     label: t.legendForm,
     fromGrafana: ({ panel, options }) => {
@@ -47,6 +49,7 @@ export const LEGEND_FORM = choice(
 export const LEGEND_SIDE = choice(
   {
     name: 'legendSide',
+    group: 'legend',
     grafanaPaths: ['options.legend.placement', 'legend.rightSide'],
     label: t.legendSide,
     fromGrafana: ({ panel, options }) => {
@@ -65,6 +68,7 @@ export const LEGEND_SIDE = choice(
 /** Aggregates shown in the table; none means all. */
 export const LEGEND_CALCS: OptionRow<readonly Calc[]> = {
   name: 'legendCalcs',
+  group: 'legend',
   grafanaPaths: [
     'options.legend.calcs',
     'legend.min',

@@ -14,6 +14,7 @@ const THRESHOLDS_MAX = 200;
 
 export const THRESHOLDS: OptionRow<readonly CellThreshold[]> = {
   name: 'thresholds',
+  group: 'thresholds',
   grafanaPaths: ['defaults.thresholds', 'thresholds', 'colors', 'options.fieldOptions.thresholds'],
   label: t.thresholds,
   editor: { kind: 'thresholds' },
@@ -93,6 +94,7 @@ function chronografThreshold({ type, id, value, name, hex }: Fields): readonly C
 /** Thresholds are shares of the range from the smallest to the largest value. */
 export const ARE_SHARES = check({
   name: 'areShares',
+  group: 'thresholds',
   grafanaPaths: ['defaults.thresholds.mode'],
   label: t.areShares,
   fromGrafana: ({ defaults }) =>
@@ -104,6 +106,7 @@ const STYLES = { line: t.style.line, area: t.style.area, both: t.style.both, off
 export const THRESHOLD_STYLE = choice(
   {
     name: 'thresholdStyle',
+    group: 'thresholds',
     grafanaPaths: ['defaults.custom.thresholdsStyle'],
     label: t.thresholdStyle,
     fromGrafana: ({ panel, custom }) => {

@@ -2,7 +2,7 @@
 import { fieldAt, fieldsOf, listOf, numberOf, textOf } from '../../dashboards/fields.ts';
 import type { Fields } from '../../dashboards/fields.ts';
 import { texts } from '../../texts/texts.ts';
-import { check, choice, number, optionalNumber, text } from '../option.ts';
+import { check, choice, number, optionalDuration, optionalNumber, text } from '../option.ts';
 import type { GrafanaPanel } from '../option.ts';
 
 const t = texts.cells;
@@ -21,6 +21,7 @@ const boundOf = (cell: Fields, at: number, axis = 'y'): number | undefined =>
 
 export const Y_MIN = optionalNumber({
   name: 'yMin',
+  group: 'axis',
   grafanaPaths: ['defaults.min', 'yaxes.0.min'],
   label: t.yMin,
   fromGrafana: (all) => limitOf(all.defaults['min']) ?? limitOf(leftAxis(all)['min']),
@@ -29,6 +30,7 @@ export const Y_MIN = optionalNumber({
 
 export const Y_MAX = optionalNumber({
   name: 'yMax',
+  group: 'axis',
   grafanaPaths: ['defaults.max', 'yaxes.0.max'],
   label: t.yMax,
   fromGrafana: (all) => limitOf(all.defaults['max']) ?? limitOf(leftAxis(all)['max']),
@@ -38,6 +40,7 @@ export const Y_MAX = optionalNumber({
 /** Bounds that values may exceed. */
 export const SOFT_MIN = optionalNumber({
   name: 'softMin',
+  group: 'axis',
   grafanaPaths: ['defaults.custom.axisSoftMin'],
   label: t.softMin,
   fromGrafana: ({ custom }) => limitOf(custom['axisSoftMin']),
@@ -45,6 +48,7 @@ export const SOFT_MIN = optionalNumber({
 
 export const SOFT_MAX = optionalNumber({
   name: 'softMax',
+  group: 'axis',
   grafanaPaths: ['defaults.custom.axisSoftMax'],
   label: t.softMax,
   fromGrafana: ({ custom }) => limitOf(custom['axisSoftMax']),
@@ -53,6 +57,7 @@ export const SOFT_MAX = optionalNumber({
 export const SCALE = choice(
   {
     name: 'scale',
+    group: 'axis',
     grafanaPaths: ['defaults.custom.scaleDistribution', 'yaxes.0.logBase'],
     label: t.scale,
     fromGrafana: (all) => {
@@ -69,6 +74,7 @@ export const SCALE = choice(
 
 export const AXIS_LABEL = text({
   name: 'axisLabel',
+  group: 'axis',
   grafanaPaths: ['defaults.custom.axisLabel', 'yaxes.0.label'],
   label: t.axisLabel,
   fromGrafana: (all) =>
@@ -78,6 +84,7 @@ export const AXIS_LABEL = text({
 
 export const IS_AXIS_HIDDEN = check({
   name: 'isAxisHidden',
+  group: 'axis',
   grafanaPaths: ['defaults.custom.axisPlacement', 'yaxes.0.show'],
   label: t.isAxisHidden,
   fromGrafana: (all) =>
@@ -87,6 +94,7 @@ export const IS_AXIS_HIDDEN = check({
 export const LINE_WIDTH = number(
   {
     name: 'lineWidth',
+    group: 'lines',
     grafanaPaths: ['defaults.custom.lineWidth', 'linewidth'],
     label: t.lineWidth,
     fromGrafana: ({ panel, custom }) =>
@@ -98,6 +106,7 @@ export const LINE_WIDTH = number(
 /** In percent; areas have a fill of their own by default. */
 export const FILL = optionalNumber({
   name: 'fill',
+  group: 'lines',
   grafanaPaths: ['defaults.custom.fillOpacity', 'fill'],
   label: t.fill,
   fromGrafana: ({ panel, custom }) => {
@@ -109,6 +118,7 @@ export const FILL = optionalNumber({
 export const POINTS = choice(
   {
     name: 'points',
+    group: 'lines',
     grafanaPaths: ['defaults.custom.showPoints', 'points'],
     label: t.points,
     fromGrafana: ({ panel, custom }) => {
@@ -123,6 +133,7 @@ export const POINTS = choice(
 export const POINT_SIZE = number(
   {
     name: 'pointSize',
+    group: 'lines',
     grafanaPaths: ['defaults.custom.pointSize', 'pointradius'],
     label: t.pointSize,
     fromGrafana: ({ panel, custom }) =>
@@ -134,6 +145,7 @@ export const POINT_SIZE = number(
 export const COURSE = choice(
   {
     name: 'course',
+    group: 'lines',
     grafanaPaths: ['defaults.custom.lineInterpolation', 'steppedLine'],
     label: t.course,
     fromGrafana: ({ panel, custom }) => {
@@ -152,6 +164,7 @@ const COURSES = ['linear', 'smooth', 'stepBefore', 'stepAfter'] as const;
 export const NULLS = choice(
   {
     name: 'nulls',
+    group: 'lines',
     grafanaPaths: ['defaults.custom.spanNulls', 'nullPointMode', 'options.nullPointMode'],
     label: t.nulls,
     fromGrafana: ({ panel, custom, options }) => {
@@ -169,15 +182,18 @@ export const NULLS = choice(
 );
 
 /** Gaps up to this length are bridged. */
-export const BRIDGE_MS = optionalNumber({
+export const BRIDGE_MS = optionalDuration({
   name: 'bridgeMs',
+  group: 'lines',
   grafanaPaths: ['defaults.custom.spanNulls'],
   label: t.bridgeMs,
+  hint: t.bridgeHint,
   fromGrafana: ({ custom }) => numberOf(custom['spanNulls'], undefined),
 });
 
 export const IS_STACKED = check({
   name: 'isStacked',
+  group: 'lines',
   grafanaPaths: ['defaults.custom.stacking', 'stack', 'options.stacking'],
   label: t.isStacked,
   fromGrafana: ({ panel, custom, options }) =>
@@ -192,6 +208,7 @@ export const IS_STACKED = check({
 /** Stacked, as shares of 100 %. */
 export const IS_SHARE = check({
   name: 'isShare',
+  group: 'lines',
   grafanaPaths: ['percentage'],
   label: t.isShare,
   fromGrafana: ({ panel, custom, options }) =>

@@ -67,6 +67,7 @@ function readLook(value: unknown): Look {
 
 export const OVERRIDES: OptionRow<readonly Override[]> = {
   name: 'overrides',
+  group: 'overrides',
   grafanaPaths: ['seriesOverrides', 'aliasColors', 'yaxes.1', 'styles'],
   label: t.overrides,
   editor: { kind: 'overrides' },

@@ -7,6 +7,7 @@ const t = texts.cells;
 
 export const REPEAT = text({
   name: 'repeat',
+  group: 'cell',
   grafanaPaths: ['repeat'],
   label: t.repeat,
   hint: t.repeatHint,
@@ -16,6 +17,7 @@ export const REPEAT = text({
 export const REPEAT_DIRECTION = choice(
   {
     name: 'repeatDirection',
+    group: 'cell',
     grafanaPaths: ['repeatDirection'],
     label: t.repeatDirection,
     fromGrafana: ({ panel }) => (panel['repeatDirection'] === 'v' ? 'down' : undefined),
@@ -27,6 +29,7 @@ export const REPEAT_DIRECTION = choice(
 export const REPEAT_MAX = number(
   {
     name: 'repeatMax',
+    group: 'cell',
     grafanaPaths: ['maxPerRow'],
     label: t.repeatMax,
     fromGrafana: ({ panel }) => numberOf(panel['maxPerRow'], undefined),

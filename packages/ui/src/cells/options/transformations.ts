@@ -81,6 +81,7 @@ const textsIn = (value: unknown): Readonly<Record<string, string>> =>
 
 export const TRANSFORMATIONS: OptionRow<readonly Transformation[]> = {
   name: 'transformations',
+  group: 'transformations',
   label: t.transformations,
   editor: { kind: 'transformations' },
   read: (value) => listOf(value).flatMap(readTransformation),

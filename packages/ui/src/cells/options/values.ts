@@ -113,6 +113,7 @@ export function readMapping(value: unknown): Mapping {
 
 export const MAPPINGS: OptionRow<readonly Mapping[]> = {
   name: 'mappings',
+  group: 'mappings',
   grafanaPaths: [
     'defaults.mappings',
     'valueMaps',

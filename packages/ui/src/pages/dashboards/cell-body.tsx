@@ -63,7 +63,7 @@ function Answered({ cell, view, height }: BodyProps) {
   const answer = useResource(
     (signal) =>
       runCell(cell, context, {
-        widthPixels: frame.current?.clientWidth ?? 600,
+        widthPixels: widthOf(frame.current),
         nowMs: Date.now(),
         isReduced: isReduced.value,
         signal,
@@ -101,6 +101,10 @@ function Answered({ cell, view, height }: BodyProps) {
     </div>
   );
 }
+
+/** An element that is not laid out yet, as in a dialog that opens, has a usual width. */
+const widthOf = (element: HTMLElement | null): number =>
+  element === null || element.clientWidth === 0 ? 600 : element.clientWidth;
 
 /** A mark over the last picture when a reload has failed. */
 function Stale({ error, onRetry }: { readonly error: Problem; readonly onRetry: () => void }) {

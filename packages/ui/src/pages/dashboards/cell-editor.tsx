@@ -1,6 +1,7 @@
 // The editor of a cell. Changes apply when it is closed; until then they are stored like other
 // drafts.
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
@@ -8,6 +9,8 @@ import { SelectField, TextField } from '../../design/field.tsx';
 import { kindOf, KINDS } from '../../cells/registry.ts';
 import { optionsOf } from '../../dashboards/model.ts';
 import type { Cell } from '../../dashboards/model.ts';
+import { withVariables } from '../../dashboards/variables.ts';
+import { isReadOnly } from '../../query/read-only.ts';
 import { texts } from '../../texts/texts.ts';
 import { CellBody } from './cell-body.tsx';
 import type { CellView } from '../../cells/kind.ts';
@@ -16,7 +19,9 @@ import { OptionFields } from './option-fields.tsx';
 
 const t = texts.dashboards;
 
-const PREVIEW_PIXELS = 220;
+const PREVIEW_PIXELS = 260;
+/** Typing has paused: the queries run. */
+const PAUSE_MS = 500;
 
 export function CellEditor({
   cell,
@@ -34,12 +39,21 @@ export function CellEditor({
     cell.queries.length === 0 ? { ...cell, queries: [NEW_QUERY] } : cell,
   );
   const shown = typed.value;
-  const tried = useSignal<Cell | undefined>(cell.queries.length === 0 ? undefined : cell);
+  /** The queries that have been run: those typed, once typing pauses. */
+  const run = useSignal(cell.queries);
   const round = useSignal(0);
-  const tryIt = (): void => {
-    tried.value = typed.value;
+  const runNow = (): void => {
+    run.value = typed.value.queries;
     round.value++;
   };
+  useEffect(() => {
+    const isComplete = typed.value.queries.every(
+      ({ text }) => text.trim() === '' || isReadOnly(withVariables(text, view.context.chosen)),
+    );
+    if (!isComplete) return undefined;
+    const timer = window.setTimeout(() => (run.value = typed.peek().queries), PAUSE_MS);
+    return () => window.clearTimeout(timer);
+  }, [typed.value.queries]);
   const { database } = view.context;
   const change = (changed: Partial<Cell>): void => {
     typed.value = { ...typed.value, ...changed };
@@ -54,7 +68,7 @@ export function CellEditor({
   return (
     <Dialog
       title={t.editCell(cell.title)}
-      isWide
+      isFull
       onClose={onClose}
       footer={
         <>
@@ -65,41 +79,13 @@ export function CellEditor({
         </>
       }
     >
-      <div class="stack">
-        <div class="form-grid">
-          <TextField label={t.title} value={shown.title} onInput={(title) => change({ title })} />
-          <SelectField
-            label={t.cellKind}
-            value={shown.kind}
-            options={KINDS.map(({ id, title }) => ({ value: id, label: title }))}
-            onChange={(id) => change({ kind: id })}
-          />
-        </div>
-        {hasQueries ? (
-          <QueryList
-            queries={shown.queries}
-            database={database}
-            onRun={tryIt}
-            onChange={(make) => change({ queries: make(typed.value.queries) })}
-          />
-        ) : null}
-        <OptionFields
-          rows={optionsOf(kind)}
-          options={shown.options}
-          onChange={(options) => change({ options })}
-        />
-        <section class="stack" aria-label={t.preview}>
-          <div class="row">
-            <Button isSmall icon="play" onClick={tryIt}>
-              {t.tryIt}
-            </Button>
-            <span class="muted small">{t.tryItHint}</span>
-          </div>
-          {tried.value === undefined ? null : (
-            <div class={`dash-preview dash-cell of-${tried.value.kind}`}>
+      <div class="cell-editor">
+        <div class="stack">
+          <section class="dash-preview" aria-label={t.preview}>
+            <div class={`dash-cell of-${shown.kind}`}>
               <div class="dash-body" tabIndex={0}>
                 <CellBody
-                  cell={tried.value}
+                  cell={{ ...shown, queries: run.value }}
                   view={{
                     ...view,
                     round: round.value,
@@ -110,8 +96,30 @@ export function CellEditor({
                 />
               </div>
             </div>
-          )}
-        </section>
+          </section>
+          <div class="form-grid">
+            <TextField label={t.title} value={shown.title} onInput={(title) => change({ title })} />
+            <SelectField
+              label={t.cellKind}
+              value={shown.kind}
+              options={KINDS.map(({ id, title }) => ({ value: id, label: title }))}
+              onChange={(id) => change({ kind: id })}
+            />
+          </div>
+          {hasQueries ? (
+            <QueryList
+              queries={shown.queries}
+              database={database}
+              onRun={runNow}
+              onChange={(make) => change({ queries: make(typed.value.queries) })}
+            />
+          ) : null}
+        </div>
+        <OptionFields
+          rows={optionsOf(kind)}
+          options={shown.options}
+          onChange={(options) => change({ options })}
+        />
       </div>
     </Dialog>
   );

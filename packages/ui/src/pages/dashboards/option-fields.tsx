@@ -1,12 +1,15 @@
 // Fields for the options of a kind, generated from its table.
-import { valueOf } from '../../cells/option.ts';
-import type { OptionRow, Options } from '../../cells/option.ts';
+import { useSignal } from '@preact/signals';
+
+import { OPTION_GROUPS, valueOf } from '../../cells/option.ts';
+import type { OptionGroup, OptionRow, Options } from '../../cells/option.ts';
 import { LEGEND_CALCS } from '../../cells/options/legend.ts';
 import { THRESHOLDS } from '../../cells/options/levels.ts';
 import { OVERRIDES } from '../../cells/options/overrides.ts';
 import { TRANSFORMATIONS } from '../../cells/options/transformations.ts';
 import { MAPPINGS, UNIT } from '../../cells/options/values.ts';
 import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { durationOf, millisecondsOf } from '../../query/macros.ts';
 import { texts } from '../../texts/texts.ts';
 import { CalcList } from './calc-list.tsx';
 import { MappingList } from './mapping-list.tsx';
@@ -16,28 +19,55 @@ import { Thresholds } from './thresholds.tsx';
 import { TransformationList } from './transformation-list.tsx';
 import { UnitField } from './unit-field.tsx';
 
+const t = texts.dashboards;
+
 type FieldsProps = {
   readonly rows: readonly OptionRow<unknown>[];
   readonly options: Options;
   readonly onChange: (options: Options) => void;
 };
 
-/** The options that are lists, shown below the others. */
-const COMPOSITE = ['thresholds', 'mappings', 'calcs', 'overrides', 'transformations'];
+/** Groups that are open at first; the others say by their title what is in them. */
+const OPEN_GROUPS: readonly OptionGroup[] = ['display', 'axis', 'lines'];
 
+/** A group is as long as its options are, so all of them are searched by name. */
 export function OptionFields({ rows, options, onChange }: FieldsProps) {
+  const search = useSignal('');
   const set = (name: string, value: unknown): void => onChange({ ...options, [name]: value });
-  const field = (row: OptionRow<unknown>) => (
-    <OptionField key={row.name} row={row} options={options} onChange={set} />
+  const wanted = search.value.trim().toLowerCase();
+  const found = rows.filter(
+    ({ label, hint = '', editor }) =>
+      editor.kind !== 'none' && `${label} ${hint}`.toLowerCase().includes(wanted),
   );
-  const isComposite = ({ editor }: OptionRow<unknown>): boolean => COMPOSITE.includes(editor.kind);
-  const isCheck = ({ editor }: OptionRow<unknown>): boolean => editor.kind === 'check';
-  const simple = rows.filter((row) => !isComposite(row) && !isCheck(row));
   return (
-    <fieldset class="stack options" aria-label={texts.dashboards.options}>
-      <div class="form-grid">{simple.map(field)}</div>
-      <div class="row">{rows.filter(isCheck).map(field)}</div>
-      {rows.filter(isComposite).map(field)}
+    <fieldset class="options" aria-label={texts.dashboards.options}>
+      <TextField
+        label={t.searchOptions}
+        isLabelHidden
+        placeholder={t.searchOptions}
+        value={search.value}
+        onInput={(text) => (search.value = text)}
+      />
+      {OPTION_GROUPS.map((group) => {
+        const own = found.filter((row) => (row.group ?? 'display') === group);
+        if (own.length === 0) return null;
+        const changed = own.filter(({ name }) => options[name] !== undefined).length;
+        return (
+          <details
+            key={group}
+            class="option-group"
+            open={wanted !== '' || changed > 0 || OPEN_GROUPS.includes(group)}
+          >
+            <summary>{texts.cells.groups[group]}</summary>
+            <div class="stack">
+              {own.map((row) => (
+                <OptionField key={row.name} row={row} options={options} onChange={set} />
+              ))}
+            </div>
+          </details>
+        );
+      })}
+      {found.length === 0 ? <p class="muted">{t.noOptions}</p> : null}
     </fieldset>
   );
 }
@@ -61,6 +91,15 @@ function OptionField({
     case 'number':
       return (
         <NumberField
+          label={label}
+          hint={hint}
+          value={typeof value === 'number' ? value : undefined}
+          onChange={change}
+        />
+      );
+    case 'duration':
+      return (
+        <DurationField
           label={label}
           hint={hint}
           value={typeof value === 'number' ? value : undefined}
@@ -106,4 +145,33 @@ function OptionField({
     case 'none':
       return null;
   }
+}
+
+/** Milliseconds, typed as a number with a unit. */
+function DurationField({
+  label,
+  hint,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly value: number | undefined;
+  readonly onChange: (value: number | undefined) => void;
+}) {
+  const typed = useSignal(value === undefined ? '' : durationOf(value));
+  const ms = millisecondsOf(typed.value.trim());
+  return (
+    <TextField
+      label={label}
+      hint={hint}
+      problem={typed.value.trim() === '' || ms > 0 ? undefined : t.noDuration}
+      value={typed.value}
+      onInput={(text) => {
+        typed.value = text;
+        const next = millisecondsOf(text.trim());
+        if (text.trim() === '' || next > 0) onChange(next > 0 ? next : undefined);
+      }}
+    />
+  );
 }

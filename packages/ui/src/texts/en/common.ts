@@ -24,7 +24,7 @@ export const nav = {
   admin: 'Administration',
   alerts: 'Alerts',
   recordings: 'Recordings',
-  start: 'First minutes',
+  start: 'Get started',
   tasks: 'Tasks',
   try: 'Try out',
   write: 'Write',
@@ -32,19 +32,18 @@ export const nav = {
 
 export const palette = {
   title: 'Commands',
-  search: 'What do you want to do?',
-  nothing: 'Nothing is called that.',
+  search: 'Search commands',
+  nothing: 'No matches.',
 } as const;
 
 export const shell = {
   and: ' and ',
   anywhere: 'Anywhere',
-  broken: 'This page broke',
+  broken: 'Something went wrong on this page',
   away: (service: string) =>
-    `${service} does not answer. This is loaded as soon as it does. ` +
-    'If it was stopped, start it; its log says why it ended.',
-  down: (names: string) =>
-    `${names} does not answer. Trying again every second; what you typed stays.`,
+    `${service} is not responding. This loads as soon as it is back. ` +
+    'If it was stopped, start it again; its log says why.',
+  down: (names: string) => `${names} is not responding. Retrying every second; your input is kept.`,
   engine: 'Task engine',
   forAdmins: 'This page is for administrators',
   forAdminsHint: (user: string) =>
@@ -53,17 +52,17 @@ export const shell = {
   forWriters: 'This page is for users who may write',
   menu: 'Show pages',
   navigation: 'Pages',
-  noPage: 'There is no such page',
-  noPageHint: 'The address leads nowhere. Perhaps it is of another version.',
-  noRights: 'Nothing was granted to you yet',
+  noPage: 'Page not found',
+  noPageHint: 'The link may be broken, or the page may have moved.',
+  noRights: 'You have no access yet',
   noRightsHint: (user: string) =>
     `Ask an administrator for a right on a database: GRANT READ ON … TO ${user}. Then sign in again.`,
-  notLoaded: 'This page could not be loaded',
+  notLoaded: 'Failed to load this page',
   pages: 'Go to',
   services: 'Services',
   signOut: (user: string) => `Sign out ${user}`,
   skip: 'Skip to content',
-  states: { unknown: '…', down: 'not answering', absent: '' },
+  states: { unknown: '…', down: 'not responding', absent: '' },
   switchTheme: 'Switch between light and dark',
   themes: {
     system: 'Theme: as the system',

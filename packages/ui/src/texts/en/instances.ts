@@ -13,7 +13,7 @@ export const instances = {
   follows: 'follows',
   forget: 'Forget',
   forgetOf: (url: string) => `Forget ${url}`,
-  forgotten: (url: string) => `${url} is no member any more`,
+  forgotten: (url: string) => `${url} removed`,
   instance: 'Instance',
   lag: 'Writes it has not received',
   leads: 'leads',

@@ -38,7 +38,7 @@ export const tasks = {
   node: 'Node',
   nodes: 'Memory of nodes',
   nodeTime: 'Time for each',
-  noDifference: 'Nothing is different.',
+  noDifference: 'No differences.',
   none: 'No tasks',
   noneHint: 'A task watches points as they are written, or queries now and then, and alerts.',
   ofTemplate: (id: string) =>
@@ -100,9 +100,9 @@ export const tasks = {
   vars: 'Vars',
   version: 'Version',
   versionCompare: 'Compare',
-  versionPresent: 'the present one',
-  versionReturn: 'Return to this',
-  versionReturned: (version: number) => `It is as in version ${version} again`,
+  versionPresent: 'current',
+  versionReturn: 'Restore this version',
+  versionReturned: (version: number) => `Version ${version} restored`,
   versionReturnHint:
     'Script, vars, databases and parts become those of that version, as a new version. A running task is restarted.',
   versionReturnTitle: (version: number) => `Return to version ${version}?`,

@@ -13,7 +13,7 @@ export const tryOut = {
   data: 'Data',
   dbrps: 'Databases and retention policies',
   dbrpsHint: 'database.policy, several with commas; none where the script has dbrp',
-  define: 'Make it a task',
+  define: 'Create task',
   dropped: (missing: number) => `${count(missing)} messages came too quickly and are missing.`,
   effects: 'Side effects',
   effectsHint: 'None of them was performed.',
@@ -46,7 +46,7 @@ export const tryOut = {
   nodeRows: (name: string) => `Points that leave ${name}`,
   nodeWhy: (name: string) => `Why, in ${name}`,
   noRecordings: 'There are no recordings. Create one on the page Recordings.',
-  notYet: 'Nothing tried yet',
+  notYet: 'No results yet',
   notYetHint:
     'Press Try to run the script on the data beside it. Nothing is stored, sent or published.',
   outcome: 'Outcome',

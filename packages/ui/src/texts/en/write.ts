@@ -4,7 +4,7 @@ const refused = (lines: number): string =>
   lines === 0 ? '' : lines === 1 ? ', 1 line was refused' : `, ${count(lines)} lines were refused`;
 
 export const write = {
-  check: 'Before it is sent',
+  check: 'Check',
   checked: (points: number, measurements: string) =>
     points === 0 ? 'No points.' : `${counted(points, 'point')} of ${measurements}.`,
   choose: 'Choose a file',
@@ -21,7 +21,7 @@ export const write = {
   line: 'Line',
   lines: 'Line protocol',
   measurement: 'Measurement',
-  nothing: 'Nothing to write yet',
+  nothing: 'No points yet',
   nothingHint: 'Paste points above, or choose a file. They are looked at before anything is sent.',
   placeholders: {
     lines: 'room,name=kitchen celsius=21.5 1700000000000000000',
@@ -38,7 +38,7 @@ export const write = {
     m: 'minutes',
     h: 'hours',
   },
-  progress: 'How much is written',
+  progress: 'Progress',
   reason: 'Reason',
   rejected: 'Lines that the database refused',
   roles: {
