@@ -225,7 +225,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await dialog.getByPlaceholder('set, not shown; type to replace it').waitFor();
     expect(await page.content()).not.toContain('secret-word');
     await visit.inspect('admin-engine-change');
-    await dialog.getByRole('button', { name: 'Take port back to the file' }).click();
+    await dialog.getByRole('button', { name: 'Reset port to the file' }).click();
     await dialog.getByRole('button', { name: 'Save and apply' }).click();
     await row(/^smtp .* 1 option /).waitFor();
     await row(/^smtp/).getByRole('button', { name: 'Test' }).click();

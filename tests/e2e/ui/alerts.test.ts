@@ -101,9 +101,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     const { page } = visit;
     await visit.restart(async () => {
       await press('Create task');
-      await page.getByText(/does not answer\. Trying again/).waitFor();
+      await page.getByText(/is not responding\. Retrying/).waitFor();
     });
-    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('warm-rooms');
     await press('Create task');
     await page.getByRole('heading', { level: 1, name: 'warm-rooms' }).waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     const tried = page.getByRole('dialog', { name: 'Test hook' });
     await tried.getByLabel('Message').fill('a test of hooks');
     await tried.getByRole('button', { name: 'Send' }).click();
-    await tried.getByText('post took it').waitFor();
+    await tried.getByText('post delivered it').waitFor();
     expect(receiver.requests.at(-1)?.body).toContain('a test of hooks');
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.keyboard.press('Escape');

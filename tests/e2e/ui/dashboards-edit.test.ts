@@ -148,11 +148,25 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     const { page } = visit;
     await visit.show('dashboards');
     await visit.inspect('dashboards');
+    const stored = async (): Promise<number> => {
+      const answer = await fetch(`${visit.server.tsdb}/api/documents?kind=dashboards`);
+      return ((await answer.json()) as { readonly documents: readonly unknown[] }).documents.length;
+    };
+    const before = await stored();
     await press('New dashboard');
-    await press('Settings');
     const dialog = page.getByRole('dialog');
+    // Nothing is stored without a name.
+    expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await stored()).toBe(before);
+    await press('New dashboard');
     await dialog.getByLabel('Title').fill('Mine');
     await dialog.getByLabel('Database').selectOption('house');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+    expect(await stored()).toBe(before + 1);
+    await press('Settings');
     expect(await visit.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Add a cell' }).first().click();

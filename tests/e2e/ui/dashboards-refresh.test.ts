@@ -73,7 +73,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that refresh', () => {
     const { page, server } = visit;
     const cells = Array.from({ length: 20 }, (_, i) => ({
       ...chart(`c${i}`, Math.floor(i / 4) * 5),
-      ...place((i % 4) * 3, Math.floor(i / 4) * 3, 3, 3),
+      ...place((i % 4) * 3, Math.floor(i / 4) * 4, 3, 4),
     }));
     const far = Array.from({ length: 5 }, (_, i) => chart(`far${i}`, 90 + i * 5));
     await put('twenty', { cells: [...cells, ...far] });

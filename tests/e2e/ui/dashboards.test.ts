@@ -1,4 +1,6 @@
 // Dashboards: viewed, in full screen, cloned, exported.
+import { readFile } from 'node:fs/promises';
+
 import { eventually, hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -56,6 +58,29 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     await page.reload();
     await cell('Lines').getByText('mean name=attic').waitFor();
     expect(await cell('Lines').getByText('mean name=kitchen').count()).toBe(0);
+  });
+
+  test('a cell is saved as rows and as a picture, and its query goes to Explore', async () => {
+    const { page } = visit;
+    await visit.show('dashboards?id=house');
+    await cell('Lines').getByText('mean name=attic').waitFor();
+    const save = async (item: string): Promise<Buffer> => {
+      await press('Actions for Lines');
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: item }).click(),
+      ]);
+      expect(download.suggestedFilename()).toMatch(/^Lines\.(csv|png)$/);
+      return readFile(await download.path());
+    };
+    expect(String(await save('Download CSV'))).toMatch(/^name,name,time,mean\nroom,attic,20\d\d/);
+    expect((await save('Download PNG')).subarray(1, 4).toString()).toBe('PNG');
+    await press('Actions for Lines');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.getByRole('menuitem', { name: 'Open in Explore' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).toContain('"name" =~ /^.*$/');
+    await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
   });
 
   test('charts share cursor and span, and are marked where something happened', async () => {
@@ -187,7 +212,9 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     await press('Import');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('From a file').setInputFiles(await download.path());
-    await dialog.getByText('From Tidemark: 12 cells, 1 variable. Nothing is left out.').waitFor();
+    await dialog
+      .getByText('From Tidemark: 12 cells, 1 variable. Everything is imported.')
+      .waitFor();
     await dialog.getByLabel('JSON').fill('{"cells": 3}');
     await dialog.getByText('Not a dashboard').waitFor();
     await dialog.getByLabel('JSON').fill('{');

@@ -122,11 +122,11 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
         expect(await main.getByRole('alert').count(), path).toBe(0);
       }
       answer();
-      await page.getByText(/does not answer\. Trying again/).waitFor();
+      await page.getByText(/is not responding\. Retrying/).waitFor();
       if (!alone.has(path)) {
         const failure = page.getByRole('main').getByRole('alert').first();
         await failure
-          .getByText(/^(?:Database|Task engine) does not answer\. .*If it was stopped, start it/)
+          .getByText(/^(?:Database|Task engine) is not responding\. .*If it was stopped, start it/)
           .waitFor();
         await failure.getByRole('button', { name: 'Try again' }).waitFor();
       }
@@ -138,7 +138,7 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
 
   test('survives a restart of the services with what was typed', async () => {
     expect(open.size).toBe(Object.keys(PAGES).length);
-    const down = (page: Page) => page.getByText(/does not answer\. Trying again/);
+    const down = (page: Page) => page.getByText(/is not responding\. Retrying/);
     await visit.restart(async () => {
       for (const page of open.values()) {
         // As when somebody comes back to it: otherwise it looks every ten seconds.

@@ -372,10 +372,10 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await visit.restart(async () => {
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('Query failed').waitFor();
-      await page.getByText(/does not answer\. Trying again/).waitFor();
+      await page.getByText(/is not responding\. Retrying/).waitFor();
       expect(await visit.accessibilityFaults()).toEqual([]);
     });
-    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     await expect.poll(() => statement().textContent()).toBe('SELECT count FROM big WHERE time > 0');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('cell', { name: '9223372036854775807' }).waitFor();

@@ -187,7 +187,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     expect((await put('root', 'queries', 'of-root')).status).toBe(201);
     expect((await put('reader', 'queries', 'of-reader')).status).toBe(201);
     await visit.show('dashboards');
-    await page.getByText('Only admins change dashboards.').waitFor();
+    await page.getByText('Only administrators can edit').waitFor();
     await page.getByRole('link', { name: 'shared' }).click();
     await page.getByText('for all').waitFor();
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);

@@ -51,6 +51,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
       // Either keeps dashboards.
       await visit.show('dashboards');
       await visit.page.getByRole('button', { name: 'New dashboard' }).click();
+      await visit.page.getByRole('dialog').getByLabel('Title').fill('Untitled');
+      await visit.page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
       await visit.page.getByRole('heading', { level: 1, name: 'Untitled' }).waitFor();
       await visit.show('dashboards');
       await visit.page.getByRole('link', { name: 'Untitled' }).waitFor();

@@ -44,7 +44,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await page.getByRole('dialog').getByText('as a new version').waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Restore this version' }).click();
-    await page.getByText('It is as in version 1 again').waitFor();
+    await page.getByText('Version 1 restored').waitFor();
     await page.getByRole('group', { name: /From version \d to 3/ }).waitFor();
     await page.getByText('This definition does not run yet').waitFor({ state: 'detached' });
     await page.getByRole('tab', { name: 'Script' }).click();
@@ -89,9 +89,9 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await page.getByLabel('limit (float)').fill('42');
     await visit.restart(async () => {
       await press('Save');
-      await page.getByText(/does not answer\. Trying again/).waitFor();
+      await page.getByText(/is not responding\. Retrying/).waitFor();
     });
-    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     expect(await page.getByLabel('limit (float)').inputValue()).toBe('42');
     await press('Save');
     await page.getByText('hot is saved').waitFor();

@@ -44,6 +44,19 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
 
   const script = () => visit.page.getByRole('textbox', { name: 'Script' });
 
+  test('the first task that is offered works under default settings', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page.getByLabel('Task', { exact: true }).fill('offered');
+    await page.getByLabel('Databases and retention policies').fill('house.autogen');
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page.getByText('running', { exact: true }).waitFor();
+    await visit.show('tasks');
+    await page.getByRole('button', { name: 'Delete offered' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('link', { name: 'offered' }).waitFor({ state: 'detached' });
+  });
+
   test('a task is written with the help of the parser, and made', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'New task' }).click();
@@ -167,9 +180,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Discard changes' }).waitFor();
     await visit.restart(async () => {
-      await page.getByText(/does not answer\. Trying again/).waitFor();
+      await page.getByText(/is not responding\. Retrying/).waitFor();
     });
-    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     await script().getByText('// Warm rooms.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('hot is saved').waitFor();
@@ -200,7 +213,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.getByRole('row', { name: /^hot .*disabled/ }).waitFor();
     await visit.inspect('tasks');
     await page.getByRole('button', { name: 'Enable hot' }).click();
-    await page.getByRole('row', { name: /^hot .*runs/ }).waitFor();
+    await page.getByRole('row', { name: /^hot .*running/ }).waitFor();
     await page.getByRole('button', { name: 'Delete above-cpu' }).click();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

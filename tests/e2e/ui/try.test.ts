@@ -110,9 +110,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await page.keyboard.insertText('// Warm rooms.\n');
     await visit.restart(async () => {
       await press('Try');
-      await page.getByText(/does not answer\. Trying again/).waitFor();
+      await page.getByText(/is not responding\. Retrying/).waitFor();
     });
-    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     await script().getByText('// Warm rooms.').waitFor();
     await press('Try');
     await alerts().getByText('kitchen is CRITICAL').waitFor();

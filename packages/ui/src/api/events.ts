@@ -2,7 +2,11 @@
 // publishes each event twice: to its topic, and to one that belongs to the node.
 
 /** `main:task:node`: the topic of a node with handlers of its own. */
-const isOfNode = (topic: string): boolean => /^[^:]+:.+:alert\d+$/.test(topic);
+const TOPIC_OF_NODE = /^[^:]+:(.+):alert\d+$/;
+const isOfNode = (topic: string): boolean => TOPIC_OF_NODE.test(topic);
+
+/** The task of a topic that belongs to a node. */
+export const taskOfTopic = (topic: string): string | undefined => TOPIC_OF_NODE.exec(topic)?.[1];
 
 type Published = { readonly topic: string; readonly id: string; readonly time: string };
 

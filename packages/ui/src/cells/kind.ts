@@ -23,6 +23,12 @@ export type CellView = {
   readonly onZoom: (fromMs: number, toMs: number) => void;
 };
 
+/** What a cell can be saved as. */
+export type CellContent = {
+  answer?: CellAnswer | undefined;
+  picture?: (() => Promise<Blob | undefined>) | undefined;
+};
+
 export type DrawingProps = {
   readonly cell: Cell;
   readonly view: CellView;
@@ -31,6 +37,8 @@ export type DrawingProps = {
   readonly answer: CellAnswer;
   /** The answer as lines, with the cell's options applied. */
   readonly data: ChartData;
+  /** Called with the picture of a chart. */
+  readonly onPicture?: ((picture: () => Promise<Blob | undefined>) => void) | undefined;
 };
 
 export type Kind = {

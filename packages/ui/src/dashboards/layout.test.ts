@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { below, moved, settled } from './layout.ts';
+import { below, freePlace, moved, settled } from './layout.ts';
 import { EMPTY_CELL } from './model.ts';
 import type { Cell } from './model.ts';
 
@@ -44,4 +44,11 @@ test('a wider cell pushes down what it covers', () => {
     ['b', 6, 4, 6, 4],
   ]);
   expect(below(all)).toBe(8);
+});
+
+test('a new cell fills the first place that has room', () => {
+  const cells = [cell('a', 0, 0, 6, 4), cell('b', 0, 4, 12, 4)];
+  expect(freePlace(cells, { w: 6, h: 4 })).toEqual({ x: 6, y: 0, w: 6, h: 4 });
+  expect(freePlace(cells, { w: 6, h: 5 })).toEqual({ x: 0, y: 8, w: 6, h: 5 });
+  expect(freePlace([], { w: 6, h: 5 })).toEqual({ x: 0, y: 0, w: 6, h: 5 });
 });

@@ -65,9 +65,23 @@ export function below(cells: readonly CellPlace[]): number {
   return cells.reduce((bottom, { y, h }) => Math.max(bottom, y + h), 0);
 }
 
-/** A new cell below all others. */
+/** The first place in reading order that has room. */
+export function freePlace(
+  cells: readonly CellPlace[],
+  { w, h }: Pick<CellPlace, 'w' | 'h'>,
+): CellPlace {
+  for (let y = 0; y < below(cells); y++) {
+    for (let x = 0; x + w <= COLUMNS; x++) {
+      const place = { x, y, w, h };
+      if (cells.every((other) => !overlap(place, other))) return place;
+    }
+  }
+  return { x: 0, y: below(cells), w, h };
+}
+
+/** A new cell in the first place that has room. */
 export function withCell(cells: readonly Cell[], cell: Cell): readonly Cell[] {
-  return settled([...cells, { ...cell, id: freeId(cells), x: 0, y: below(cells) }]);
+  return settled([...cells, { ...cell, ...freePlace(cells, cell), id: freeId(cells) }]);
 }
 
 /** An unused cell id. */

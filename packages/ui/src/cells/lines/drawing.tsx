@@ -72,7 +72,7 @@ function thresholdsOf(cell: Cell, data: ChartData) {
   return given.map((each) => ({ ...each, value: low + (each.value / 100) * (high - low) }));
 }
 
-export function Drawing({ cell, view, height, answer, data }: DrawingProps) {
+export function Drawing({ cell, view, height, answer, data, onPicture }: DrawingProps) {
   const optionsKey = JSON.stringify(cell.options);
   const look = useMemo(() => lookOf(cell), [optionsKey]);
   const thresholds = useMemo(() => thresholdsOf(cell, data), [optionsKey, data]);
@@ -109,6 +109,7 @@ export function Drawing({ cell, view, height, answer, data }: DrawingProps) {
       legendCalcs={calcs.length === 0 ? undefined : calcs}
       legendSide={isShown ? side : undefined}
       onZoom={view.onZoom}
+      onReady={({ picture }) => onPicture?.(picture)}
     />
   );
   return (

@@ -12,7 +12,7 @@ import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { chosenTopic, heldFor, LevelBadge, TopicField } from './levels.tsx';
+import { chosenTopic, heldFor, LevelBadge, TopicField, TopicLink } from './levels.tsx';
 
 const t = texts.alerts;
 const REFRESH_MS = 5000;
@@ -89,7 +89,11 @@ export function Events() {
                 sortBy: ({ state }) => LEVELS.indexOf(state.level),
               },
               { label: t.event, cell: ({ id }) => id, sortBy: ({ id }) => id },
-              { label: t.topic, cell: (event) => event.topic, sortBy: (event) => event.topic },
+              {
+                label: t.topic,
+                cell: ({ topic: of }) => <TopicLink topic={of} />,
+                sortBy: (event) => event.topic,
+              },
               {
                 label: t.message,
                 cell: ({ state }) => (

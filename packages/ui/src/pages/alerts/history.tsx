@@ -14,7 +14,7 @@ import { spanOf } from '../../time/range.ts';
 import type { Span, TimeRange } from '../../time/range.ts';
 import { formatInstant, formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { chosenTopic, heldFor, LevelBadge, TopicField } from './levels.tsx';
+import { chosenTopic, heldFor, LevelBadge, TopicField, TopicLink } from './levels.tsx';
 import { timelineOf } from './timeline.ts';
 
 const t = texts.alerts;
@@ -135,7 +135,11 @@ function Changes({ changes }: { readonly changes: readonly LevelChange[] }) {
           { label: t.level, cell: ({ level }) => <LevelBadge level={level} /> },
           { label: t.was, cell: ({ previous }) => <LevelBadge level={previous} /> },
           { label: t.event, cell: ({ id }) => id, sortBy: ({ id }) => id },
-          { label: t.topic, cell: ({ topic }) => topic, sortBy: ({ topic }) => topic },
+          {
+            label: t.topic,
+            cell: ({ topic }) => <TopicLink topic={topic} />,
+            sortBy: ({ topic }) => topic,
+          },
           { label: t.duration, cell: ({ duration }) => heldFor(duration) },
         ]}
       />

@@ -1,6 +1,8 @@
 // Levels of events, and the topics to choose from.
 import { engine } from '../../api/clients.ts';
+import { taskOfTopic } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
+import { Link } from '../../app/link.tsx';
 import { route, setParams } from '../../app/router.ts';
 import { SelectField } from '../../design/field.tsx';
 import { Badge } from '../../design/states.tsx';
@@ -38,5 +40,16 @@ export function TopicField() {
       ]}
       onChange={(next) => setParams({ topic: next })}
     />
+  );
+}
+
+/** A topic; that of a node leads to its task. */
+export function TopicLink({ topic }: { readonly topic: string }) {
+  const task = taskOfTopic(topic);
+  if (task === undefined) return <>{topic}</>;
+  return (
+    <Link page="tasks" params={{ id: task }}>
+      {topic}
+    </Link>
   );
 }

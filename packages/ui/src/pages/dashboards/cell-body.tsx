@@ -7,7 +7,7 @@ import { problemOf } from '../../api/problem.ts';
 import type { Problem } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { kindOf } from '../../cells/registry.ts';
-import type { CellView, DrawingProps } from '../../cells/kind.ts';
+import type { CellContent, CellView, DrawingProps } from '../../cells/kind.ts';
 import { shownLines } from '../../cells/shown.ts';
 import { MIN_INTERVAL, TIME_FROM, TIME_SHIFT } from '../../cells/options/common.ts';
 import type { Cell } from '../../dashboards/model.ts';
@@ -25,6 +25,8 @@ type BodyProps = {
   readonly cell: Cell;
   readonly view: CellView;
   readonly height: number;
+  /** Receives what is shown, so that it can be saved. */
+  readonly content?: CellContent | undefined;
 };
 
 const NO_ANSWER: CellAnswer = {
@@ -49,7 +51,7 @@ export function CellBody(props: BodyProps) {
   return <Answered {...props} />;
 }
 
-function Answered({ cell, view, height }: BodyProps) {
+function Answered({ cell, view, height, content }: BodyProps) {
   const frame = useRef<HTMLDivElement>(null);
   const isReduced = useSignal(false);
   const { context, round, refreshMs, isPaused } = view;
@@ -94,6 +96,7 @@ function Answered({ cell, view, height }: BodyProps) {
             view={view}
             height={height}
             answer={value.value}
+            content={content}
             onReduce={() => (isReduced.value = true)}
           />
         </>
@@ -119,7 +122,8 @@ function Stale({ error, onRetry }: { readonly error: Problem; readonly onRetry: 
 function Picture(
   props: BodyProps & { readonly answer: CellAnswer; readonly onReduce: () => void },
 ) {
-  const { cell, answer } = props;
+  const { cell, answer, content } = props;
+  if (content !== undefined) content.answer = answer;
   const options = JSON.stringify(cell.options);
   const data = useMemo(() => shownLines(cell, answer.statements), [answer, options]);
   const errors = answer.statements.flatMap(({ error = '' }) => (error === '' ? [] : [error]));
@@ -140,7 +144,13 @@ function Picture(
       ) : needsNumbers && data.series.length === 0 ? (
         <p class="muted">{t.noNumbers}</p>
       ) : (
-        <Drawn {...props} data={data} />
+        <Drawn
+          {...props}
+          data={data}
+          onPicture={(picture) => {
+            if (content !== undefined) content.picture = picture;
+          }}
+        />
       )}
     </>
   );

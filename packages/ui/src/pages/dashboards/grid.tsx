@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { CellView } from '../../cells/kind.ts';
+import type { CellContent, CellView } from '../../cells/kind.ts';
 import { valueOf } from '../../cells/option.ts';
 import { DESCRIPTION } from '../../cells/options/common.ts';
 import { kindOf } from '../../cells/registry.ts';
@@ -17,6 +17,7 @@ import { Icon } from '../../design/icon.tsx';
 import { Menu } from '../../design/popover.tsx';
 import { texts } from '../../texts/texts.ts';
 import { CellBody } from './cell-body.tsx';
+import { CellMenu } from './cell-menu.tsx';
 
 const t = texts.dashboards;
 
@@ -165,6 +166,7 @@ function CellFrame({
   const title = cell.title === '' ? kind.title : cell.title;
   const description = valueOf(cell, DESCRIPTION);
   const [frame, isOnScreen] = useOnScreen();
+  const content = useRef<CellContent>({});
   return (
     <section
       ref={frame}
@@ -182,6 +184,9 @@ function CellFrame({
           />
         )}
         <h2 title={description === '' ? undefined : description}>{title}</h2>
+        {deeds === undefined && kind.draws !== undefined ? (
+          <CellMenu cell={cell} title={title} view={view} content={content.current} />
+        ) : null}
         {deeds === undefined ? null : (
           <Menu
             label={t.cellMenu(title)}
@@ -201,6 +206,7 @@ function CellFrame({
         <CellBody
           cell={cell}
           view={isOnScreen ? view : { ...view, isPaused: true }}
+          content={content.current}
           height={h * (ROW_PIXELS + GAP_PIXELS) - GAP_PIXELS - CELL_FRAME_PIXELS}
         />
       </div>

@@ -9,16 +9,16 @@ import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
-import { addDashboard } from '../../dashboards/add.ts';
-import { EMPTY_DASHBOARD } from '../../dashboards/model.ts';
 import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
 import { Button } from '../../design/button.tsx';
+import { TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
 import { ImportDialog } from './import-dialog.tsx';
+import { NewDialog } from './new-dialog.tsx';
 
 const t = texts.dashboards;
 
@@ -31,7 +31,10 @@ export function DashboardList() {
   );
   const isImporting = useSignal(false);
   const mayChange = session.value.isAdmin;
-  const add = (): void => void addDashboard({ ...EMPTY_DASHBOARD, title: t.untitled }, true);
+  const isAdding = useSignal(false);
+  const add = (): void => {
+    isAdding.value = true;
+  };
   useCommands(
     mayChange
       ? [
@@ -74,6 +77,7 @@ export function DashboardList() {
       </Panel>
       {/* They ask the database. */}
       {services.tsdb.value.state === 'absent' ? null : <Ready />}
+      {isAdding.value ? <NewDialog onClose={() => (isAdding.value = false)} /> : null}
       {isImporting.value ? <ImportDialog onClose={() => (isImporting.value = false)} /> : null}
     </>
   );
@@ -100,6 +104,31 @@ function Ready() {
 }
 
 function Stored({ dashboards }: { readonly dashboards: readonly DocumentSummary[] }) {
+  const search = useSignal('');
+  const wanted = search.value.trim().toLowerCase();
+  const found = dashboards.filter(({ title }) => title.toLowerCase().includes(wanted));
+  return (
+    <>
+      {dashboards.length > SEARCHED_MIN ? (
+        <div class="body">
+          <TextField
+            label={t.search}
+            isLabelHidden
+            placeholder={t.search}
+            value={search.value}
+            onInput={(text) => (search.value = text)}
+          />
+        </div>
+      ) : null}
+      <StoredTable dashboards={found} />
+    </>
+  );
+}
+
+/** As many are seen at once. */
+const SEARCHED_MIN = 8;
+
+function StoredTable({ dashboards }: { readonly dashboards: readonly DocumentSummary[] }) {
   return (
     <Table
       label={t.list}

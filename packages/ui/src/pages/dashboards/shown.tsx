@@ -12,7 +12,7 @@ import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
 import { setParams } from '../../app/router.ts';
-import { below, freeId, settled } from '../../dashboards/layout.ts';
+import { freeId, freePlace, settled } from '../../dashboards/layout.ts';
 import { EMPTY_CELL, readDashboard } from '../../dashboards/model.ts';
 import type { Cell, Dashboard } from '../../dashboards/model.ts';
 import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
@@ -145,7 +145,7 @@ function Loaded({
   };
   const addCell = (): void => {
     const cells = dashboard.cells;
-    edited.value = { ...EMPTY_CELL, id: freeId(cells), y: below(cells) };
+    edited.value = { ...EMPTY_CELL, ...freePlace(cells, EMPTY_CELL), id: freeId(cells) };
   };
   const setCell = (cell: Cell): void => {
     const isThere = dashboard.cells.some((each) => each.id === cell.id);
@@ -277,8 +277,8 @@ function Loaded({
                   duplicate: (cell) =>
                     setCell({
                       ...cell,
+                      ...freePlace(dashboard.cells, cell),
                       id: freeId(dashboard.cells),
-                      y: below(dashboard.cells),
                     }),
                   remove: (cell) =>
                     editing.change({

@@ -105,7 +105,7 @@ function menuOf(
 ): readonly MenuItem[] {
   const items: MenuItem[] = [
     { label: t.kiosk, icon: 'fullscreen', run: () => setParams({ kiosk: '1' }) },
-    { label: t.copyLink, icon: 'link', run: () => void copyText(location.href) },
+    { label: t.copyLink, icon: 'link', run: () => void copyText(viewLink()) },
     { label: t.exportJson, icon: 'download', run: () => exportJson(dashboard) },
   ];
   if (session.value.isAdmin) {
@@ -124,4 +124,11 @@ function menuOf(
 function exportJson(dashboard: Dashboard): void {
   const text = `${JSON.stringify(dashboard, undefined, 2)}\n`;
   download(new Blob([text], { type: 'application/json' }), `${dashboard.title}.json`);
+}
+
+/** The address in view mode: whoever opens it need not be allowed to edit. */
+function viewLink(): string {
+  const link = new URL(location.href);
+  link.searchParams.delete('edit');
+  return link.href;
 }

@@ -27,9 +27,11 @@ const t = texts.tasks;
 const EXAMPLE = `stream
     |from()
         .measurement('cpu')
+        .groupBy('host')
     |alert()
-        .crit(lambda: "usage" > 90.0)
-        .log('/tmp/alerts.log')
+        .id('{{ index .Tags "host" }}')
+        .crit(lambda: "usage_user" > 90.0)
+        .topic('cpu')
 `;
 
 export function Definition({
