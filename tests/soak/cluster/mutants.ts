@@ -122,7 +122,14 @@ export const MUTANTS: readonly GuardMutant[] = [
   },
   {
     what: 'a batch whose requests were refused is sent all the same',
-    edits: [clickhouse('cluster/cluster.ts', 'if (leftMs <= 0)', 'if (leftMs === Infinity)')],
+    edits: [
+      clickhouse(
+        'cluster/cluster.ts',
+        'const leftMs = Math.ceil(untilMs - this.#clock.monotonicMs());',
+        'const leftMs = Math.ceil(Math.max(0, untilMs - this.#clock.monotonicMs()));',
+      ),
+      clickhouse('cluster/cluster.ts', 'if (leftMs <= 0)', 'if (leftMs < 0)'),
+    ],
     foundBy: ['cluster/cluster.test.ts', 'is not sent after its deadline'],
   },
   {

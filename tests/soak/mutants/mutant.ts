@@ -28,7 +28,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PATCH = fileURLToPath(new URL('./patch-source.mjs', import.meta.url));
 
 /** Why a table does not fit the source any more: each text has to occur exactly once. */
-export function misfits(mutants: readonly Mutant[]): readonly string[] {
+export function misfits(mutants: readonly Pick<Mutant, 'what' | 'edits'>[]): readonly string[] {
   return mutants.flatMap(({ what, edits }) =>
     edits.flatMap(({ file, from }) => {
       const count = readFileSync(`${ROOT}/${file}`, 'utf8').split(from).length - 1;
