@@ -23,7 +23,7 @@ export type {
   PropertyRow,
   StartContext,
 } from './definition/node-definition.ts';
-export { effectsOf, findNode, NODES } from './definition/registry.ts';
+export { effectsOf, findNode, measurementsOf, NODES } from './definition/registry.ts';
 export type * from './definition/effects.ts';
 export type { TagSelection } from './definition/split.ts';
 export { splitOf } from './split.ts';

@@ -1,4 +1,5 @@
 // Optional capabilities of nodes. A node implements a capability completely or not at all.
+import type { RowSelection } from './data/row-selection.ts';
 import type { RowSource } from './data/row-source.ts';
 import type { Receiver } from './node.ts';
 import type { QueryResultSeries } from './services.ts';
@@ -66,13 +67,11 @@ export interface RememberedState {
 
 /** Takes rows of writes, without a point for each. */
 export interface RowReceiver {
-  /** Whether rows of a measurement are routed here. */
-  wants(measurement: string): boolean;
   /** Prepares for the rows of a write; false when none of them can pass. */
   openWrite(source: RowSource): boolean;
-  /** Rows of the open write from `start` up to `end`. */
-  rows(start: number, end: number): void;
-  /** One row of the open write. */
+  /** Rows of the open write: those of a selection from `start` up to `end`. */
+  rows(selection: RowSelection, start: number, end: number): void;
+  /** One row of the open write, by its number in it. */
   row(row: number): void;
   closeWrite(): void;
 }

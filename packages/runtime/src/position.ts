@@ -4,7 +4,8 @@
 // transit.
 import { deserialize } from 'node:v8';
 import type { Timestamp } from '@tidemark/core';
-import type { RowSource } from './data/row-source.ts';
+import { rowNumber } from './data/row-selection.ts';
+import type { RowSelection } from './data/row-selection.ts';
 import type { Series, SeriesTable } from './data/series.ts';
 import type { TaskPosition, TaskSnapshot, TaskState } from './running-task.ts';
 
@@ -76,13 +77,15 @@ class Marks {
     keys.forEach((key, i) => this.#older.set(key, times[i] as bigint));
   }
 
-  note(source: RowSource, start: number, end: number): void {
+  note(selection: RowSelection, start: number, end: number): void {
     if (this.#table.firstId !== this.#firstId) this.#startEpoch();
+    const { source } = selection;
     const { series, seriesOfRow, timeHalves } = source;
     let known = -1;
     let at = 0;
     let halves = this.#halves;
-    for (let row = start; row < end; row++) {
+    for (let i = start; i < end; i++) {
+      const row = rowNumber(selection, i);
       const index = seriesOfRow[row] as number;
       if (index !== known) {
         known = index;
@@ -176,8 +179,10 @@ export class PositionKeeper {
   }
 
   /** Records rows that the task was given. */
-  note(source: RowSource, start: number, end: number): void {
-    this.#marksOf(source.origin.database, source.origin.retentionPolicy).note(source, start, end);
+  note(selection: RowSelection, start: number, end: number): void {
+    const { source } = selection;
+    const { database, retentionPolicy } = source.origin;
+    if (start < end) this.#marksOf(database, retentionPolicy).note(selection, start, end);
     this.#record = source.batch.record ?? this.#record;
   }
 

@@ -252,6 +252,8 @@ export interface RunningTask {
   onRestarted(listener: (reason: string | undefined) => void): void;
   /** The thread of the task, if it is another one. */
   readonly taker: BatchTaker | undefined;
+  /** Measurements whose points it reads; empty: all. */
+  readonly measurements: ReadonlySet<string>;
   /**
    * Opens what needs the outside: databases to create, sideload sources, user-defined functions,
    * timers.

@@ -4,6 +4,7 @@ import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
 import { SeriesTable } from './data/series.ts';
 import { PointBatchBuilder } from './point-batch.ts';
+import { positionOf } from './position.ts';
 import type { TapMessage, TaskLimits } from './running-task.ts';
 import { createTask } from './task.ts';
 import type { InlineTask } from './task.ts';
@@ -286,4 +287,34 @@ test.each([
   timers.advanceTo(3700n * SECOND);
   expect(mixedUp(task)).toEqual([]);
   expect(task.error).toBeUndefined();
+});
+
+test('a state knows the newest times of the series that the task reads, and of no others', async () => {
+  const { pipeline } = buildPipeline(`stream|from().measurement('m')|httpOut('o')`);
+  const timers = new VirtualTimers(0n);
+  const clock = {
+    now: () => timers.now(),
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
+  const task = createTask(pipeline!, silentServices(), {
+    taskId: 't',
+    clock,
+    timers,
+    position: { latenessNanos: SECOND },
+  });
+  const builder = new PointBatchBuilder('d', 'r');
+  for (const name of ['m', 'n']) builder.add({ name, tags: [], fields: [['v', 1]], time: 5n });
+  task.push({ ...builder.build(), record: 3 });
+  const other = new PointBatchBuilder('d', 'r');
+  other.add({ name: 'n', tags: [], fields: [['v', 1]], time: 6n });
+  task.push({ ...other.build(), record: 4 });
+
+  const position = positionOf(await task.takeState());
+
+  expect(position?.marks.map(({ keys, times }) => [keys, times])).toEqual([
+    [['m'], BigInt64Array.of(5n)],
+  ]);
+  expect(position?.record).toBe(4);
+  expect(task.collectedCount).toBe(1);
 });

@@ -1,10 +1,12 @@
 // A task in this thread: builds the nodes of a pipeline, feeds them, and keeps failures inside.
 import { assert, AssertionFailed, messageOf } from '@tidemark/core';
+import { measurementsOf } from '@tidemark/pipeline';
 import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
 import { rowPoint } from './data/row-point.ts';
+import { countOfPart, rowNumber } from './data/row-selection.ts';
+import type { RowSelection } from './data/row-selection.ts';
 import { nextSequence, RowSource } from './data/row-source.ts';
 import { SeriesTable } from './data/series.ts';
-import type { Series } from './data/series.ts';
 import type { Group } from './data/group.ts';
 import { GroupTable, NO_DIMENSIONS } from './data/group.ts';
 import type { Point } from './data/point.ts';
@@ -89,6 +91,7 @@ export function createTask(
 
 export class InlineTask implements RunningTask {
   readonly taskId: string;
+  readonly measurements: ReadonlySet<string>;
   readonly #context: TaskContext;
   readonly #handles: readonly NodeHandle[];
   readonly #froms: readonly SourceChild[];
@@ -132,6 +135,7 @@ export class InlineTask implements RunningTask {
     this.#context = this.#makeContext(pipeline, services, { options, thread });
     this.#handles = this.#build(pipeline);
     this.#froms = this.#handles[0] === undefined ? [] : this.#sourceChildren(this.#handles[0]);
+    this.measurements = measurementsOf(pipeline);
     this.#waiting = this.#handles.flatMap(({ node }) => node?.capabilities.waiting ?? []);
   }
 
@@ -172,49 +176,58 @@ export class InlineTask implements RunningTask {
   push(batch: PointBatch): void {
     this.#newest = batch.times[batch.rowCount - 1];
     const source = open(batch, this.#context.series);
-    this.pushRows(source);
+    const selection = this.select(source);
+    this.pushRows(selection, 0, selection.count);
     source.settle();
   }
 
+  /** The rows of a write that the task reads. */
+  select(source: RowSource): RowSelection {
+    return source.select(this.measurements);
+  }
+
   /**
-   * As `push`, with a batch that several tasks of this thread read, or with some rows of it. The
-   * caller settles it after all of them.
+   * As `push`, with some of the task's rows of a write that several tasks of this thread read. The
+   * caller settles it after all of them. Without rows, only its record counts.
    */
-  pushRows(source: RowSource, start = 0, end = source.rowCount): void {
-    this.#position?.note(source, start, end);
-    this.#run(source, () => this.#feed(source, start, end));
+  pushRows(selection: RowSelection, start: number, end: number): void {
+    this.#position?.note(selection, start, end);
+    if (start < end) this.#run(selection.source, () => this.#feed(selection, start, end));
   }
 
   pushDue(batch: PointBatch, due: Due): void {
     this.#newest = batch.times[batch.rowCount - 1];
     const source = open(batch, this.#context.series);
-    for (let row = 0; row < source.rowCount;) {
-      row = this.pushDueRows(source, { due, start: row, end: source.rowCount });
+    const selection = this.select(source);
+    const { count: end } = selection;
+    for (let start = 0; start !== end;) {
+      start = this.pushDueRows(selection, { due, start, end }) ?? start;
     }
     source.settle();
   }
 
   /**
-   * As `pushRows`, each row when it is due. Returns the row to continue from: there may be many
-   * timers before a row.
+   * As `pushRows`, each row when it is due. Returns where to continue; `undefined` when no row was
+   * due yet: there may be many timers before one.
    */
   pushDueRows(
-    source: RowSource,
+    selection: RowSelection,
     rows: { readonly due: Due; readonly start: number; readonly end: number },
-  ): number {
+  ): number | undefined {
     const { due, start, end } = rows;
     if ('at' in due) {
-      if (!this.advanceSome(due.at)) return start;
-      this.pushRows(source, start, end);
+      if (!this.advanceSome(due.at)) return undefined;
+      this.pushRows(selection, start, end);
       return end;
     }
-    for (let row = start; row < end;) {
-      const time = source.timeAt(row);
-      if (!this.advanceSome(time + due.offset)) return row;
-      let next = row + 1;
-      while (next < end && source.timeAt(next) === time) next++;
-      this.pushRows(source, row, next);
-      row = next;
+    const timeAt = (at: number): bigint => selection.source.timeAt(rowNumber(selection, at));
+    for (let at = start; at < end;) {
+      const time = timeAt(at);
+      if (!this.advanceSome(time + due.offset)) return at === start ? undefined : at;
+      let next = at + 1;
+      while (next < end && timeAt(next) === time) next++;
+      this.pushRows(selection, at, next);
+      at = next;
     }
     return end;
   }
@@ -552,70 +565,51 @@ export class InlineTask implements RunningTask {
    * Rows pass all `from` nodes before the next row: the division of input into writes must not
    * change the output.
    */
-  #feed(source: RowSource, start: number, end: number): void {
+  #feed(selection: RowSelection, start: number, end: number): void {
+    const { source } = selection;
     const open = this.#froms.filter(({ rows }) => rows.openWrite(source));
-    this.#showToObservers(source, start, end);
-    let row = start;
+    this.#showToObservers(selection, start, end);
+    let at = start;
     if (this.#rowsUntilSample <= 0) {
       this.#rowsUntilSample = SAMPLE_EVERY_ROWS;
-      row = this.#feedSampled(open, start, Math.min(start + SAMPLE_ROWS, end));
+      at = Math.min(start + SAMPLE_ROWS, end);
+      this.#feedSampled(open, selection, { start, end: at });
     }
     this.#rowsUntilSample -= end - start;
     const [first] = open;
-    if (open.length === 1 && first !== undefined) first.rows.rows(row, end);
-    else for (; row < end; row++) for (const { rows } of open) rows.row(row);
-    for (const { rows } of open) rows.closeWrite();
-    const wantedCount = this.#wantedCount(source, start, end);
-    for (const { edge } of this.#froms) edge.count += wantedCount;
-  }
-
-  /** Number of this part's rows that a `from` uses; the source takes no others. */
-  #wantedCount(source: RowSource, start: number, end: number): number {
-    const { series, seriesOfRow, measurement } = source;
-    const { part } = this.#context;
-    if (measurement !== undefined && part === undefined)
-      return this.#wants(measurement) ? end - start : 0;
-    // Series of one measurement mostly follow each other.
-    const wanted = new Uint8Array(series.length);
-    let wantedSeries = 0;
-    let lastName: string | undefined;
-    let isWanted = false;
-    for (let i = 0; i < series.length; i++) {
-      const each = series[i] as Series;
-      const { name } = each;
-      if (name !== lastName) {
-        lastName = name;
-        isWanted = this.#wants(name);
+    if (open.length === 1 && first !== undefined) first.rows.rows(selection, at, end);
+    else {
+      for (; at < end; at++) {
+        const row = rowNumber(selection, at);
+        for (const { rows } of open) rows.row(row);
       }
-      if (!isWanted || part?.has(each) === false) continue;
-      wanted[i] = 1;
-      wantedSeries++;
     }
-    if (wantedSeries === series.length) return end - start;
-    if (wantedSeries === 0) return 0;
-    let count = 0;
-    for (let row = start; row < end; row++) count += wanted[seriesOfRow[row] as number] as number;
-    return count;
+    for (const { rows } of open) rows.closeWrite();
+    // The source takes no others.
+    const count = countOfPart(selection, { start, end }, this.#context.part);
+    for (const { edge } of this.#froms) edge.count += count;
   }
 
-  #wants(measurement: string): boolean {
-    return this.#froms.some(({ rows }) => rows.wants(measurement));
-  }
-
-  #feedSampled(open: readonly SourceChild[], start: number, end: number): number {
+  #feedSampled(
+    open: readonly SourceChild[],
+    selection: RowSelection,
+    { start, end }: { readonly start: number; readonly end: number },
+  ): void {
     this.#sampler.isOn = true;
-    for (let row = start; row < end; row++) {
+    for (let at = start; at < end; at++) {
+      const row = rowNumber(selection, at);
       for (const { rows, handle } of open) this.#sampler.time(handle.time, () => rows.row(row));
     }
     this.#sampler.isOn = false;
-    return end;
   }
 
   /** Taps on the source see points; without taps rows never become points there. */
-  #showToObservers(source: RowSource, start: number, end: number): void {
+  #showToObservers(selection: RowSelection, start: number, end: number): void {
     const observers = this.#froms.flatMap(({ edge }) => edge.observers());
     if (observers.length === 0) return;
-    for (let row = start; row < end; row++) {
+    const { source } = selection;
+    for (let at = start; at < end; at++) {
+      const row = rowNumber(selection, at);
       const series = source.series[source.seriesOfRow[row] ?? 0];
       const group = this.#context.groups.named('', NO_DIMENSIONS, []) as Group;
       if (series === undefined || this.#context.part?.has(series) === false) continue;

@@ -43,6 +43,10 @@ export class LiveGate implements PointConsumer {
     return this.#task.taker;
   }
 
+  get measurements(): ReadonlySet<string> {
+    return this.#task.measurements;
+  }
+
   get error(): string | undefined {
     return this.#task.error;
   }

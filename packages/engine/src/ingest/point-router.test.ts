@@ -31,6 +31,31 @@ test('a write is not held back by a slow task until more points wait than are al
   expect({ isAccepted, pushed }).toEqual({ isAccepted: true, pushed: [2, 1] });
 });
 
+test('a consumer gets writes that have one of its measurements, and all records of a log', async () => {
+  const router = new PointRouter();
+  const pushed: string[] = [];
+  const consumer = (name: string, measurements: readonly string[]): void => {
+    router.add([{ db: 'd', rp: 'r' }], {
+      error: undefined,
+      measurements: new Set(measurements),
+      ready: () => undefined,
+      processed: () => undefined,
+      push: ({ rowCount }) => void pushed.push(`${name} ${rowCount}`),
+    });
+  };
+  consumer('any', []);
+  consumer('m', ['m']);
+  consumer('n or o', ['n', 'o']);
+
+  await router.dispatch(pointsOf(1));
+  const builder = new PointBatchBuilder('d', 'r');
+  for (const name of ['l', 'o']) builder.add({ name, tags: [], fields: [['v', 1]], time: 0n });
+  await router.dispatch(builder.build());
+  await router.dispatch({ ...pointsOf(3), record: 7 });
+
+  expect(pushed).toEqual(['any 1', 'm 1', 'any 2', 'n or o 2', 'any 3', 'm 3', 'n or o 3']);
+});
+
 function pointsOf(count: number): ReturnType<PointBatchBuilder['build']> {
   const builder = new PointBatchBuilder('d', 'r');
   for (let i = 0; i < count; i++) {

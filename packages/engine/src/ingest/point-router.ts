@@ -9,6 +9,8 @@ import type { Dbrp } from '../store/records.ts';
 export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error' | 'processed'> & {
   /** The thread of the consumer, if it is another one. */
   readonly taker?: BatchTaker | undefined;
+  /** Measurements whose points it reads; absent or empty: all. */
+  readonly measurements?: ReadonlySet<string> | undefined;
   /** It gets no points at present, because it is reading those that it has missed. */
   readonly isReading?: boolean | undefined;
   /**
@@ -79,9 +81,11 @@ export class PointRouter {
    * the alerts that they raise at once are published; a task that is behind is not awaited.
    */
   async dispatch(batch: PointBatch): Promise<void> {
-    this.#count(batch);
-    const queues = this.#routes.get(keyOf(batch.database, batch.retentionPolicy));
-    if (queues === undefined) return;
+    const names = measurementsOf(batch);
+    this.#count(batch, names);
+    const route = this.#routes.get(keyOf(batch.database, batch.retentionPolicy));
+    if (route === undefined) return;
+    const queues = readersOf(route, batch, names);
     const write = new Write(batch, queues);
     let waits: Promise<void>[] | undefined;
     for (const queue of queues) {
@@ -111,9 +115,8 @@ export class PointRouter {
     await Promise.all([...queues].map((queue) => queue.drained()));
   }
 
-  #count(batch: PointBatch): void {
+  #count(batch: PointBatch, names: string | readonly string[]): void {
     const { database, retentionPolicy, seriesOfRow } = batch;
-    const names = measurementsOf(batch);
     if (typeof names === 'string') {
       this.#ingressOf(database, retentionPolicy, names).points += seriesOfRow.length;
       return;
@@ -142,6 +145,20 @@ export class PointRouter {
 
 function keyOf(database: string, retentionPolicy: string): string {
   return `${database}\u0000${retentionPolicy}`;
+}
+
+/**
+ * The consumers that read points of a batch. Those of a log go to all: its states say how far a
+ * task has come in it.
+ */
+function readersOf(
+  queues: ReadonlySet<Queue>,
+  { record }: PointBatch,
+  names: string | readonly string[],
+): Iterable<Queue> {
+  if (record !== undefined) return queues;
+  const present = new Set(typeof names === 'string' ? [names] : names);
+  return [...queues].filter((queue) => queue.reads(present));
 }
 
 /**
@@ -193,6 +210,14 @@ class Queue {
 
   get taker(): BatchTaker | undefined {
     return this.#consumer.taker;
+  }
+
+  /** Whether the consumer reads one of these measurements. */
+  reads(present: ReadonlySet<string>): boolean {
+    const { measurements } = this.#consumer;
+    if (measurements === undefined || measurements.size === 0) return true;
+    for (const name of measurements) if (present.has(name)) return true;
+    return false;
   }
 
   get isIdle(): boolean {

@@ -1,8 +1,6 @@
 // The queries that a batch task would have run between two times, and the databases that a stream
 // task reads.
 import type { Timestamp } from '@tidemark/core';
-import { effectsOf } from '@tidemark/pipeline';
-import type { Pipeline } from '@tidemark/pipeline';
 import type { QueryNode } from '../batch/query-nodes.ts';
 import { firstTickOf, rangeOf, ticksBetween } from '../database/schedule.ts';
 
@@ -36,16 +34,4 @@ export function* mergedTicks(
     yield { node: first.node, index: first.index, tick, range: rangeOf(first.node.options, tick) };
     first.next = first.ticks.next();
   }
-}
-
-/** Measurements that the sources of a stream task name; empty when one of them takes any. */
-export function measurementsOf(pipeline: Pipeline): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const node of pipeline.nodes) {
-    const reading = effectsOf(node).readsPoints;
-    if (reading === undefined) continue;
-    if (reading.measurement === '') return new Set();
-    names.add(reading.measurement);
-  }
-  return names;
 }

@@ -198,6 +198,44 @@ test('a state that knows of an alert is kept only behind the alert', async () =>
   await metadata.close();
 });
 
+test('the states of very many tasks are not in memory together', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    effectsStored: () => undefined,
+    isEnabled: () => false,
+  });
+  let asked = 0;
+  let askedMost = 0;
+  const takeState = async (): Promise<Buffer> => {
+    askedMost = Math.max(askedMost, ++asked);
+    await new Promise((resolve) => setImmediate(resolve));
+    asked--;
+    return serialize('state');
+  };
+  const entries = new Map(
+    Array.from({ length: 300 }, (_, i) => {
+      const task = i === 7 ? { takeState: () => Promise.reject(new Error('no')) } : { takeState };
+      return [`t${i}`, { unit: `t${i}`, definition: 'x', task } as unknown as Unit];
+    }),
+  );
+  const executor = {
+    units: () => entries.values(),
+    unit: (unit: string) => entries.get(unit),
+  } as unknown as Executor;
+
+  await snapshots.saveAll(executor);
+
+  expect(askedMost).toBeLessThan(100);
+  const saved = [...entries.keys()].filter(
+    (unit) => snapshots.saved({ unit, definition: 'x' }) !== undefined,
+  );
+  expect(saved).toHaveLength(299);
+  await metadata.close();
+});
+
 test('a state that was asked of a task which was started anew meanwhile is not kept', async () => {
   const metadata = await Metadata.open(engine.directory);
   const snapshots = new Snapshots({

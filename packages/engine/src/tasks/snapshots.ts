@@ -28,6 +28,18 @@ type Stored = {
   readonly sequence?: number | undefined;
 };
 
+/** States that are in memory together while they are saved. */
+const UNITS_AT_ONCE = 64;
+
+/** The state of a unit, as it is stored. */
+type Taken = {
+  readonly unit: string;
+  readonly task: RunningTask;
+  readonly run: AbortSignal | undefined;
+  readonly sequence: number | undefined;
+  readonly bytes: Buffer;
+};
+
 export type SnapshotsOptions = {
   readonly metadata: Metadata;
   readonly clock: Clock;
@@ -122,28 +134,52 @@ export class Snapshots {
     return new Map(taken.flatMap(([unit, state]) => (state === undefined ? [] : [[unit, state]])));
   }
 
+  /** Takes some states at a time and stores them together. Returns the units that have one. */
   async #save(
     executor: Executor,
     units: readonly Unit[],
     gone: readonly string[],
   ): Promise<readonly string[]> {
-    const taken = await Promise.all(
-      units.map(async ({ unit, task, definition, source }) => {
-        // The state contains exactly the points that the unit got before the state is requested.
-        const run = source?.run;
-        if (run?.aborted === true) return undefined;
-        const sequence = source?.sequence;
-        const snapshot = await this.#take(unit, task);
-        if (snapshot === undefined) return undefined;
-        const stored: Stored = {
-          definition,
-          snapshot,
-          ...(sequence === undefined ? {} : { sequence }),
-        };
-        return { unit, task, run, sequence, bytes: serialize(stored) };
-      }),
-    );
-    const kept: Pick<NonNullable<(typeof taken)[number]>, 'unit' | 'run' | 'sequence'>[] = [];
+    const waiting = [...units];
+    const saved: string[] = [];
+    let taken: Taken[] = [];
+    // One that does not answer delays those behind it only where there are very many of them.
+    const lane = async (): Promise<void> => {
+      for (let unit = waiting.shift(); unit !== undefined; unit = waiting.shift()) {
+        const one = await this.#takeFrom(unit);
+        if (one !== undefined) taken.push(one);
+        if (taken.length < UNITS_AT_ONCE) continue;
+        const some = taken;
+        taken = [];
+        saved.push(...(await this.#store(executor, some, [])));
+      }
+    };
+    await Promise.all(Array.from({ length: UNITS_AT_ONCE }, lane));
+    saved.push(...(await this.#store(executor, taken, gone)));
+    return saved;
+  }
+
+  async #takeFrom({ unit, task, definition, source }: Unit): Promise<Taken | undefined> {
+    // The state contains exactly the points that the unit got before the state is requested.
+    const run = source?.run;
+    if (run?.aborted === true) return undefined;
+    const sequence = source?.sequence;
+    const snapshot = await this.#take(unit, task);
+    if (snapshot === undefined) return undefined;
+    const stored: Stored = {
+      definition,
+      snapshot,
+      ...(sequence === undefined ? {} : { sequence }),
+    };
+    return { unit, task, run, sequence, bytes: serialize(stored) };
+  }
+
+  async #store(
+    executor: Executor,
+    taken: readonly Taken[],
+    gone: readonly string[],
+  ): Promise<readonly string[]> {
+    const kept: Taken[] = [];
     try {
       // A state that includes an alert, or points that were looped back, must not outlive them:
       // they would never be raised or written then.
@@ -151,8 +187,8 @@ export class Snapshots {
       const changes: StoreChange[] = [];
       for (const each of taken) {
         // If it was stopped or restarted meanwhile, the state does not belong to it.
-        const isOver = each?.run?.aborted === true;
-        if (each === undefined || isOver || executor.unit(each.unit)?.task !== each.task) continue;
+        const isOver = each.run?.aborted === true;
+        if (isOver || executor.unit(each.unit)?.task !== each.task) continue;
         changes.push({ table: this.#table.name, key: each.unit, value: each.bytes });
         kept.push(each);
       }

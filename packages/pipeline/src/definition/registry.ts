@@ -2,7 +2,7 @@
 // may have either case.
 import { assert } from '@tidemark/core';
 import { MACROS, NODE_ROWS } from '../nodes/registry.gen.ts';
-import type { EdgeType, NodeSpec } from '../pipeline.ts';
+import type { EdgeType, NodeSpec, Pipeline } from '../pipeline.ts';
 import type { NodeEffects } from './effects.ts';
 import { NO_EFFECTS } from './effects.ts';
 import type { Macro } from './macro.ts';
@@ -43,4 +43,16 @@ export function findMacro(name: string): Macro | undefined {
 /** The effects of a pipeline's node beyond its edges. */
 export function effectsOf(spec: NodeSpec): NodeEffects {
   return byType.get(spec.type)?.effectsOf(spec) ?? NO_EFFECTS;
+}
+
+/** Measurements whose points a stream task takes from its source; empty when it takes any. */
+export function measurementsOf(pipeline: Pipeline): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const id of pipeline.nodes[0]?.children ?? []) {
+    const reading = effectsOf(pipeline.nodes[id] as NodeSpec).readsPoints;
+    if (reading === undefined) continue;
+    if (reading.measurement === '') return new Set();
+    names.add(reading.measurement);
+  }
+  return names;
 }

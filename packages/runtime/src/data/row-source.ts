@@ -4,6 +4,8 @@ import type { Column } from '@tidemark/core';
 import { assert } from '@tidemark/core';
 import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
 import type { Origin, Point } from './point.ts';
+import { MeasurementSplit } from './row-selection.ts';
+import type { RowSelection, SeriesPlaces } from './row-selection.ts';
 import type { Rows, Schema, ValueType } from './schema.ts';
 import { columnSchema } from './schema.ts';
 import type { Series, SeriesTable } from './series.ts';
@@ -37,6 +39,7 @@ export class RowSource {
   readonly #times: BigInt64Array;
   /** Low and high half of each row's time, for comparing without a bigint. */
   readonly timeHalves: Int32Array;
+  #split: MeasurementSplit | undefined;
   #lastTime = 0n;
   #lastLow = 0;
   #lastHigh = 0;
@@ -68,6 +71,32 @@ export class RowSource {
     );
   }
 
+  /** The rows of these measurements; without any, all rows. */
+  select(measurements: ReadonlySet<string>): RowSelection {
+    const { measurement } = this;
+    const isAll =
+      measurements.size === 0 || (measurement !== undefined && measurements.has(measurement));
+    if (isAll) return { source: this, count: this.rowCount, numbers: undefined };
+    const parts = Array.from(measurements, (name) => this.#parts().rowsOf(name)).filter(
+      ({ length }) => length > 0,
+    );
+    const [first = new Uint32Array(0)] = parts;
+    const numbers = parts.length < 2 ? first : joined(parts);
+    return { source: this, count: numbers.length, numbers };
+  }
+
+  /** The series of a measurement; an empty name means all. `undefined` when there are none. */
+  seriesOf(measurement: string): SeriesPlaces | undefined {
+    if (measurement === '' || measurement === this.measurement) {
+      return { count: this.series.length, placeOf: undefined };
+    }
+    return this.measurement === undefined ? this.#parts().seriesOf(measurement) : undefined;
+  }
+
+  #parts(): MeasurementSplit {
+    return (this.#split ??= new MeasurementSplit(this));
+  }
+
   /** Rows of one write often share a time: the bigint is created once for a run of equal ones. */
   timeAt(row: number): bigint {
     const low = this.timeHalves[row * 2] as number;
@@ -89,6 +118,17 @@ export class RowSource {
     for (const point of this.held) if (point.holdCount > 0) point.detach();
     this.held.length = 0;
   }
+}
+
+/** Rows of several measurements, in the order of the write. */
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const rows = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    rows.set(part, at);
+    at += part.length;
+  }
+  return rows.sort();
 }
 
 function interned(list: SeriesList, table: SeriesTable): readonly Series[] {

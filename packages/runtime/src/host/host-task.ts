@@ -2,6 +2,7 @@
 // slices, so that a busy task delays its neighbours by milliseconds, whatever the size of its
 // writes.
 import type { Clock } from '@tidemark/core';
+import type { RowSelection } from '../data/row-selection.ts';
 import type { RowSource } from '../data/row-source.ts';
 import type { Due } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
@@ -36,6 +37,8 @@ type Work =
       readonly rows: SharedRows;
       /** In virtual time. */
       readonly due: Due | undefined;
+      /** Those that the task reads; determined in its turn. */
+      selection: RowSelection | undefined;
       next: number;
     }
   /** Runs when everything sent before it is done; later messages wait for it. Never rejects. */
@@ -109,7 +112,7 @@ export class HostTask {
 
   addRows(rows: SharedRows, due?: Due): void {
     if (this.#isEnded) this.#drop(rows, 0);
-    else this.#queue.push({ kind: 'rows', rows, due, next: 0 });
+    else this.#queue.push({ kind: 'rows', rows, due, selection: undefined, next: 0 });
   }
 
   addStep({ run, drop }: Step): void {
@@ -156,24 +159,24 @@ export class HostTask {
 
   /** Returns the number of rows. */
   #slice(task: InlineTask, work: Work & { kind: 'rows' }): number {
-    const { source } = work.rows;
-    const count = this.#sliceRows(source.rowCount - work.next);
-    const start = work.next;
-    let end = start + count;
-    const { due } = work;
-    if (due === undefined) task.pushRows(source, start, end);
-    else end = task.pushDueRows(source, { due, start, end });
-    this.takenRows += end - start;
-    work.next = end;
-    if (end === source.rowCount) {
-      work.rows.release();
+    const selection = (work.selection ??= task.select(work.rows.source));
+    const { due, next: start } = work;
+    const end = start + this.#sliceRows(selection.count - start);
+    let next: number | undefined = end;
+    if (due === undefined) task.pushRows(selection, start, end);
+    else next = task.pushDueRows(selection, { due, start, end });
+    this.takenRows += (next ?? start) - start;
+    work.next = next ?? start;
+    if (next === selection.count) {
+      // Those that it does not read are done with.
+      this.#drop(work.rows, next);
       this.#next();
     }
     // Answers from outside are awaited, so that the number of messages waiting inside the task
     // stays bounded.
     const ready = task.ready();
     if (ready !== undefined) this.#waitFor(ready);
-    return end - start;
+    return work.next - start;
   }
 
   /**

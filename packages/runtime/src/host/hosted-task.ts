@@ -2,7 +2,7 @@
 // pool restarts it elsewhere and it reports that.
 import { assert, LATE, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { effectsOf } from '@tidemark/pipeline';
+import { effectsOf, measurementsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import { unitName } from '../part.ts';
 import type { PointBatch } from '../point-batch.ts';
@@ -64,6 +64,7 @@ export class HostedTask implements RunningTask {
   readonly taskId: string;
   /** See `unitName`. */
   readonly unit: string;
+  readonly measurements: ReadonlySet<string>;
   readonly #setup: HostedTaskOptions;
   readonly #clock: Clock;
   readonly #errorListeners: ((error: string) => void)[] = [];
@@ -102,6 +103,7 @@ export class HostedTask implements RunningTask {
     this.taskId = setup.options.taskId;
     this.unit = unitName(setup.options.taskId, setup.options.part);
     this.#setup = setup;
+    this.measurements = measurementsOf(setup.pipeline);
     this.#clock = setup.options.clock;
     this.#client = client;
     this.#rerun = setup.options.rerun;

@@ -6,6 +6,8 @@ import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
 import { Point } from '../data/point.ts';
 import { rowPoint } from '../data/row-point.ts';
+import { rowNumber } from '../data/row-selection.ts';
+import type { RowSelection, SeriesPlaces } from '../data/row-selection.ts';
 import type { RowSource } from '../data/row-source.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
@@ -27,9 +29,10 @@ const ACCEPTED = 2;
 /** The predicate has to be evaluated for every row. */
 const ASK = 3;
 
-/** How the rows of one write are treated, by series of that write. */
+/** How the rows of one write are treated, by place of their series. */
 type OpenWrite = {
   readonly source: RowSource;
+  readonly placeOf: SeriesPlaces['placeOf'];
   readonly decisions: Uint8Array;
   readonly groups: (Group | undefined)[];
 };
@@ -59,12 +62,6 @@ export class FromNode implements RunningNode {
     return 0;
   }
 
-  /** Whether rows of a measurement are routed here. */
-  wants(name: string): boolean {
-    const { measurement } = this.#ctx.options;
-    return measurement === '' || measurement === name;
-  }
-
   #wantsOrigin({ origin }: RowSource): boolean {
     const { database, retentionPolicy } = this.#ctx.options;
     if (database !== '' && database !== origin.database) return false;
@@ -74,13 +71,16 @@ export class FromNode implements RunningNode {
   /** Prepares for the rows of a write; false when none of them can pass. */
   openWrite(source: RowSource): boolean {
     if (!this.#wantsOrigin(source)) return false;
+    const series = source.seriesOf(this.#ctx.options.measurement);
+    if (series === undefined) return false;
     this.#open = {
       source,
-      decisions: new Uint8Array(source.series.length),
+      placeOf: series.placeOf,
+      decisions: new Uint8Array(series.count),
       // All places at once: slices of a write begin anywhere in it, and an array that is filled
       // from there is a table.
       // oxlint-disable-next-line unicorn/no-new-array -- Array.from fills the places one by one
-      groups: new Array<Group | undefined>(source.series.length),
+      groups: new Array<Group | undefined>(series.count),
     };
     return true;
   }
@@ -89,14 +89,16 @@ export class FromNode implements RunningNode {
     this.#open = undefined;
   }
 
-  /** Rows of the open write from `start` up to `end`. */
-  rows(start: number, end: number): void {
+  rows(selection: RowSelection, start: number, end: number): void {
     const open = this.#open;
     if (open === undefined) return;
-    const { seriesOfRow } = open.source;
-    const { decisions } = open;
-    for (let row = start; row < end; row++) {
-      if (decisions[seriesOfRow[row] as number] !== REJECTED) this.row(row);
+    const { source, placeOf, decisions } = open;
+    const { seriesOfRow } = source;
+    for (let at = start; at < end; at++) {
+      const row = rowNumber(selection, at);
+      const index = seriesOfRow[row] as number;
+      if (placeOf === undefined && decisions[index] === REJECTED) continue;
+      this.row(row);
     }
   }
 
@@ -104,19 +106,20 @@ export class FromNode implements RunningNode {
   row(row: number): void {
     const open = this.#open;
     if (open === undefined) return;
-    const { source } = open;
-    source.row = row;
+    const { source, placeOf } = open;
     const index = source.seriesOfRow[row] as number;
-    let decision = open.decisions[index];
-    if (decision === REJECTED) return;
+    const place = placeOf === undefined ? index : placeOf(index);
+    let decision = open.decisions[place];
+    if (place < 0 || decision === REJECTED) return;
+    source.row = row;
     const series = source.series[index] as Series;
     if (decision === UNKNOWN) {
       decision = this.#decide(open, series);
-      open.decisions[index] = decision;
-      open.groups[index] = decision === REJECTED ? undefined : this.#group(series);
+      open.decisions[place] = decision;
+      open.groups[place] = decision === REJECTED ? undefined : this.#group(series);
       if (decision === REJECTED) return;
     }
-    const group = open.groups[index];
+    const group = open.groups[place];
     if (group === undefined) {
       // Too many groups: every point counts as an error.
       this.#ctx.groupOf(series, this.#dimensions(series));
@@ -164,8 +167,6 @@ export class FromNode implements RunningNode {
   }
 
   #decide(open: OpenWrite, series: Series): number {
-    const { measurement } = this.#ctx.options;
-    if (measurement !== '' && measurement !== series.name) return REJECTED;
     if (this.#ctx.task.part?.has(series) === false) return REJECTED;
     const lambda = this.#lambda;
     if (lambda === undefined) return ACCEPTED;
