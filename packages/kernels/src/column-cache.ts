@@ -115,6 +115,11 @@ export class ColumnCache {
     return column;
   }
 
+  /** Removes all columns from their owners' entries. */
+  clear(): void {
+    this.#slabs.forEach(empty);
+  }
+
   /** Number of rows with a time below `time`. */
   rowsBefore(times: CachedColumn, time: bigint): number {
     return this.#kernels.exports.rowsBefore(times.address, time);
@@ -251,15 +256,19 @@ export class ColumnCache {
         slab.wasUsed = false;
         continue;
       }
-      for (const { entries, key } of slab.contents) {
-        // The column may have been evicted and added again to another slab.
-        if (entries.get(key)?.slab === slab) entries.delete(key);
-      }
-      slab.contents = [];
-      slab.usedBytes = 0;
+      empty(slab);
       return slab;
     }
   }
+}
+
+function empty(slab: Slab): void {
+  for (const { entries, key } of slab.contents) {
+    // The column may have been evicted and added again to another slab.
+    if (entries.get(key)?.slab === slab) entries.delete(key);
+  }
+  slab.contents = [];
+  slab.usedBytes = 0;
 }
 
 function hasRoom({ usedBytes, contents }: Slab, sizeBytes: number): boolean {

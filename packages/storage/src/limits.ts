@@ -77,6 +77,12 @@ export const LIMITS = {
     reason:
       'decoded columns of the chunks that dashboards ask for again and again; 1-2 bytes per value',
   },
+  requestLinearBytes: {
+    value: 32 << 20,
+    unit: 'bytes',
+    reason:
+      'linear memory that stays besides the cache of columns; making it again costs less than a request that needs more',
+  },
   indexCacheBytes: {
     setting: 'data.index-cache-size',
     value: 32 << 20,

@@ -40,11 +40,16 @@ export const CAPABILITIES: SourceCapabilities = {
   ]),
 };
 
-function* ending<T>(work: Generator<T>, memory: RequestMemory): Generator<T> {
+function* ending<T>(
+  work: Generator<T>,
+  { memory, kernels }: Pick<ReadOptions, 'memory' | 'kernels'>,
+): Generator<T> {
+  kernels.acquire();
   try {
     yield* work;
   } finally {
     memory.end();
+    kernels.release();
   }
 }
 
@@ -101,7 +106,7 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
   ): Operator<T> => {
     const memory = new RequestMemory(memoryLimitBytes, requestMemory);
     const work = make(use(), { counters, memory, kernels, lastRows, ended, onPartial });
-    return sliced(ending(work, memory), { turns, signal });
+    return sliced(ending(work, { memory, kernels }), { turns, signal });
   };
   return {
     schema: (request, o) => run((snapshot, how) => schema(snapshot, request, how), o),
