@@ -17,20 +17,22 @@ test('a waiting write counts with the texts that it holds, however small its rec
   const options = { directory: '/data', hasBackgroundWork: false, writeQueueMaxBytes: 50_000 };
   const engine = await openStorageInline(options, { disk: slowDisk(() => sync()) });
   await write(engine, 'm s="first" 1');
-  const syncing = Promise.withResolvers<void>();
-  const synced = Promise.withResolvers<void>();
-  sync = () => {
-    syncing.resolve();
-    return synced.promise;
-  };
+  let endSync = (): void => undefined;
+  const synced = new Promise<void>((resolve) => (endSync = resolve));
+  const syncing = new Promise<void>((resolve) => {
+    sync = () => {
+      resolve();
+      return synced;
+    };
+  });
 
   const waiting = write(engine, `m s="${'x'.repeat(60_000)}" 2`);
-  await syncing.promise;
+  await syncing;
   await expect(write(engine, 'm s="refused" 3')).rejects.toThrow(
     'too many writes wait for the log. setting=`data.write-queue-max-size`',
   );
 
-  synced.resolve();
+  endSync();
   expect((await waiting).pointsWritten).toBe(1);
   expect((await write(engine, 'm s="later" 4')).pointsWritten).toBe(1);
   await engine.close();
