@@ -20,6 +20,8 @@ export default defineConfig({
     ...test,
     execArgv: [...execArgv, '--import', PATCH],
     maxWorkers: 2,
+    // What depends on how busy the machine is misses no guard.
+    retry: 2,
     include: ['packages/storage/src/**/*.test.ts'],
     exclude: ['**/*.long.test.ts', ...AT_ONCE.map(({ file }) => `packages/storage/src/${file}`)],
   },
