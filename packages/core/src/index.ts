@@ -118,6 +118,6 @@ export {
   formatDuration,
   parseClockDuration,
 } from './duration.ts';
-export { strictUtf8Text, utf8Text } from './utf8.ts';
+export { strictUtf8Text, utf8Lines, utf8Text } from './utf8.ts';
 export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';
 export { columnBytes, rowsBytes, tagsBytes, textBytes, textsBytes } from './weight.ts';

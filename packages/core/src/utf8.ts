@@ -18,3 +18,19 @@ export function strictUtf8Text(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+/**
+ * The lines of a file or an answer, without their ends; the last one may lack its end. A byte order
+ * mark before the first is the mark of the file, so it is removed.
+ */
+export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const fileDecoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + fileDecoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  rest += fileDecoder.decode();
+  if (rest !== '') yield rest;
+}

@@ -1,5 +1,7 @@
 // The entries of an export, each with the line of the file it begins on: statements, points, and
 // the target of the points that follow (`# DDL`, `# DML`, `# CONTEXT-DATABASE: db`).
+import { utf8Lines } from '@tidemark/core';
+
 import { stopsInString } from '../import-server/lines.ts';
 
 export type FileEntry =
@@ -17,7 +19,8 @@ export async function* fileEntries(chunks: AsyncIterable<Buffer>): AsyncGenerato
   let open = '';
   let first = 0;
   let number = 0;
-  for await (const piece of linesOf(chunks)) {
+  for await (const written of utf8Lines(chunks)) {
+    const piece = written.endsWith('\r') ? written.slice(0, -1) : written;
     number++;
     if (open === '') first = number;
     const line = open === '' ? piece : `${open}\n${piece}`;
@@ -39,15 +42,3 @@ export async function* fileEntries(chunks: AsyncIterable<Buffer>): AsyncGenerato
 
 /** No statement has `name=` after its first word, and every point has. */
 const isPoint = (line: string): boolean => /^(?:[^\s\\]|\\.)+\s+(?:[^\s\\=]|\\.)+=/s.test(line);
-
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
-  let rest = '';
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield withoutReturn(line);
-  }
-  if (rest !== '') yield withoutReturn(rest);
-}

@@ -1,7 +1,7 @@
 // Reads points of a running server as line protocol, and finds the ends of lines in a file.
 import { parseLossless } from '@tidemark/client';
 import type { Cell, QueryResponse, Series, TsdbClient } from '@tidemark/client';
-import { escapeMeasurement, escapeTagPart, Internal } from '@tidemark/core';
+import { escapeMeasurement, escapeTagPart, Internal, utf8Lines } from '@tidemark/core';
 import { quoteIdentifier } from '@tidemark/influxql';
 
 import type { SourceField } from './source-schema.ts';
@@ -57,25 +57,20 @@ export async function* readLines(
       document.error ?? document.results?.find((result) => result.error !== undefined)?.error;
     if (error !== undefined) throw new Internal(`reading ${pathOf(ref)}: ${error}`);
     for (const series of document.results?.flatMap((result) => result.series ?? []) ?? []) {
-      const lines = linesOf(ref, series);
+      const lines = pointsOf(ref, series);
       if (lines.length > 0) yield lines;
     }
   }
 }
 
 async function* jsonLines(response: Response): AsyncIterable<QueryResponse> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    rest += decoder.decode(chunk, { stream: true });
-    const lines = rest.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield parseLossless(line) as QueryResponse;
+  if (response.body === null) return;
+  for await (const line of utf8Lines(response.body)) {
+    if (line.trim() !== '') yield parseLossless(line) as QueryResponse;
   }
-  if (rest.trim() !== '') yield parseLossless(rest) as QueryResponse;
 }
 
-function linesOf(ref: MeasurementRef, series: Series): string[] {
+function pointsOf(ref: MeasurementRef, series: Series): string[] {
   let head = escapeMeasurement(ref.measurement);
   for (const [key, value] of Object.entries(series.tags ?? {})) {
     if (value !== '') head += `,${escapeTagPart(key)}=${escapeTagPart(value)}`;

@@ -1,16 +1,17 @@
 // Responses that are streamed line by line.
+import { utf8Lines } from '@tidemark/core';
 
 /** The lines of a stream; empty ones are left out. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  // The client's type of the response may differ; it is the platform's stream.
-  const bytes = stream as ReadableStream<Uint8Array<ArrayBuffer>>;
-  const reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
+  for await (const line of utf8Lines(chunksOf(stream))) if (line !== '') yield line;
+}
+
+/** Not every browser iterates over streams by itself. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines.filter((line) => line !== '');
+    yield value;
   }
 }

@@ -1,4 +1,6 @@
 // Following a stream of lines from a running engine, until Ctrl-C or a number of lines.
+import { utf8Lines } from '@tidemark/core';
+
 import { UsageError } from '../../exit.ts';
 
 /**
@@ -17,7 +19,7 @@ export async function followLines(
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
   try {
-    for await (const line of linesOf(await open(stop.signal))) {
+    for await (const line of utf8Lines(await open(stop.signal))) {
       process.stdout.write(`${print(line)}\n`);
       remaining--;
       if (remaining === 0) return;
@@ -28,15 +30,5 @@ export async function followLines(
   } finally {
     process.off('SIGINT', interrupt);
     stop.abort();
-  }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let unfinished = '';
-  for await (const chunk of stream) {
-    const parts = (unfinished + decoder.decode(chunk, { stream: true })).split('\n');
-    unfinished = parts.pop() ?? '';
-    yield* parts;
   }
 }
