@@ -34,13 +34,14 @@ export function applyRows(
 export function applyDelete(contents: Contents, record: DeleteRecord, deletion: Deletion): void {
   const { shards, memtables } = contents;
   if (databaseOf(contents, record) === undefined) return;
+  const { rows } = deletion;
   for (const id of record.shardIds) {
     const shard = shards.get(id);
     if (shard === undefined) continue;
     memtables.delete(id, deletion);
-    addTombstones(contents, shard, record);
+    addTombstones(contents, shard, { ...record, rows });
     if (!record.freesTypes) continue;
-    for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
+    for (const { measurementId } of rows) shard.fields.removeMeasurement(measurementId);
   }
 }
 

@@ -292,6 +292,29 @@ test('a delete looks only at tombstones of its measurements, at few before each 
   expect(pauses).toBe(Math.floor(count / STEP_ELEMENTS));
 });
 
+test('a delete that a start reads in parts has one tombstone for each measurement', () => {
+  const contents = contentsOf();
+  const one = contents.databases.add({ name: 'db', instance: 1 });
+  const shard = contents.shards.add({ ...DESCRIPTOR, id: 2, policyId: 2 });
+  shard.unreadable = [{ info: {} as SegmentInfo, damage: {} as Damage }];
+  const rows = [[5, 7], [2], [8, 6]].map((ids) => ({
+    measurementId: 0,
+    series: Uint32Array.from(ids),
+  }));
+  const record = {
+    kind: 'delete',
+    database: one.ref,
+    shardIds: [2],
+    timeRange: ALL,
+    rows,
+    freesTypes: false,
+  } as const;
+
+  applyDelete(contents, record, new Deletion(ALL, rows));
+
+  expect(shard.tombstones.map(({ series }) => series)).toEqual([Uint32Array.of(2, 5, 6, 7, 8)]);
+});
+
 test('series of a shard that goes during a pause are left to its drop', () => {
   const one = database();
   const shard = shardOf(one, 3 * STEP_SERIES);
