@@ -173,16 +173,25 @@ test('an alert goes on from the last event also when the saved state is older an
   expect(await level()).toBe('CRITICAL');
 });
 
+/** With options of its own, or those under which nothing is said or waited for. */
+function snapshotsOf(metadata: Metadata, own: Partial<SnapshotsOptions> = {}): Snapshots {
+  return new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    effectsStored: () => undefined,
+    isEnabled: () => false,
+    ...own,
+  });
+}
+
 test('a state that knows of an alert is kept only behind the alert', async () => {
   const metadata = await Metadata.open(engine.directory);
   let stored: Promise<void> | undefined = Promise.reject(new Unavailable('no space left'));
   const errors: unknown[] = [];
-  const snapshots = new Snapshots({
-    metadata,
-    clock: systemClock(),
+  const snapshots = snapshotsOf(metadata, {
     log: (_level, _message, fields) => void errors.push(fields?.['err']),
     effectsStored: () => stored,
-    isEnabled: () => false,
   });
   const task = { takeState: () => Promise.resolve(serialize('alerted')) };
   const entry = { unit: 't', definition: 'x', task } as unknown as Unit;
@@ -200,13 +209,7 @@ test('a state that knows of an alert is kept only behind the alert', async () =>
 
 test('the states of very many tasks are not in memory together', async () => {
   const metadata = await Metadata.open(engine.directory);
-  const snapshots = new Snapshots({
-    metadata,
-    clock: systemClock(),
-    log: () => undefined,
-    effectsStored: () => undefined,
-    isEnabled: () => false,
-  });
+  const snapshots = snapshotsOf(metadata);
   let asked = 0;
   let askedMost = 0;
   const takeState = async (): Promise<Buffer> => {
@@ -238,13 +241,7 @@ test('the states of very many tasks are not in memory together', async () => {
 
 test('a state that was asked of a task which was started anew meanwhile is not kept', async () => {
   const metadata = await Metadata.open(engine.directory);
-  const snapshots = new Snapshots({
-    metadata,
-    clock: systemClock(),
-    log: () => undefined,
-    effectsStored: () => undefined,
-    isEnabled: () => false,
-  });
+  const snapshots = snapshotsOf(metadata);
   let answer: (state: TaskState) => void = () => undefined;
   const state = new Promise<TaskState>((resolve) => (answer = resolve));
   const entryOf = (taken: Promise<TaskState>): Unit =>
@@ -271,11 +268,9 @@ test('when tasks are handed over, those are not waited for whose state does not 
   const metadata = await Metadata.open(engine.directory);
   const clock = new TestClock();
   const told: string[] = [];
-  const snapshots = new Snapshots({
-    metadata,
+  const snapshots = snapshotsOf(metadata, {
     clock,
     log: (_level, message) => void told.push(message),
-    effectsStored: () => undefined,
     isEnabled: () => true,
   });
   const unitOf = (unit: string, state: Promise<TaskState>): Unit =>
@@ -305,13 +300,7 @@ test.each(['before it is written', 'while it is written'])(
   async (when) => {
     const metadata = await Metadata.open(engine.directory);
     const alerts = opening();
-    const snapshots = new Snapshots({
-      metadata,
-      clock: systemClock(),
-      log: () => undefined,
-      effectsStored: () => alerts.promise,
-      isEnabled: () => false,
-    });
+    const snapshots = snapshotsOf(metadata, { effectsStored: () => alerts.promise });
     const run = new AbortController();
     const source = { sequence: 7, run: undefined as AbortSignal | undefined };
     const task = { takeState: () => Promise.resolve(serialize('state')) };
@@ -362,13 +351,7 @@ test('a task that has begun and loses its host before it tells a state is where 
 
 test('what is forgotten of a task is that of all its parts, and of no other task', async () => {
   const metadata = await Metadata.open(engine.directory);
-  const snapshots = new Snapshots({
-    metadata,
-    clock: systemClock(),
-    log: () => undefined,
-    effectsStored: () => undefined,
-    isEnabled: () => false,
-  });
+  const snapshots = snapshotsOf(metadata);
   const task = { takeState: () => Promise.resolve(serialize('state')) };
   const names = ['t', 't#1/2', 't#2/2', 't-2', 't2', 't#1/11'];
   const units = names.map((unit) => ({ unit, definition: 'x', task }) as unknown as Unit);
@@ -388,13 +371,7 @@ test('what is forgotten of a task is that of all its parts, and of no other task
 test('the state of a task that has died stays as long as the task is enabled', async () => {
   const metadata = await Metadata.open(engine.directory);
   const enabled = new Set(['died', 'parted', 'disabled']);
-  const snapshots = new Snapshots({
-    metadata,
-    clock: systemClock(),
-    log: () => undefined,
-    effectsStored: () => undefined,
-    isEnabled: (task) => enabled.has(task),
-  });
+  const snapshots = snapshotsOf(metadata, { isEnabled: (task) => enabled.has(task) });
   const task = { takeState: () => Promise.resolve(serialize('state')) };
   const entries = ['died', 'parted#1/2', 'disabled'].map(
     (unit) => ({ unit, definition: 'x', task }) as unknown as Unit,
