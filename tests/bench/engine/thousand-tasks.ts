@@ -1,15 +1,10 @@
 // Benchmark of an engine of a thousand tasks over a hundred measurements: each row is read by ten
 // of them. Processor time of the writes, memory, and the start with these tasks. Arguments: rows.
 // `npm run bench -- engine/thousand-tasks`; needs a build.
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+
+import { makeDirectory, removeDirectory, startTidemark } from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
 
 import { memoryMiB, processorMs } from '../server/processor.ts';
 
@@ -23,20 +18,10 @@ const FIELDS = 10;
 /** Until the tasks have taken what was written. */
 const SETTLE_MS = 5000;
 
-const executable = fileURLToPath(new URL('../../../packages/cli/bin/tidemark.js', import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), 'engine-bench-'));
+const directory = await makeDirectory();
+const start = (): Promise<Tidemark> => startTidemark({ command: 'engine', directory });
 
-type Engine = { readonly child: ChildProcess; readonly pid: number; readonly url: string };
-
-async function start(): Promise<Engine> {
-  const args = [executable, 'engine', '--bind', '127.0.0.1:0', '--data-dir', directory];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /https?:\/\/127\.0\.0\.1:[1-9]\d*/.exec(line)?.[0];
-    if (url !== undefined) return { child, pid: child.pid ?? 0, url };
-  }
-  throw new Error('the engine did not start');
-}
+const pidOf = ({ process: { pid = 0 } }: Tidemark): number => pid;
 
 async function inTurn(count: number, work: (i: number) => Promise<void>): Promise<void> {
   let next = 0;
@@ -66,11 +51,9 @@ function bodyOf(first: number): Uint8Array<ArrayBuffer> {
 
 /** Points that the tasks have taken, all together. */
 async function collected(url: string): Promise<number> {
-  const tasks: string[] = [];
-  for (let task = 0; task < TASKS; task++) tasks.push(`task-${task}`);
   let sum = 0;
-  for (const task of tasks) {
-    const response = await fetch(`${url}/engine/v1/tasks/${task}`);
+  for (let task = 0; task < TASKS; task++) {
+    const response = await fetch(`${url}/engine/v1/tasks/task-${task}`);
     const { stats } = (await response.json()) as { stats: { 'node-stats': Stats } };
     sum += stats['node-stats']['from1']?.collected ?? 0;
   }
@@ -84,41 +67,39 @@ await inTurn(TASKS, async (i) => {
   const from = `stream|from().measurement('m${i % MEASUREMENTS}').groupBy('host')`;
   const script = `${from}|window().period(1m).every(1m)|mean('f0').as('v')|alert().crit(lambda: "v" > ${40 + (i % 20)}.0).stateChangesOnly().topic('t')`;
   await post(
-    `${engine.url}/engine/v1/tasks`,
+    `${engine.engine}/engine/v1/tasks`,
     JSON.stringify({ id: `task-${i}`, dbrps: [{ db: 'd', rp: 'r' }], script, status: 'enabled' }),
   );
 });
 const bodies: Uint8Array<ArrayBuffer>[] = [];
 for (let first = 0; first < rows; first += ROWS_PER_BODY) bodies.push(bodyOf(first));
 
-const cpuBefore = processorMs(engine.pid);
+const cpuBefore = processorMs(pidOf(engine));
 const began = performance.now();
 await inTurn(bodies.length, (i) =>
-  post(`${engine.url}/engine/v1/write?db=d&rp=r&precision=s`, bodies[i]!),
+  post(`${engine.engine}/engine/v1/write?db=d&rp=r&precision=s`, bodies[i]!),
 );
 const writtenMs = performance.now() - began;
 const wanted = (rows * TASKS) / MEASUREMENTS;
 await setTimeout(SETTLE_MS);
-const cpuMs = processorMs(engine.pid) - cpuBefore;
-const rssMiB = memoryMiB(engine.pid, 'VmRSS');
-for (let left = 60; (await collected(engine.url)) < wanted; left--) {
-  if (left === 0) throw new Error(`tasks took ${await collected(engine.url)} of ${wanted}`);
+const cpuMs = processorMs(pidOf(engine)) - cpuBefore;
+const rssMiB = memoryMiB(pidOf(engine), 'VmRSS');
+for (let left = 60; (await collected(engine.engine)) < wanted; left--) {
+  if (left === 0) throw new Error(`tasks took ${await collected(engine.engine)} of ${wanted}`);
   await setTimeout(500);
 }
 console.log(
-  `${TASKS} tasks, ${rows} rows, ${TASKS / MEASUREMENTS} tasks each: written in ${(writtenMs / 1000).toFixed(1)} s, ${(cpuMs / 1000).toFixed(1)} s of CPU, RSS ${rssMiB.toFixed(0)} MiB, at most ${memoryMiB(engine.pid, 'VmHWM').toFixed(0)}`,
+  `${TASKS} tasks, ${rows} rows, ${TASKS / MEASUREMENTS} tasks each: written in ${(writtenMs / 1000).toFixed(1)} s, ${(cpuMs / 1000).toFixed(1)} s of CPU, RSS ${rssMiB.toFixed(0)} MiB, at most ${memoryMiB(pidOf(engine), 'VmHWM').toFixed(0)}`,
 );
-engine.child.kill();
-await once(engine.child, 'exit');
+await engine.stop();
 
 const startedMs = performance.now();
 engine = await start();
 const ms = performance.now() - startedMs;
-await collected(engine.url);
+await collected(engine.engine);
 const answeredMs = performance.now() - startedMs;
 console.log(
-  `started again after ${(ms / 1000).toFixed(1)} s (all tasks answered after ${(answeredMs / 1000).toFixed(1)}), ${(processorMs(engine.pid) / 1000).toFixed(1)} s of CPU, RSS ${memoryMiB(engine.pid, 'VmRSS').toFixed(0)} MiB`,
+  `started again after ${(ms / 1000).toFixed(1)} s (all tasks answered after ${(answeredMs / 1000).toFixed(1)}), ${(processorMs(pidOf(engine)) / 1000).toFixed(1)} s of CPU, RSS ${memoryMiB(pidOf(engine), 'VmRSS').toFixed(0)} MiB`,
 );
-engine.child.kill();
-await once(engine.child, 'exit');
-rmSync(directory, { recursive: true, force: true });
+await engine.stop();
+await removeDirectory(directory);

@@ -20,7 +20,7 @@ export default defineConfig({
     ...test,
     execArgv: [...execArgv, '--import', PATCH],
     maxWorkers: 2,
-    // What depends on how busy the machine is misses no guard.
+    // A test that fails only because the machine is busy has not noticed the mutant.
     retry: 2,
     include: ['packages/storage/src/**/*.test.ts'],
     exclude: ['**/*.long.test.ts', ...AT_ONCE.map(({ file }) => `packages/storage/src/${file}`)],
