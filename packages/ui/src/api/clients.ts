@@ -3,7 +3,7 @@
 import { EngineClient, TsdbClient } from '@tidemark/client';
 
 import { texts } from '../texts/texts.ts';
-import { noteDown, services } from './connection.ts';
+import { markDown, services } from './connection.ts';
 import type { Service } from './connection.ts';
 import { SERVER_PATH } from './paths.ts';
 import { sessionToken, waitForSignIn, whenResumed } from './session.ts';
@@ -51,7 +51,7 @@ export async function serviceFetch(
   const isAbsent = services[service].value.state === 'absent';
   if (response !== undefined && (response.status !== 502 || isAbsent)) return response;
   await response?.body?.cancel();
-  noteDown(service);
+  markDown(service);
   // The user needs to know what to do, not why the connection failed.
   return Response.json({ error: t.away(t[service]) }, { status: 503 });
 }

@@ -31,7 +31,7 @@ const RETRY_MS = 1000;
 const CHECK_MS = 10_000;
 
 /** Reports that a call got no answer from a service. */
-export function noteDown(service: Service): void {
+export function markDown(service: Service): void {
   if (services[service].value.state !== 'down') {
     services[service].value = { state: 'down', version: '' };
   }

@@ -11,7 +11,7 @@ export const taskOfTopic = (topic: string): string | undefined => TOPIC_OF_NODE.
 type Published = { readonly topic: string; readonly id: string; readonly time: string };
 
 /** Events without those that are also in a topic with a name. */
-export function withoutTwins<T extends Published>(events: readonly T[]): readonly T[] {
+export function withoutDuplicates<T extends Published>(events: readonly T[]): readonly T[] {
   const keyOf = ({ id, time }: Published): string => JSON.stringify([id, time]);
   const named = new Set(events.filter(({ topic }) => !isOfNode(topic)).map(keyOf));
   return events.filter((event) => !isOfNode(event.topic) || !named.has(keyOf(event)));

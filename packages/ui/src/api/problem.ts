@@ -12,7 +12,7 @@ export type Problem = {
   /** Position of the error in the text that was sent, if it is an error of the text. */
   readonly diagnostics?: readonly Diagnostic[] | undefined;
   /** A service did not answer. */
-  readonly isAway?: boolean | undefined;
+  readonly isUnreachable?: boolean | undefined;
 };
 
 /** Any error as a sentence with a hint. */
@@ -20,7 +20,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof AppError) {
     const { message, diagnostics } = error;
     const hint = error.hint ?? diagnostics[0]?.hint;
-    return { message, hint, diagnostics, isAway: error instanceof Unavailable };
+    return { message, hint, diagnostics, isUnreachable: error instanceof Unavailable };
   }
   if (error instanceof Error) return { message: error.message };
   return { message: String(error) };
@@ -36,7 +36,7 @@ export function useRecovery(problem: Signal<Problem | undefined>): void {
   useEffect(() => {
     let seen = generation.peek();
     return generation.subscribe((now) => {
-      if (now !== seen && problem.peek()?.isAway === true) problem.value = undefined;
+      if (now !== seen && problem.peek()?.isUnreachable === true) problem.value = undefined;
       seen = now;
     });
   }, [problem]);

@@ -203,7 +203,7 @@ export class QueryCursor {
       for (const piece of result.series ?? []) {
         const rows = this.#unseen(piece.values ?? []);
         added += rows.length;
-        series = withPiece(series, piece, rows, this.#skip > 0);
+        series = appendPiece(series, piece, rows, this.#skip > 0);
       }
       const now: GrowingAnswer = {
         ...before,
@@ -232,7 +232,7 @@ export class QueryCursor {
 type GrowingSeries = Omit<AnswerSeries, 'rows'> & { readonly rows: (readonly Cell[])[] };
 
 /** A chunk continues the last series if it has the same name and tags. */
-function withPiece(
+function appendPiece(
   series: readonly GrowingSeries[],
   piece: Series,
   rows: readonly (readonly Cell[])[],
@@ -246,7 +246,7 @@ function withPiece(
     last.columns.length === piece.columns.length &&
     JSON.stringify(last.tags) === JSON.stringify(tags);
   if (last !== undefined && isSame) {
-    // The rows are appended in place: long answers come in hundreds of chunks.
+    // Rows are appended in place: long answers come in hundreds of chunks.
     for (const row of rows) last.rows.push(row);
     return series;
   }

@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css';
 import { timeBounds } from './data.ts';
 import type { ChartData, ChartSeries, SeriesLook } from './data.ts';
 import { SERIES_COLOUR_COUNT } from './colours.ts';
-import { lonelyPlaces } from './lonely.ts';
+import { isolatedPoints } from './isolated-points.ts';
 import { alignSeries, POINTS_OF_COLUMN, Sampler } from './sample.ts';
 
 export type ChartStyle = 'line' | 'area' | 'bars' | 'points' | 'steps';
@@ -396,7 +396,7 @@ function lineOf(one: ChartSeries, index: number, options: PlotOptions): uPlot.Se
           : {
               size: 4,
               show: true,
-              filter: (plot, at) => lonelyPlaces(plot.data[at] ?? []),
+              filter: (plot, at) => isolatedPoints(plot.data[at] ?? []),
             },
     spanGaps: false,
   };

@@ -34,11 +34,11 @@ export function namesVariable(text: string, name: string): boolean {
  * value is used; within a regular expression all of them; no selection means everything.
  */
 export function withVariables(text: string, chosen: Chosen): string {
-  return replaced(text, (name, { within, format }) => {
+  return replaced(text, (name, { quoting, format }) => {
     const values = chosen.get(name);
     if (values === undefined) return undefined;
-    const isPattern = within === 'regex' && values.length > 0 && AS_PATTERNS.has(format);
-    return isPattern ? asPatterns(values) : printed(values, within);
+    const isPattern = quoting === 'regex' && values.length > 0 && AS_PATTERNS.has(format);
+    return isPattern ? asPatterns(values) : printed(values, quoting);
   });
 }
 
@@ -54,11 +54,11 @@ export function withValues(text: string, chosen: Chosen): string {
   );
 }
 
-type Within = 'text' | 'string' | 'name' | 'regex';
+type Quoting = 'text' | 'string' | 'name' | 'regex';
 
-function printed(values: readonly string[], within: Within): string {
+function printed(values: readonly string[], quoting: Quoting): string {
   const [first = ''] = values;
-  switch (within) {
+  switch (quoting) {
     case 'regex': {
       if (values.length === 0) return '.*';
       const all = values.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
@@ -88,20 +88,20 @@ function asPatterns(values: readonly string[]): string {
 /** Exactly one regular expression. */
 const WHOLE_PATTERN = /^\/(?:[^/\\\n]|\\.)+\/$/;
 
-type Position = { readonly within: Within; readonly format: string };
+type Position = { readonly quoting: Quoting; readonly format: string };
 
 /** Replaces variables with the result of `valueOf`; unknown ones stay, and those in comments. */
 function replaced(
   text: string,
   valueOf: (name: string, position: Position) => string | undefined,
 ): string {
-  const parts = partsOf(text).map(({ within, start, end }) => {
+  const parts = partsOf(text).map(({ quoting, start, end }) => {
     const part = text.slice(start, end);
-    if (within === undefined) return part;
+    if (quoting === undefined) return part;
     return part.replace(VARIABLE, (all: string, ...groups: readonly (string | undefined)[]) => {
       const [braced, bracedFormat, boxed, boxedFormat, bare] = groups;
       const format = bracedFormat ?? boxedFormat ?? '';
-      return valueOf(braced ?? boxed ?? bare ?? '', { within, format }) ?? all;
+      return valueOf(braced ?? boxed ?? bare ?? '', { quoting, format }) ?? all;
     });
   });
   return parts.join('');
@@ -109,7 +109,7 @@ function replaced(
 
 type Part = {
   /** `undefined` for a comment. */
-  readonly within: Within | undefined;
+  readonly quoting: Quoting | undefined;
   readonly start: number;
   readonly end: number;
 };
@@ -118,17 +118,17 @@ type Part = {
 function partsOf(text: string): readonly Part[] {
   const parts: Part[] = [];
   for (const { class: kind, start, end } of tokenize(text)) {
-    const within = withinOf(kind, text.charAt(start));
+    const quoting = quotingOf(kind, text.charAt(start));
     const last = parts.at(-1);
     // A variable in braces is several tokens.
-    if (within === 'text' && last?.within === 'text') {
+    if (quoting === 'text' && last?.quoting === 'text') {
       parts[parts.length - 1] = { ...last, end };
-    } else parts.push({ within, start, end });
+    } else parts.push({ quoting, start, end });
   }
   return parts;
 }
 
-function withinOf(kind: TokenClass, first: string): Within | undefined {
+function quotingOf(kind: TokenClass, first: string): Quoting | undefined {
   if (kind === 'comment') return undefined;
   if (kind === 'string' || kind === 'regex') return kind;
   return first === '"' ? 'name' : 'text';

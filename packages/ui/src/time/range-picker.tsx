@@ -79,7 +79,7 @@ function Choices({ range, onChange }: RangeProps) {
           label={t.to}
           value={to.value}
           hint={t.example}
-          problem={problem(toMs) ?? (isUsable ? undefined : t.nothingBetween)}
+          problem={problem(toMs) ?? (isUsable ? undefined : t.endBeforeStart)}
           onInput={(value) => (to.value = value)}
         />
         <Calendar

@@ -44,16 +44,16 @@ export function FiredTable({ events }: { readonly events: readonly Fired[] }) {
         },
         { label: t.columns.id, cell: ({ id }) => id, sortBy: ({ id }) => id },
         { label: t.columns.message, cell: ({ message }) => message },
-        { label: t.columns.told, cell: toldOf },
+        { label: t.columns.notified, cell: notifiedOf },
       ]}
     />
   );
 }
 
-function toldOf({ topics, handlers }: Fired): string {
+function notifiedOf({ topics, handlers }: Fired): string {
   const named = topics.filter((topic) => topic !== '');
-  const told = [...named, ...handlers];
-  return told.length === 0 ? t.nobody : told.join(', ');
+  const notified = [...named, ...handlers];
+  return notified.length === 0 ? t.nobody : notified.join(', ');
 }
 
 export function EffectList({ effects }: { readonly effects: readonly Effect[] }) {

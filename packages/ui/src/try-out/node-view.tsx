@@ -86,11 +86,11 @@ function Whys({ name, whys }: { readonly name: string; readonly whys: readonly W
 function ConditionText({ condition }: { readonly condition: Condition }) {
   const { label, text, result, error, values } = condition;
   const seen = Object.entries(values).map(([name, value]) => `${name}=${String(value)}`);
-  const isTold = result !== undefined && result !== null;
+  const hasResult = result !== undefined && result !== null;
   return (
     <>
       {label}: <code>{text}</code>
-      {isTold ? <b> {String(result)}</b> : null}
+      {hasResult ? <b> {String(result)}</b> : null}
       {seen.length === 0 ? null : <span class="muted"> ({seen.join(', ')})</span>}
       {error === undefined ? null : <span class="bad"> {error}</span>}
     </>

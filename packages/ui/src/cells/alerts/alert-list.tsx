@@ -1,6 +1,6 @@
 // Events of the task engine that are not OK, by topic.
 import { engine } from '../../api/clients.ts';
-import { withoutTwins } from '../../api/events.ts';
+import { withoutDuplicates } from '../../api/events.ts';
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Badge, Failure, Loading } from '../../design/states.tsx';
@@ -56,7 +56,7 @@ async function openEvents(pattern: string, signal: AbortSignal): Promise<readonl
       return answer.events.map(({ id, state }): OpenEvent => ({ topic, id, ...state }));
     }),
   );
-  return withoutTwins(events.flat()).toSorted((a, b) => (a.time < b.time ? 1 : -1));
+  return withoutDuplicates(events.flat()).toSorted((a, b) => (a.time < b.time ? 1 : -1));
 }
 
 const KINDS: Readonly<Record<string, 'bad' | 'warn' | 'accent'>> = {

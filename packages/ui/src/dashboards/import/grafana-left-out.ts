@@ -10,7 +10,7 @@ import type { Fields } from '../fields.ts';
 const t = texts.imports;
 
 /** Members that do not concern the look of a panel, or that are read elsewhere. */
-const ELSEWHERE: readonly string[] = `
+const NOT_OPTIONS: readonly string[] = `
   alert cacheTimeout collapse collapsed datasource editable error fieldConfig gridPos
   hashKey $$hashKey height id isNew libraryPanel links maxDataPoints minSpan options panels
   pluginVersion renderer repeatIteration repeatPanelId scopedVars showTitle span targets
@@ -137,21 +137,21 @@ export function leftOutOf(
   const { panel, defaults, options } = read;
   const taken = rows.flatMap(({ grafanaPaths = [] }) => grafanaPaths);
   const own = Object.fromEntries(
-    Object.entries(panel).filter(([name]) => !ELSEWHERE.includes(name)),
+    Object.entries(panel).filter(([name]) => !NOT_OPTIONS.includes(name)),
   );
-  const said = [
+  const unread = [
     ...leaves(own, ''),
     ...leaves(options, 'options'),
     ...leaves(defaults, 'defaults'),
   ].filter(
-    ({ path, value }) => !saysNothing(path, value) && !isBelow(path, [...taken, ...OF_EVERY_PANEL]),
+    ({ path, value }) => !hasNoEffect(path, value) && !isBelow(path, [...taken, ...OF_EVERY_PANEL]),
   );
   return [
     ...(panel['alert'] === undefined ? [] : [t.alertRule]),
     ...(listOf(panel['links']).length === 0 ? [] : [t.links]),
     ...transformationsLeftOut(panel),
     ...overridesLeftOut(panel),
-    ...said.map(({ path }) => t.option(path)),
+    ...unread.map(({ path }) => t.option(path)),
   ];
 }
 
@@ -171,7 +171,7 @@ function leaves(value: unknown, path: string): readonly Leaf[] {
   );
 }
 
-function saysNothing(path: string, value: unknown): boolean {
+function hasNoEffect(path: string, value: unknown): boolean {
   if (NOTHING.includes(value)) return true;
   if (Array.isArray(value) && value.length === 0) return true;
   const usual = AS_USUAL[path] ?? [];
@@ -200,7 +200,7 @@ function overridesLeftOut(panel: Fields): readonly string[] {
         .map(fieldsOf)
         .filter((property) => {
           const isTaken = Object.values(propertyOf(property)).some((each) => each !== undefined);
-          return !(isFound && isTaken) && !saysNothing(textOf(property['id']), property['value']);
+          return !(isFound && isTaken) && !hasNoEffect(textOf(property['id']), property['value']);
         })
         .map((property) => t.override(name, textOf(property['id'])));
     });

@@ -60,10 +60,10 @@ export function EngineConfig() {
   const found = useResource(load, []);
   const changed = useSignal<ConfigRow | undefined>(undefined);
   const tested = useSignal<ConfigRow | undefined>(undefined);
-  const doomed = useSignal<ConfigRow | undefined>(undefined);
+  const toRemove = useSignal<ConfigRow | undefined>(undefined);
   const reload = (): void => void found.reload();
   const remove = async ({ label, section, element }: ConfigRow): Promise<void> => {
-    doomed.value = undefined;
+    toRemove.value = undefined;
     try {
       await engine.changeConfig({ section }, { remove: [element.element] });
       toast(t.removed(label));
@@ -125,7 +125,7 @@ export function EngineConfig() {
                             isSmall
                             icon="trash"
                             label={t.removeTitle(row.label)}
-                            onClick={() => (doomed.value = row)}
+                            onClick={() => (toRemove.value = row)}
                           />
                         ) : null}
                       </>
@@ -153,13 +153,13 @@ export function EngineConfig() {
       {tested.value === undefined ? null : (
         <ServiceTestDialog row={tested.value} onClose={() => (tested.value = undefined)} />
       )}
-      {doomed.value === undefined ? null : (
+      {toRemove.value === undefined ? null : (
         <ConfirmDialog
-          title={t.removeTitle(doomed.value.label)}
+          title={t.removeTitle(toRemove.value.label)}
           action={t.remove}
-          onClose={() => (doomed.value = undefined)}
+          onClose={() => (toRemove.value = undefined)}
           onConfirm={() => {
-            if (doomed.value !== undefined) void remove(doomed.value);
+            if (toRemove.value !== undefined) void remove(toRemove.value);
           }}
         >
           <p>{t.removeHint}</p>

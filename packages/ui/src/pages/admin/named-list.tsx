@@ -8,12 +8,12 @@ import { Panel } from '../../design/panel.tsx';
 import { Table } from '../../design/table.tsx';
 import type { TableColumn } from '../../design/table.tsx';
 import { texts } from '../../texts/texts.ts';
-import { Loaded, perform, useDoom } from './statements.tsx';
+import { Loaded, perform, useDropDialog } from './statements.tsx';
 import type { Answered } from './statements.tsx';
 
 const t = texts.admin;
 
-export type NewThing = {
+export type NewEntry = {
   readonly name: string;
   /** The statement that creates an item; empty while something is missing. */
   readonly statement: string;
@@ -55,12 +55,12 @@ export function NamedList({
     readonly statement: string;
   };
   readonly onChange: () => void;
-  readonly made: NewThing;
+  readonly made: NewEntry;
   /** Fields of the form. */
   readonly children: ComponentChildren;
 }) {
   const chosen = useSignal('');
-  const doom = useDoom(onChange);
+  const dropDialog = useDropDialog(onChange);
   const nameOf = (row: Answered): string => String(row[column]);
   return (
     <>
@@ -92,7 +92,7 @@ export function NamedList({
                         icon="trash"
                         label={t.dropOne(nameOf(row))}
                         onClick={() =>
-                          doom.ask({ ...drop(nameOf(row)), done: t.dropped(nameOf(row)) })
+                          dropDialog.ask({ ...drop(nameOf(row)), done: t.dropped(nameOf(row)) })
                         }
                       />
                     </>
@@ -118,7 +118,7 @@ export function NamedList({
         </form>
       </Panel>
       {chosen.value === '' ? null : opened?.panel(chosen.value)}
-      {doom.dialog}
+      {dropDialog.dialog}
     </>
   );
 }

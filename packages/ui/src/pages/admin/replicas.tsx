@@ -39,10 +39,10 @@ export function Replicas() {
 }
 
 function List({ replicas }: Answer) {
-  const away = shardsAway(replicas);
+  const away = unreachableShards(replicas);
   return (
     <>
-      {away.length === 0 ? null : <Notice kind="bad">{t.shardAway(away.join(', '))}</Notice>}
+      {away.length === 0 ? null : <Notice kind="bad">{t.shardUnreachable(away.join(', '))}</Notice>}
       <Table
         label={t.replicas}
         rows={replicas}
@@ -67,7 +67,7 @@ function List({ replicas }: Answer) {
                 <Badge kind="good">{t.replicaUp}</Badge>
               ) : (
                 <>
-                  <Badge kind="bad">{t.replicaAway}</Badge> {reason}
+                  <Badge kind="bad">{t.replicaUnreachable}</Badge> {reason}
                 </>
               ),
             sortBy: ({ isUp }) => Number(isUp),
@@ -97,7 +97,7 @@ function List({ replicas }: Answer) {
 }
 
 /** Shards known to have no responding replica. */
-function shardsAway(replicas: readonly Replica[]): readonly number[] {
+function unreachableShards(replicas: readonly Replica[]): readonly number[] {
   const shards = new Set(replicas.flatMap(({ shard }) => shard ?? []));
   for (const { shard, isUp } of replicas) if (isUp && shard !== undefined) shards.delete(shard);
   return [...shards].sort((a, b) => a - b);

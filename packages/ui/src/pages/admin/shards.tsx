@@ -6,7 +6,7 @@ import { Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { useDoom } from './statements.tsx';
+import { useDropDialog } from './statements.tsx';
 import type { Answered } from './statements.tsx';
 
 const t = texts.admin;
@@ -26,7 +26,7 @@ export function Shards({
   readonly sizes: Sizes;
   readonly onChange: () => void;
 }) {
-  const doom = useDoom(onChange);
+  const dropDialog = useDropDialog(onChange);
   const zone = shownZone.value;
   const time = (row: Answered, name: string): string => formatTime(String(row[name]), zone);
   const sizeOf = ({ id }: Answered): number => sizes.get(String(id)) ?? 0;
@@ -82,7 +82,7 @@ export function Shards({
                     icon="trash"
                     label={t.dropShard(String(id))}
                     onClick={() =>
-                      doom.ask({
+                      dropDialog.ask({
                         title: t.dropTitle(t.dropShardName(String(id))),
                         hint: t.dropShardHint,
                         statement: `DROP SHARD ${id}`,
@@ -96,7 +96,7 @@ export function Shards({
           />
         </>
       )}
-      {doom.dialog}
+      {dropDialog.dialog}
     </Panel>
   );
 }

@@ -12,7 +12,7 @@ import { texts } from '../../texts/texts.ts';
 import { NewSubscription } from './new-subscription.tsx';
 import { RollUp } from './roll-up.tsx';
 import { RunPast } from './run-past.tsx';
-import { ask, Loaded, useDoom } from './statements.tsx';
+import { ask, Loaded, useDropDialog } from './statements.tsx';
 import type { Answered } from './statements.tsx';
 
 const t = texts.admin;
@@ -20,7 +20,7 @@ const t = texts.admin;
 export function StatementLists() {
   const queries = useResource((signal) => ask('SHOW CONTINUOUS QUERIES', signal), []);
   const subscriptions = useResource((signal) => ask('SHOW SUBSCRIPTIONS', signal), []);
-  const doom = useDoom(() => {
+  const dropDialog = useDropDialog(() => {
     void queries.reload();
     void subscriptions.reload();
   });
@@ -45,7 +45,7 @@ export function StatementLists() {
             icon="trash"
             label={t.dropOne(name)}
             onClick={() =>
-              doom.ask({
+              dropDialog.ask({
                 title: t.dropTitle(name),
                 hint: t.dropHint,
                 statement: `DROP ${kind} ${formatIdentifier(name)} ON ${on(row)}`,
@@ -120,7 +120,7 @@ export function StatementLists() {
         </Loaded>
       </Panel>
       <NewSubscription onMade={() => void subscriptions.reload()} />
-      {doom.dialog}
+      {dropDialog.dialog}
     </>
   );
 }

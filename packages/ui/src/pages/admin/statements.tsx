@@ -51,7 +51,7 @@ export function Loaded<T>({
   return <Failure error={error} onRetry={() => void resource.reload()} />;
 }
 
-export type Doom = {
+export type Drop = {
   readonly title: string;
   readonly hint: string;
   readonly statement: string;
@@ -59,12 +59,12 @@ export type Doom = {
 };
 
 /** Asks for confirmation of an irreversible statement, and runs it. */
-export function useDoom(onDone: () => void) {
-  const doom = useSignal<Doom | undefined>(undefined);
+export function useDropDialog(onDone: () => void) {
+  const dropDialog = useSignal<Drop | undefined>(undefined);
   const close = (): void => {
-    doom.value = undefined;
+    dropDialog.value = undefined;
   };
-  const asked = doom.value;
+  const asked = dropDialog.value;
   const dialog =
     asked === undefined ? null : (
       <ConfirmDialog
@@ -82,5 +82,5 @@ export function useDoom(onDone: () => void) {
         </p>
       </ConfirmDialog>
     );
-  return { dialog, ask: (next: Doom) => (doom.value = next) };
+  return { dialog, ask: (next: Drop) => (dropDialog.value = next) };
 }

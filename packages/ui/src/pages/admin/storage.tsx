@@ -13,7 +13,7 @@ const t = texts.admin;
 const REFRESH_MS = 5000;
 
 /** Below this share of free space a warning is shown. */
-const SCARCE = 0.1;
+const LOW_SPACE_SHARE = 0.1;
 
 type Counters = Readonly<Record<string, number>>;
 
@@ -66,7 +66,7 @@ function figuresOf(storage: Counters, disk: Counters | undefined): readonly Figu
       label: t.diskFree,
       value: formatBytes(freeBytes),
       hint: t.ofTotal(formatBytes(totalBytes)),
-      kind: freeBytes < totalBytes * SCARCE ? 'warn' : 'plain',
+      kind: freeBytes < totalBytes * LOW_SPACE_SHARE ? 'warn' : 'plain',
     });
   }
   const add = (name: string, figure: Figure): void => {

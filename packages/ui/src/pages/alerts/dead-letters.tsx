@@ -24,7 +24,7 @@ export function DeadLetters() {
   const found = useResource(() => engine.deadLetters({ topic: topic || undefined }), [topic], {
     refreshMs: REFRESH_MS,
   });
-  const doomed = useSignal<DeadLetterChoice | undefined>(undefined);
+  const toRemove = useSignal<DeadLetterChoice | undefined>(undefined);
   const letters = found.value.value;
   const zone = shownZone.value;
   const change = async (action: 'retry' | 'drop', choice: DeadLetterChoice): Promise<void> => {
@@ -52,7 +52,7 @@ export function DeadLetters() {
               <Button isSmall icon="refresh" onClick={() => void change('retry', everything)}>
                 {t.retryAll}
               </Button>
-              <Button isSmall icon="trash" onClick={() => (doomed.value = everything)}>
+              <Button isSmall icon="trash" onClick={() => (toRemove.value = everything)}>
                 {t.dropAll}
               </Button>
             </>
@@ -95,7 +95,7 @@ export function DeadLetters() {
                       <Button isSmall onClick={() => void change('retry', { ids: [id] })}>
                         {t.retry}
                       </Button>{' '}
-                      <Button isSmall onClick={() => (doomed.value = { ids: [id] })}>
+                      <Button isSmall onClick={() => (toRemove.value = { ids: [id] })}>
                         {t.drop}
                       </Button>
                     </>
@@ -105,14 +105,14 @@ export function DeadLetters() {
           />
         )}
       </Panel>
-      {doomed.value === undefined ? null : (
+      {toRemove.value === undefined ? null : (
         <ConfirmDialog
           title={t.dropTitle}
           action={t.drop}
-          onClose={() => (doomed.value = undefined)}
+          onClose={() => (toRemove.value = undefined)}
           onConfirm={() => {
-            const choice = doomed.value;
-            doomed.value = undefined;
+            const choice = toRemove.value;
+            toRemove.value = undefined;
             if (choice !== undefined) void change('drop', choice);
           }}
         >

@@ -3,7 +3,7 @@ import type { TopicEvent } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
-import { withoutTwins } from '../../api/events.ts';
+import { withoutDuplicates } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { route, setParams } from '../../app/router.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
@@ -12,7 +12,7 @@ import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { chosenTopic, heldFor, LevelBadge, TopicField, TopicLink } from './levels.tsx';
+import { chosenTopic, shownDuration, LevelBadge, TopicField, TopicLink } from './levels.tsx';
 
 const t = texts.alerts;
 const REFRESH_MS = 5000;
@@ -29,7 +29,7 @@ async function openEvents(topic: string, minLevel: string): Promise<readonly Ope
     ),
   );
   const all = lists.flat().map((event) => ({ ...event, time: event.state.time }));
-  return withoutTwins(all).toSorted(
+  return withoutDuplicates(all).toSorted(
     (a, b) =>
       LEVELS.indexOf(b.state.level) - LEVELS.indexOf(a.state.level) ||
       (a.state.time < b.state.time ? 1 : -1),
@@ -108,7 +108,7 @@ export function Events() {
                 cell: ({ state }) => formatTime(state.time, zone),
                 sortBy: ({ state }) => state.time,
               },
-              { label: t.duration, cell: ({ state }) => heldFor(state.duration) },
+              { label: t.duration, cell: ({ state }) => shownDuration(state.duration) },
             ]}
           />
         )}

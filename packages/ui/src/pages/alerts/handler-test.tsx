@@ -90,7 +90,7 @@ export function HandlerTest({
           onInput={(details) => set({ details })}
         />
         {problem.value === '' ? null : <Notice kind="bad">{problem.value}</Notice>}
-        {results.value?.length === 0 ? <Notice kind="warn">{t.testNothing}</Notice> : null}
+        {results.value?.length === 0 ? <Notice kind="warn">{t.testNotifiesNobody}</Notice> : null}
         {results.value?.map(({ kind, success, message }, i) => (
           <Notice key={i} kind={success ? 'good' : 'bad'}>
             {success ? t.testWorked(kind) : t.testFailed(kind, message)}

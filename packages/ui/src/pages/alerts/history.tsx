@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { LevelChange } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
-import { withoutTwins } from '../../api/events.ts';
+import { withoutDuplicates } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { preference } from '../../app/stored.ts';
 import { Panel } from '../../design/panel.tsx';
@@ -14,7 +14,7 @@ import { spanOf } from '../../time/range.ts';
 import type { Span, TimeRange } from '../../time/range.ts';
 import { formatInstant, formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { chosenTopic, heldFor, LevelBadge, TopicField, TopicLink } from './levels.tsx';
+import { chosenTopic, shownDuration, LevelBadge, TopicField, TopicLink } from './levels.tsx';
 import { timelineOf } from './timeline.ts';
 
 const t = texts.alerts;
@@ -31,7 +31,7 @@ export function History() {
     async () => {
       const history = await engine.alertHistory({ topic: topic || undefined, limit: CHANGES_MAX });
       now.value = Date.now();
-      return { ...history, changes: withoutTwins(history.changes) };
+      return { ...history, changes: withoutDuplicates(history.changes) };
     },
     [topic],
     { refreshMs: REFRESH_MS },
@@ -140,7 +140,7 @@ function Changes({ changes }: { readonly changes: readonly LevelChange[] }) {
             cell: ({ topic }) => <TopicLink topic={topic} />,
             sortBy: ({ topic }) => topic,
           },
-          { label: t.duration, cell: ({ duration }) => heldFor(duration) },
+          { label: t.duration, cell: ({ duration }) => shownDuration(duration) },
         ]}
       />
     </Panel>

@@ -20,7 +20,8 @@ export function LevelBadge({ level }: { readonly level: string }) {
  * Duration of a level. A point older than the one that began the level makes it negative; shown as
  * 0s.
  */
-export const heldFor = (duration: string): string => (duration.startsWith('-') ? '0s' : duration);
+export const shownDuration = (duration: string): string =>
+  duration.startsWith('-') ? '0s' : duration;
 
 /** The topic in the address; '' means all. */
 export const chosenTopic = (): string => route.value.params.get('topic') ?? '';

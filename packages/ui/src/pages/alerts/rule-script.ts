@@ -154,7 +154,7 @@ function windowLines(rule: Rule): readonly string[] {
 }
 
 /** Properties of the alert common to all kinds. */
-function tellingLines({ name, topic }: Rule, saying: string): readonly string[] {
+function alertLines({ name, topic }: Rule, saying: string): readonly string[] {
   return [
     `        .id(${text(`${name} {{ .Group }}`)})`,
     `        .message(${text(`{{ .ID }} is {{ .Level }}: ${saying}`)})`,
@@ -179,7 +179,7 @@ function thresholdLines(rule: Rule): readonly string[] {
     ...sourceLines(rule),
     ...value,
     '    |alert()',
-    ...tellingLines(rule, `${rule.field} is {{ index .Fields "value" }}`),
+    ...alertLines(rule, `${rule.field} is {{ index .Fields "value" }}`),
     ...levelLines(rule),
   ];
 }
@@ -203,7 +203,7 @@ function relativeLines(rule: Rule): readonly string[] {
     `    |eval(lambda: ${change})`,
     "        .as('value')",
     '    |alert()',
-    ...tellingLines(
+    ...alertLines(
       rule,
       `${rule.field} changed by {{ index .Fields "value" }}${unit} in ${rule.shift}`,
     ),
@@ -215,6 +215,6 @@ function deadmanLines(rule: Rule): readonly string[] {
   return [
     ...sourceLines(rule),
     `    |deadman(0.0, ${rule.silence})`,
-    ...tellingLines(rule, `no ${rule.measurement} for ${rule.silence}`),
+    ...alertLines(rule, `no ${rule.measurement} for ${rule.silence}`),
   ];
 }

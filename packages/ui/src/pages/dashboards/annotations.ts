@@ -2,7 +2,7 @@
 import type { Cell as Value } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
-import { withoutTwins } from '../../api/events.ts';
+import { withoutDuplicates } from '../../api/events.ts';
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
 import type { Mark } from '../../charts/plot.ts';
@@ -55,7 +55,7 @@ async function marksOfAlerts(
   const span = spanOf(context, Date.now());
   if (services.engine.value.state === 'absent' || span === undefined) return NOTHING;
   const { changes } = await engine.alertHistory({ limit: CHANGES_MAX, signal });
-  return withoutTwins(changes)
+  return withoutDuplicates(changes)
     .map(({ topic, id, level, time }) => ({
       topic,
       time: Date.parse(time),

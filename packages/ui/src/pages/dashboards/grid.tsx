@@ -26,7 +26,7 @@ const GAP_PIXELS = 8;
 const CELL_FRAME_PIXELS = 48;
 
 /** Actions on cells; absent in view mode. */
-export type CellDeeds = {
+export type CellActions = {
   readonly place: (cells: readonly Cell[]) => void;
   readonly edit: (cell: Cell) => void;
   readonly duplicate: (cell: Cell) => void;
@@ -37,13 +37,13 @@ export function Grid({
   cells,
   view,
   offered,
-  deeds,
+  actions,
 }: {
   readonly cells: readonly Cell[];
   readonly view: CellView;
   /** Values of variables, for repeated cells. */
   readonly offered: ReadonlyMap<string, readonly string[]>;
-  readonly deeds: CellDeeds | undefined;
+  readonly actions: CellActions | undefined;
 }) {
   const grid = useRef<HTMLDivElement>(null);
   const folds = useSignal<ReadonlyMap<string, boolean>>(new Map());
@@ -65,7 +65,7 @@ export function Grid({
       document.removeEventListener('pointermove', move);
       document.removeEventListener('pointerup', end);
       document.removeEventListener('pointercancel', end);
-      if (dragged.value !== undefined) deeds?.place(dragged.value);
+      if (dragged.value !== undefined) actions?.place(dragged.value);
       dragged.value = undefined;
     };
     document.addEventListener('pointermove', move);
@@ -74,7 +74,7 @@ export function Grid({
     down.preventDefault();
   };
 
-  if (deeds === undefined) {
+  if (actions === undefined) {
     const { chosen } = view.context;
     return (
       <div ref={grid} class="dash-grid">
@@ -91,7 +91,7 @@ export function Grid({
               key={cell.id}
               cell={cell}
               view={own === chosen ? view : { ...view, context: { ...view.context, chosen: own } }}
-              deeds={undefined}
+              actions={undefined}
             />
           ),
         )}
@@ -105,8 +105,8 @@ export function Grid({
           key={cell.id}
           cell={cell}
           view={view}
-          deeds={deeds}
-          onPlace={(to) => deeds.place(moved(cells, cell.id, to))}
+          actions={actions}
+          onPlace={(to) => actions.place(moved(cells, cell.id, to))}
           onDrag={(event, isSize) => drag(cell, event, isSize)}
         />
       ))}
@@ -151,13 +151,13 @@ function RowFrame({
 function CellFrame({
   cell,
   view,
-  deeds,
+  actions,
   onPlace,
   onDrag,
 }: {
   readonly cell: Cell;
   readonly view: CellView;
-  readonly deeds: CellDeeds | undefined;
+  readonly actions: CellActions | undefined;
   readonly onPlace?: ((to: Partial<CellPlace>) => void) | undefined;
   readonly onDrag?: ((event: PointerEvent, isSize: boolean) => void) | undefined;
 }) {
@@ -175,7 +175,7 @@ function CellFrame({
       style={placeOf(cell)}
     >
       <header>
-        {deeds === undefined ? null : (
+        {actions === undefined ? null : (
           <Handle
             label={t.move(title)}
             icon="grip"
@@ -184,19 +184,19 @@ function CellFrame({
           />
         )}
         <h2 title={description === '' ? undefined : description}>{title}</h2>
-        {deeds === undefined && kind.draws !== undefined ? (
+        {actions === undefined && kind.draws !== undefined ? (
           <CellMenu cell={cell} title={title} view={view} content={content.current} />
         ) : null}
-        {deeds === undefined ? null : (
+        {actions === undefined ? null : (
           <Menu
             label={t.cellMenu(title)}
             icon="more"
             isIconOnly
             isSmall
             items={[
-              { label: t.edit, icon: 'edit', run: () => deeds.edit(cell) },
-              { label: t.duplicate, icon: 'copy', run: () => deeds.duplicate(cell) },
-              { label: t.remove, icon: 'trash', isDanger: true, run: () => deeds.remove(cell) },
+              { label: t.edit, icon: 'edit', run: () => actions.edit(cell) },
+              { label: t.duplicate, icon: 'copy', run: () => actions.duplicate(cell) },
+              { label: t.remove, icon: 'trash', isDanger: true, run: () => actions.remove(cell) },
             ]}
           />
         )}
@@ -210,7 +210,7 @@ function CellFrame({
           height={h * (ROW_PIXELS + GAP_PIXELS) - GAP_PIXELS - CELL_FRAME_PIXELS}
         />
       </div>
-      {deeds === undefined ? null : (
+      {actions === undefined ? null : (
         <Handle
           label={t.resize(title)}
           icon="resize"

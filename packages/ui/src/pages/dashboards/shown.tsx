@@ -201,7 +201,7 @@ function Loaded({
           refresh={refresh}
           rights={{ mayChange, isChanging, isReady: stored.isReady }}
           isSaving={isSaving.value}
-          deeds={{ addCell, edit, leave, save: () => void save(false), refreshNow }}
+          actions={{ addCell, edit, leave, save: () => void save(false), refreshNow }}
           onDialog={(shown) => (dialog.value = shown)}
         />
       </PageHead>
@@ -269,7 +269,7 @@ function Loaded({
           cells={dashboard.cells}
           view={view}
           offered={variables.offered}
-          deeds={
+          actions={
             isChanging
               ? {
                   place: (cells) => editing.change({ cells }),

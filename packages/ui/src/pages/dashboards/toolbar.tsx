@@ -32,7 +32,7 @@ export type ToolbarProps = {
   readonly refresh: string;
   readonly rights: Rights;
   readonly isSaving: boolean;
-  readonly deeds: {
+  readonly actions: {
     readonly addCell: () => void;
     readonly edit: () => void;
     readonly leave: () => void;
@@ -43,7 +43,7 @@ export type ToolbarProps = {
 };
 
 export function Toolbar(props: ToolbarProps) {
-  const { editing, range, refresh, rights, deeds, onDialog } = props;
+  const { editing, range, refresh, rights, actions, onDialog } = props;
   return (
     <>
       <Link page="dashboards" class="button quiet">
@@ -51,11 +51,11 @@ export function Toolbar(props: ToolbarProps) {
       </Link>
       <RangePicker range={range} onChange={({ from, to }) => setParams({ from, to })} />
       <RefreshPicker value={refresh} range={range} onChange={setRefresh} />
-      <IconButton icon="refresh" label={t.refreshNow} onClick={deeds.refreshNow} />
+      <IconButton icon="refresh" label={t.refreshNow} onClick={actions.refreshNow} />
       {rights.isChanging ? (
         <Changing {...props} />
       ) : rights.mayChange ? (
-        <Button icon="edit" onClick={deeds.edit}>
+        <Button icon="edit" onClick={actions.edit}>
           {t.edit}
         </Button>
       ) : null}
@@ -69,7 +69,7 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-function Changing({ editing, isSaving, deeds, onDialog }: ToolbarProps) {
+function Changing({ editing, isSaving, actions, onDialog }: ToolbarProps) {
   return (
     <>
       <IconButton
@@ -78,19 +78,19 @@ function Changing({ editing, isSaving, deeds, onDialog }: ToolbarProps) {
         disabled={editing.undo === undefined}
         onClick={() => editing.undo?.()}
       />
-      <Button icon="plus" onClick={deeds.addCell}>
+      <Button icon="plus" onClick={actions.addCell}>
         {t.addCell}
       </Button>
       <Button icon="admin" onClick={() => onDialog('settings')}>
         {t.settings}
       </Button>
-      <Button onClick={deeds.leave}>{editing.isChanged ? t.discard : t.done}</Button>
+      <Button onClick={actions.leave}>{editing.isChanged ? t.discard : t.done}</Button>
       <Button
         kind="primary"
         icon="save"
         isBusy={isSaving}
         disabled={!editing.isChanged}
-        onClick={deeds.save}
+        onClick={actions.save}
       >
         {t.save}
       </Button>

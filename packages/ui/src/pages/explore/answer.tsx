@@ -47,8 +47,8 @@ export function Answer({ run, onMore, onReduce, onZoom }: AnswerProps) {
     if (run.isRunning.value && services.tsdb.value.state !== 'down') return <Loading rows={8} />;
     return (
       <section class="panel" aria-label={t.answer}>
-        <Empty title={t.nothingAsked} icon="explore">
-          {t.nothingAskedHint}
+        <Empty title={t.noResults} icon="explore">
+          {t.noResultsHint}
         </Empty>
       </section>
     );

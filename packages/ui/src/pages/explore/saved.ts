@@ -63,9 +63,9 @@ export function useSavedQueries(): {
   readonly forget: (query: SavedQuery) => Promise<boolean>;
 } {
   const list = useResource(load, []);
-  const doing = async (deed: Promise<void>): Promise<boolean> => {
+  const perform = async (action: Promise<void>): Promise<boolean> => {
     try {
-      await deed;
+      await action;
       await list.reload();
       return true;
     } catch (error) {
@@ -78,8 +78,8 @@ export function useSavedQueries(): {
     list,
     save: (name, query) => {
       const before = list.value.value?.find((each) => each.name === name);
-      return doing(store(name, query, before));
+      return perform(store(name, query, before));
     },
-    forget: ({ id, version }) => doing(documents().remove('queries', id, version)),
+    forget: ({ id, version }) => perform(documents().remove('queries', id, version)),
   };
 }

@@ -19,10 +19,10 @@ export function StatementForm({
   readonly database: string;
 }) {
   // A form may contain what the text cannot express yet, such as a tag without a value.
-  const held = useSignal<BuiltQuery>(EMPTY_QUERY);
-  const isHeld = held.value.measurement !== '' && printBuilt(held.value) === text.value;
-  const query = isHeld
-    ? held.value
+  const lastBuilt = useSignal<BuiltQuery>(EMPTY_QUERY);
+  const isBuilt = lastBuilt.value.measurement !== '' && printBuilt(lastBuilt.value) === text.value;
+  const query = isBuilt
+    ? lastBuilt.value
     : text.value.trim() === ''
       ? EMPTY_QUERY
       : parseBuilt(text.value);
@@ -46,7 +46,7 @@ export function StatementForm({
         database={database}
         query={query}
         onChange={(next) => {
-          held.value = next;
+          lastBuilt.value = next;
           text.value = next.measurement === '' ? '' : printBuilt(next);
         }}
       />

@@ -4,7 +4,7 @@ import { formatIdentifier, quoteString } from '@tidemark/influxql';
 import { tsdb } from '../../api/clients.ts';
 import { SERVER_PATH } from '../../api/paths.ts';
 
-const NEAR = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
+const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])$/;
 
 /**
  * Address of the database for other machines: if it listens on loopback or on all interfaces, with
@@ -15,7 +15,7 @@ export async function databaseAddress(signal: AbortSignal): Promise<string> {
   const { tsdb: found } = (await response.json()) as { readonly tsdb: string | null };
   if (found === null) return '';
   const url = new URL(found);
-  if (NEAR.test(url.hostname)) url.hostname = location.hostname;
+  if (LOCAL_HOST.test(url.hostname)) url.hostname = location.hostname;
   return url.origin;
 }
 

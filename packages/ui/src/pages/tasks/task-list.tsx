@@ -47,7 +47,7 @@ async function load(): Promise<{
 export function TaskList() {
   const found = useResource(load, [], { refreshMs: REFRESH_MS });
   const search = useSignal('');
-  const doomed = useSignal<string | undefined>(undefined);
+  const toRemove = useSignal<string | undefined>(undefined);
   // Other users may only read.
   const mayChange = session.value.isAdmin;
   const create = (): void => navigate('tasks', { new: '1' });
@@ -79,7 +79,12 @@ export function TaskList() {
             void change(engine.changeTask(id, { status: next }), t.changed(id, next));
           }}
         />
-        <IconButton isSmall icon="trash" label={t.remove(id)} onClick={() => (doomed.value = id)} />
+        <IconButton
+          isSmall
+          icon="trash"
+          label={t.remove(id)}
+          onClick={() => (toRemove.value = id)}
+        />
       </>
     ),
   };
@@ -174,14 +179,14 @@ export function TaskList() {
       {value === undefined ? null : (
         <TemplatePanel templates={value.templates} onMade={() => void found.reload()} />
       )}
-      {doomed.value === undefined ? null : (
+      {toRemove.value === undefined ? null : (
         <ConfirmDialog
-          title={t.removeTitle(doomed.value)}
+          title={t.removeTitle(toRemove.value)}
           action={t.removeAction}
-          onClose={() => (doomed.value = undefined)}
+          onClose={() => (toRemove.value = undefined)}
           onConfirm={() => {
-            const id = doomed.value ?? '';
-            doomed.value = undefined;
+            const id = toRemove.value ?? '';
+            toRemove.value = undefined;
             void change(engine.deleteTask(id), t.removed(id));
           }}
         >

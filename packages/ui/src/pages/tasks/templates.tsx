@@ -30,7 +30,7 @@ export function TemplatePanel({
 }) {
   const chosen = useSignal<Template | undefined>(undefined);
   const edited = useSignal<Template | 'new' | undefined>(undefined);
-  const doomed = useSignal<Template | undefined>(undefined);
+  const toRemove = useSignal<Template | undefined>(undefined);
   const close = (): void => {
     chosen.value = undefined;
     edited.value = undefined;
@@ -80,7 +80,7 @@ export function TemplatePanel({
                   isSmall
                   icon="trash"
                   label={t.remove(template.id)}
-                  onClick={() => (doomed.value = template)}
+                  onClick={() => (toRemove.value = template)}
                 />
               </ForAdmins>
             ),
@@ -107,14 +107,14 @@ export function TemplatePanel({
           }}
         />
       )}
-      {doomed.value === undefined ? null : (
+      {toRemove.value === undefined ? null : (
         <ConfirmDialog
-          title={t.templateRemoveTitle(doomed.value.id)}
+          title={t.templateRemoveTitle(toRemove.value.id)}
           action={t.removeAction}
-          onClose={() => (doomed.value = undefined)}
+          onClose={() => (toRemove.value = undefined)}
           onConfirm={() => {
-            const id = doomed.value?.id ?? '';
-            doomed.value = undefined;
+            const id = toRemove.value?.id ?? '';
+            toRemove.value = undefined;
             void remove(id);
           }}
         >

@@ -262,7 +262,7 @@ export const admin = {
   values: 'Values',
   replica: 'Replica',
   replicas: 'Shards and replicas',
-  replicaAway: 'unavailable',
+  replicaUnreachable: 'unavailable',
   replicaUp: 'answers',
   replicaShard: 'Shard',
   replicaState: 'State',
@@ -271,7 +271,7 @@ export const admin = {
   replicaDelayOf: (seconds: number) => (seconds === 0 ? 'no' : `${seconds} s`),
   noReplicas: 'No cluster',
   noReplicasHint: 'The points are in files of this database. More than one machine holds them with',
-  shardAway: (shards: string) =>
+  shardUnreachable: (shards: string) =>
     `No replica of shard ${shards} answers: its points can be neither read nor written.`,
   wasEnded: 'It was ended.',
   wasKilled: 'ended',

@@ -113,7 +113,7 @@ export const alerts = {
   testExample: 'an example',
   testFailed: (kind: string, reason: string) => `${kind}: ${reason}`,
   testHint: 'Delivers this event now, once. Filters of the handler are ignored; nothing is stored.',
-  testNothing: 'This handler notifies no one.',
+  testNotifiesNobody: 'This handler notifies no one.',
   testOf: (id: string) => `Test ${id}`,
   testWorked: (kind: string) => `${kind} delivered it`,
   time: 'Time',

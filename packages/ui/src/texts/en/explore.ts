@@ -44,8 +44,8 @@ export const explore = {
   noRows: 'No rows returned.',
   noTags: 'This measurement has no tags.',
   noWindow: 'None (raw points)',
-  nothingAsked: 'No results yet',
-  nothingAskedHint:
+  noResults: 'No results yet',
+  noResultsHint:
     'Choose a measurement on the left, or write a statement and press Run (Ctrl+Enter).',
   nothingFound: 'No matches.',
   open: (name: string) => `Open ${name}`,

@@ -15,7 +15,7 @@ export const time = {
   noInstant: 'Not a valid time. Example: now-6h',
   noRefresh: 'Refresh: off',
   noZone: 'Unknown time zone. Example: Europe/Berlin',
-  nothingBetween: 'The end must be after the start',
+  endBeforeStart: 'The end must be after the start',
   previousMonth: 'Previous month in calendar',
   previousRange: 'Move range back',
   quick: 'Relative ranges',

@@ -8,7 +8,7 @@ export const tryOut = {
   cancel: 'Cancel',
   clock: 'Clock',
   clockAt: 'Time of the clock',
-  columns: { time: 'Time', id: 'Event', level: 'Level', message: 'Message', told: 'Told' },
+  columns: { time: 'Time', id: 'Event', level: 'Level', message: 'Message', notified: 'Notified' },
   database: 'From the database',
   data: 'Data',
   dbrps: 'Databases and retention policies',

@@ -4,7 +4,7 @@
 /**
  * Indices of values with a gap, `null`, on both sides. `undefined` is no gap: the line continues.
  */
-export function lonelyPlaces(values: ArrayLike<number | null | undefined>): number[] {
+export function isolatedPoints(values: ArrayLike<number | null | undefined>): number[] {
   const places: number[] = [];
   let isGap = true;
   // Index of the previous value, if a gap precedes it.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { lonelyPlaces } from './lonely.ts';
+import { isolatedPoints } from './isolated-points.ts';
 
 test.each([
   ['nothing', [], []],
@@ -9,6 +9,6 @@ test.each([
   ['values apart', [null, 1, null, null, 2, null, 3], [1, 4, 6]],
   ['a line between gaps', [null, 1, 2, null, 3, 4], []],
   ['times that another series has', [1, undefined, null, undefined, 2, undefined, 3], [0]],
-])('of %s', (_, values, expected) => {
-  expect(lonelyPlaces(values)).toEqual(expected);
+])('finds the isolated points of %s', (_, values, expected) => {
+  expect(isolatedPoints(values)).toEqual(expected);
 });
