@@ -2,7 +2,7 @@
 // letters, the causes of the last events, and the origins of topics. Six tables of the service's
 // store, values as JSON text. Related changes share one transaction; changes that arrive during a
 // transaction share the next one. Changes are kept in memory until the disk accepts them
-// (`kept-changes.ts`).
+// (`pending-changes.ts`).
 import { createHash } from 'node:crypto';
 import { recordOf } from '@tidemark/runtime';
 import type { AlertLevelName, EventCause, StateSource } from '@tidemark/runtime';
@@ -13,8 +13,8 @@ import type { AlertLog } from './attached-handlers.ts';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
-import { KeptChanges } from './kept-changes.ts';
-import type { EntryChange } from './kept-changes.ts';
+import { PendingChanges } from './pending-changes.ts';
+import type { EntryChange } from './pending-changes.ts';
 import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
 import { TextSlab } from './text-slab.ts';
 
@@ -94,14 +94,14 @@ export class AlertStore {
   readonly #causes: EntryTable<string>;
   /** By topic, the databases that its events come from; a list as JSON. */
   readonly #origins: EntryTable<string>;
-  readonly #kept: KeptChanges;
+  readonly #kept: PendingChanges;
   #nextSequence: number;
   #letterCount: number;
   readonly #slab = new TextSlab();
 
   constructor(entries: AlertEntries, { clock, log }: AlertStoreOptions) {
     this.#entries = entries;
-    this.#kept = new KeptChanges({ commit: (changes) => this.#commit(changes), clock, log });
+    this.#kept = new PendingChanges({ commit: (changes) => this.#commit(changes), clock, log });
     this.#states = entries.states;
     this.#specs = entries.specs;
     this.#outbox = entries.outbox;
@@ -360,7 +360,7 @@ export class AlertStore {
   }
 
   /** Moves an entry to the dead letters. Returns at once; `stored` waits for it. */
-  bury(entry: OutboxEntry, reason: string, time: bigint): void {
+  moveToDeadLetters(entry: OutboxEntry, reason: string, time: bigint): void {
     const { sequence, handlerKey, event, step } = entry;
     this.#letterCount++;
     const isOver = this.#letterCount > DEAD_LETTERS.value;
@@ -400,7 +400,7 @@ export class AlertStore {
   }
 
   /** Moves a dead letter back to the outbox of its handler, after all waiting entries. */
-  exhume({ sequence, handlerKey, event, step }: DeadLetter): {
+  requeue({ sequence, handlerKey, event, step }: DeadLetter): {
     readonly entry: OutboxEntry;
     readonly stored: Promise<void>;
   } {

@@ -5,13 +5,13 @@ import type { Options } from '@tidemark/settings';
 import type { ChainStep } from './delivery.ts';
 import { PASS } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
-import type { HandlerContext, HandlerKind, StepPlace } from './handler.ts';
+import type { HandlerContext, HandlerKind, StepPosition } from './handler.ts';
 
 /** An action whose options have been checked. */
 export type CheckedAction = { readonly kind: HandlerKind; readonly options: Options };
 
 /** Creates the step that executes an action. */
-export function makeStep(action: CheckedAction, place: StepPlace): ChainStep {
+export function makeStep(action: CheckedAction, place: StepPosition): ChainStep {
   const { kind, options } = action;
   if ('makeStep' in kind) return kind.makeStep(options, place);
   const { context } = place;

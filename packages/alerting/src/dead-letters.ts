@@ -56,9 +56,9 @@ export class DeadLetters {
     for (const letter of [...this.list(choice)].reverse()) {
       const delivery = this.#deliveryOf(letter.handlerKey);
       if (delivery?.admits(letter.event) !== true) continue;
-      const exhumed = this.#store.exhume(letter);
-      delivery.accept(exhumed.entry, exhumed.stored);
-      stored.push(exhumed.stored);
+      const requeued = this.#store.requeue(letter);
+      delivery.accept(requeued.entry, requeued.stored);
+      stored.push(requeued.stored);
     }
     await Promise.all(stored);
     return stored.length;

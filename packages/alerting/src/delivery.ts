@@ -444,7 +444,7 @@ export class Delivery {
       `failed to send event: ${isExpected ? reason : redact(String(error))}`,
       entry.event,
     );
-    store.bury(entry, reason, clock.now());
+    store.moveToDeadLetters(entry, reason, clock.now());
   }
 
   #park(entry: Waiting): void {

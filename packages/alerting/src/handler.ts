@@ -91,7 +91,7 @@ type Sending<Table extends OptionTable> = {
 };
 
 /** The position of a step in a chain, and its context. */
-export type StepPlace = {
+export type StepPosition = {
   readonly index: number;
   readonly delivery: Delivery;
   readonly context: Omit<HandlerContext, 'signal'>;
@@ -99,7 +99,7 @@ export type StepPlace = {
 
 /** A kind that acts on the chain of a handler instead. */
 type Stepping<Table extends OptionTable> = {
-  makeStep(options: OptionsOf<Table>, place: StepPlace): ChainStep;
+  makeStep(options: OptionsOf<Table>, place: StepPosition): ChainStep;
 };
 
 /** A definition with its implementation. */

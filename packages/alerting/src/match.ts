@@ -4,7 +4,7 @@
 import { assert, InvalidRequest } from '@tidemark/core';
 import { CompileError, EvaluationError, single, TagCondition } from '@tidemark/runtime';
 import type { CallContext, FunctionRow } from '@tidemark/runtime';
-import { doomedParts, MATCH_WORLD, parseLambda } from '@tidemark/tickscript';
+import { failingParts, MATCH_SCOPE, parseLambda } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { TopicEvent } from './event.ts';
 import { levelRank, LEVELS } from './level.ts';
@@ -24,8 +24,8 @@ export function compileMatch(text: string, context: CallContext): Match {
   const { expression, error } = parseLambda(text);
   if (expression === undefined) throw new InvalidRequest(`invalid match expression: ${error}`);
   const named = withLevels(expression);
-  const [doomed] = doomedParts(named, 'boolean', MATCH_WORLD);
-  if (doomed !== undefined) throw new InvalidRequest(`invalid match expression: ${doomed.text}`);
+  const [failing] = failingParts(named, 'boolean', MATCH_SCOPE);
+  if (failing !== undefined) throw new InvalidRequest(`invalid match expression: ${failing.text}`);
   let current: TopicEvent | undefined;
   const functions = eventFunctions(() => {
     assert(current !== undefined, 'functions are called while an event is looked at');

@@ -20,7 +20,7 @@ export type EventFilter = {
 };
 
 /** Texts that are in memory until they are on disk. */
-export type HeldTexts = EventTexts & { readonly slot: number };
+export type UnstoredTexts = EventTexts & { readonly slot: number };
 
 const FIRST_CAPACITY = 8;
 const NO_TEXTS: EventTexts = { message: '', details: '' };
@@ -31,7 +31,7 @@ export class Topic {
   readonly #readTexts: ReadTexts;
   readonly #slots = new Map<string, number>();
   /** Texts by slot that are not on disk yet, or never. */
-  readonly #texts = new Map<number, HeldTexts>();
+  readonly #texts = new Map<number, UnstoredTexts>();
   readonly #countByLevel = [0, 0, 0, 0];
   #ranks = new Uint8Array(FIRST_CAPACITY);
   #times = new BigInt64Array(FIRST_CAPACITY);
@@ -102,7 +102,7 @@ export class Topic {
   }
 
   /** Sets a state without counting it as collected. Its texts stay in memory until `settle`. */
-  set(id: string, state: EventState): HeldTexts {
+  set(id: string, state: EventState): UnstoredTexts {
     return this.#hold(this.#put(id, state), state);
   }
 
@@ -112,7 +112,7 @@ export class Topic {
   }
 
   /** The texts returned by `set` are on disk now; newer ones stay. */
-  settle(held: HeldTexts): void {
+  settle(held: UnstoredTexts): void {
     if (this.#texts.get(held.slot) === held) this.#texts.delete(held.slot);
   }
 
@@ -123,7 +123,7 @@ export class Topic {
   collect(
     event: AlertEvent,
     source?: TopicEvent,
-  ): { readonly event: TopicEvent; readonly texts: HeldTexts } {
+  ): { readonly event: TopicEvent; readonly texts: UnstoredTexts } {
     // Looked up once: with many ids that are not in the processor's caches, look-ups are the main
     // cost.
     const known = this.#slots.get(event.id);
@@ -156,8 +156,8 @@ export class Topic {
     };
   }
 
-  #hold(slot: number, { message, details }: EventTexts): HeldTexts {
-    const texts: HeldTexts = { slot, message, details };
+  #hold(slot: number, { message, details }: EventTexts): UnstoredTexts {
+    const texts: UnstoredTexts = { slot, message, details };
     this.#texts.set(slot, texts);
     return texts;
   }

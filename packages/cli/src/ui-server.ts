@@ -17,7 +17,7 @@ import { serveImport } from './ui-import-route.ts';
 import { ImportJobs } from './ui-import.ts';
 import { PageSessions, sessionCookie } from './ui-session.ts';
 import type { Session } from './ui-session.ts';
-import { askWhoItIs } from './ui-sign-in.ts';
+import { verifySignIn } from './ui-sign-in.ts';
 
 export type UiServerOptions = {
   readonly bind: Bind;
@@ -364,7 +364,7 @@ async function signIn({
   const authorization = `Basic ${credentials}`;
   const { pageKey, tsdbUrl, engineUrl } = options;
   const question = { username, authorization, clientAddress, pageKey, tsdbUrl, engineUrl };
-  const answer = await askWhoItIs(question);
+  const answer = await verifySignIn(question);
   if ('error' in answer) {
     sendError(response, answer.status, answer.error);
     return;

@@ -19,7 +19,7 @@ export type SignInAnswer =
   | { readonly status: number; readonly error: string };
 
 /** Wrong passwords count for the client, not for the page's server. */
-export async function askWhoItIs(question: Question): Promise<SignInAnswer> {
+export async function verifySignIn(question: Question): Promise<SignInAnswer> {
   const { tsdbUrl, engineUrl, username } = question;
   if (tsdbUrl === undefined) {
     // The engine alone: it decides who may sign in, and whether they may do more than read.

@@ -8,7 +8,7 @@ import { delay, headers } from '@nats-io/transport-node';
 import { assert, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 
 import { answered, isUnanswered } from './answered.ts';
-import type { StreamAccess, StreamPlace } from './nats-coordinator.ts';
+import type { StreamAccess, StreamSubject } from './nats-coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import { LIMITS } from './limits.ts';
 import { deleteMessage, isSuperseded } from './register.ts';
@@ -38,9 +38,9 @@ const SILENCE_MS = 500;
 
 export class MessageLog implements SharedLog {
   readonly #access: StreamAccess;
-  readonly #place: StreamPlace;
+  readonly #place: StreamSubject;
 
-  constructor(access: StreamAccess, place: StreamPlace) {
+  constructor(access: StreamAccess, place: StreamSubject) {
     this.#access = access;
     this.#place = place;
   }

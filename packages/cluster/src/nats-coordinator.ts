@@ -95,7 +95,7 @@ export class NatsCoordinator implements Coordinator {
 }
 
 /** A stream and the subject of its messages. */
-export type StreamPlace = { readonly stream: string; readonly subject: string };
+export type StreamSubject = { readonly stream: string; readonly subject: string };
 
 export type StreamAccess = {
   readonly client: JetStreamClient;
@@ -174,7 +174,7 @@ function unavailable(urls: readonly string[], error: unknown): Unavailable {
 async function openStreams(
   manager: JetStreamManager,
   { name, replicas }: CoordinatorOptions,
-): Promise<readonly [StreamPlace, StreamPlace, StreamPlace]> {
+): Promise<readonly [StreamSubject, StreamSubject, StreamSubject]> {
   const stream = `TIDEMARK_${name}`;
   const subject = `tidemark.${name}`;
   const common = { storage: StorageType.File, num_replicas: replicas };

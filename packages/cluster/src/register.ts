@@ -4,14 +4,14 @@ import { JetStreamApiCodes } from '@nats-io/jetstream';
 import { utf8Text } from '@tidemark/core';
 
 import { answered, isApiError } from './answered.ts';
-import type { StreamAccess, StreamPlace } from './nats-coordinator.ts';
+import type { StreamAccess, StreamSubject } from './nats-coordinator.ts';
 import type { Entry, SharedRegister } from './coordinator.ts';
 
 export class Register implements SharedRegister {
   readonly #access: StreamAccess;
-  readonly #place: StreamPlace;
+  readonly #place: StreamSubject;
 
-  constructor(access: StreamAccess, place: StreamPlace) {
+  constructor(access: StreamAccess, place: StreamSubject) {
     this.#access = access;
     this.#place = place;
   }
@@ -77,7 +77,7 @@ export class Register implements SharedRegister {
  */
 export async function deleteMessage(
   { manager }: StreamAccess,
-  { stream }: StreamPlace,
+  { stream }: StreamSubject,
   sequence: number,
 ): Promise<void> {
   try {

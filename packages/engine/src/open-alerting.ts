@@ -9,7 +9,7 @@ import { checkTemplate, renderTemplate } from './services/render.ts';
 import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { alertTables } from './store/alert-tables.ts';
-import { KeptHistory } from './store/kept-history.ts';
+import { StoredHistory } from './store/stored-history.ts';
 import { Ticker } from './ticker.ts';
 
 /** Interval of saving the history of alerts, which a crash may lose. */
@@ -39,7 +39,7 @@ export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
     disabledKinds: new Set(config.alert.disabledHandlers),
     mayDeliver: stores.shared?.mayAct,
   });
-  const history = new KeptHistory(alerts.history, metadata, log);
+  const history = new StoredHistory(alerts.history, metadata, log);
   history.load();
   parts.add(() => history.save());
   parts.add(() => alerts.close(shutdownMs(stores)));

@@ -2,7 +2,7 @@
 import type { Budget, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
 import type { Stores } from './open-stores.ts';
-import type { Tasking } from './open-tasks.ts';
+import type { TaskParts } from './open-tasks.ts';
 
 /**
  * Opens the configured listeners; `bodies` is the memory that they share with HTTP. Closed with
@@ -10,7 +10,7 @@ import type { Tasking } from './open-tasks.ts';
  */
 export async function openInputs(
   { config, clock, logs }: Stores,
-  { bodies, writes }: Pick<Tasking, 'writes'> & { readonly bodies: Budget },
+  { bodies, writes }: Pick<TaskParts, 'writes'> & { readonly bodies: Budget },
   parts: OpenParts,
 ): Promise<ProtocolListeners> {
   const log = logs.logger('input');

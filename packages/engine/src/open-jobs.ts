@@ -4,7 +4,7 @@ import type { OpenParts } from '@tidemark/core';
 import type { Alerting } from './open-alerting.ts';
 import type { EngineConfig } from './config/config.ts';
 import type { Stores } from './open-stores.ts';
-import type { Tasking } from './open-tasks.ts';
+import type { TaskParts } from './open-tasks.ts';
 import { Recordings } from './jobs/recordings.ts';
 import { Replays } from './jobs/replays.ts';
 
@@ -19,12 +19,12 @@ export function recordingsDirectory(config: EngineConfig): string {
 export async function openJobs(
   { config, clock, metadata, redactor, clusters, shared }: Stores,
   { alerts }: Alerting,
-  tasking: Tasking,
+  taskParts: TaskParts,
   parts: OpenParts,
 ): Promise<Jobs> {
   const { maxRunning: runningMax } = config.replay;
   const common = { metadata, clock, clusters, runningMax, redact: redactor.redact };
-  const { tasks, checks, scheduler, router, createTask, setting, servicesOf } = tasking;
+  const { tasks, checks, scheduler, router, createTask, setting, servicesOf } = taskParts;
   const recordings = new Recordings({
     ...common,
     directory: recordingsDirectory(config),

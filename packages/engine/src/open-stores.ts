@@ -17,7 +17,7 @@ import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './config/cluster-section.ts';
 import { Clusters } from './database/clusters.ts';
 import type { OwnDatabase } from './database/clusters.ts';
-import type { UdpPlaces } from './ingest/udp-inputs.ts';
+import type { UdpListening } from './ingest/udp-inputs.ts';
 import { LogHub } from './observability/log-hub.ts';
 import type { Logger, LogLevel, LogSink } from './observability/log-hub.ts';
 import { Redactor } from './observability/redactor.ts';
@@ -46,7 +46,7 @@ export type Shared = {
   /** The cluster's name at databases. */
   readonly clusterId: string;
   /** Lets all instances listen for subscriptions over UDP; `token` is the subscriber's. */
-  readonly udp: (token: string | undefined, log: Logger) => UdpPlaces;
+  readonly udp: (token: string | undefined, log: Logger) => UdpListening;
   /** Files of recordings of other instances. */
   readonly recordings: RecordingExchange;
   /** Whether it leads now: checked before anything leaves the engine. */

@@ -17,7 +17,7 @@ import type { Instance } from './database/subscriptions.ts';
 import { Sideloads } from './services/sideload.ts';
 import { PointRouter } from './ingest/point-router.ts';
 import { UdpInputs } from './ingest/udp-inputs.ts';
-import type { UdpPlaces } from './ingest/udp-inputs.ts';
+import type { UdpListening } from './ingest/udp-inputs.ts';
 import { WritePath } from './ingest/write-path.ts';
 import { METRIC_PREFIX } from './observability/metric-table.ts';
 import { checkAccess } from './tasks/check-access.ts';
@@ -44,7 +44,7 @@ import { TaskVersions } from './tasks/task-versions.ts';
 import type { TaskVersionsRecord } from './tasks/task-versions.ts';
 import { TemplateService } from './tasks/template-service.ts';
 
-export type Tasking = {
+export type TaskParts = {
   readonly router: PointRouter;
   readonly writes: WritePath;
   readonly scheduler: BatchScheduler;
@@ -77,7 +77,7 @@ export async function openTasks(
   stores: Stores,
   alerting: Alerting,
   parts: OpenParts,
-): Promise<Tasking> {
+): Promise<TaskParts> {
   const { config, clock, metadata, logs } = stores;
   const { alerts } = alerting;
   const points = pointsOf(stores, alerting);
@@ -147,7 +147,7 @@ export async function openTasks(
 /** Lets the tasks of a cluster run on other instances as well. */
 async function balanceOf(
   stores: Stores,
-  parts: Pick<Tasking, 'hosts' | 'executor' | 'snapshots'>,
+  parts: Pick<TaskParts, 'hosts' | 'executor' | 'snapshots'>,
   open: OpenParts,
 ): Promise<TaskBalance | undefined> {
   const { shared, config, clock, logs } = stores;
@@ -177,7 +177,7 @@ const FROM_LOG_MS = 100 * 365 * 86_400_000;
 function pointsOf(
   stores: Stores,
   { alerts }: Alerting,
-): Pick<Tasking, 'router' | 'writes' | 'subscriptions'> {
+): Pick<TaskParts, 'router' | 'writes' | 'subscriptions'> {
   const { config, clock, clusters, logs } = stores;
   const router = new PointRouter(config.task.maxWaitingPoints);
   const writes = new WritePath(router, {
@@ -243,7 +243,7 @@ function instancesOf({ shared }: Stores): readonly Instance[] {
 }
 
 /** Listens for subscriptions over UDP: in a cluster all instances do, and forward the points. */
-function udpPlacesOf(stores: Stores, writes: WritePath): UdpPlaces {
+function udpPlacesOf(stores: Stores, writes: WritePath): UdpListening {
   const { shared, authenticator, logs, config } = stores;
   const log = logs.logger('subscriptions');
   if (shared !== undefined) return shared.udp(authenticator?.subscriberToken, log);
@@ -320,7 +320,7 @@ function servicesOfTasks(
   stores: Stores,
   { alerts, context }: Alerting,
   { router, functions }: { readonly router: PointRouter; readonly functions: UserFunctions },
-): Pick<Tasking, 'servicesOf' | 'sideloads'> {
+): Pick<TaskParts, 'servicesOf' | 'sideloads'> {
   const { http, logs, clock, clusters, overrides, redactor } = stores;
   const outgoing = {
     http,
@@ -348,8 +348,8 @@ function servicesOfTasks(
 function definitions(
   { config, metadata, logs, clusters, clock, redactor, shared }: Stores,
   { alerts }: Alerting,
-  parts: Pick<Tasking, 'executor' | 'snapshots' | 'subscriptions' | 'environment'>,
-): Pick<Tasking, 'tasks' | 'checks' | 'starts' | 'templates'> {
+  parts: Pick<TaskParts, 'executor' | 'snapshots' | 'subscriptions' | 'environment'>,
+): Pick<TaskParts, 'tasks' | 'checks' | 'starts' | 'templates'> {
   const { executor, snapshots, subscriptions, environment } = parts;
   const log = logs.logger('task_store');
   const records = metadata.table<TaskRecord>('tasks');

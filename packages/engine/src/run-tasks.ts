@@ -6,13 +6,13 @@ import type { PointLog } from './shared-log/point-log.ts';
 import { SyncedStates } from './cluster/synced-states.ts';
 import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
-import type { Tasking } from './open-tasks.ts';
+import type { TaskParts } from './open-tasks.ts';
 import { Ticker } from './ticker.ts';
 
 /** Starts enabled tasks; at the end, tasks settle and their state is saved. */
 export async function resumeTasks(
   stores: Stores,
-  { starts, executor, router, snapshots }: Tasking,
+  { starts, executor, router, snapshots }: TaskParts,
   service: { readonly isListening: boolean },
   parts: OpenParts,
 ): Promise<void> {
@@ -26,9 +26,9 @@ export async function resumeTasks(
 }
 
 /** In a cluster: tasks get new points as they arrive, and read those since their saved states. */
-export function givePoints(
+export function feedPoints(
   { shared }: Stores,
-  { router, balance }: Tasking,
+  { router, balance }: TaskParts,
   parts: OpenParts,
 ): void {
   if (shared === undefined) return;
@@ -44,7 +44,7 @@ export function givePoints(
  */
 function containedThrough(
   points: PointLog,
-  { executor, snapshots }: Pick<Tasking, 'executor' | 'snapshots'>,
+  { executor, snapshots }: Pick<TaskParts, 'executor' | 'snapshots'>,
 ): number {
   const saved = executor
     .streamUnits()
@@ -55,7 +55,7 @@ function containedThrough(
 /** Starts periodic work while tasks run. */
 export function keepTasks(
   { config, clock, shared }: Stores,
-  { executor, hosts, snapshots, balance, subscriptions }: Tasking,
+  { executor, hosts, snapshots, balance, subscriptions }: TaskParts,
   parts: OpenParts,
 ): void {
   const every = (intervalMs: number, work: () => Promise<void> | void): void => {

@@ -1,5 +1,5 @@
 // The service from start to stop: the order in which its parts are opened and closed.
-import { lockDirectory, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
+import { lockDirectory, makeDirectory, narrowAndLog, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { Resolver } from 'node:dns/promises';
 import { Budget, openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
@@ -21,18 +21,18 @@ import { openStores } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
 import { RestartableEngine } from './restartable.ts';
-import { givePoints, keepTasks, resumeTasks } from './run-tasks.ts';
+import { feedPoints, keepTasks, resumeTasks } from './run-tasks.ts';
 import { RestoreUpload } from './store/restore-upload.ts';
-import type { KeyPlace } from './store/store-cipher.ts';
+import type { KeyLocation } from './store/store-cipher.ts';
 import type { Restore } from './http/restore-routes.ts';
-import type { Tasking } from './open-tasks.ts';
+import type { TaskParts } from './open-tasks.ts';
 import { Scrapers } from './scrape/scrapers.ts';
 import { SCRAPE_SECTIONS } from './config/scrape-sections.ts';
 import { repairStore } from './store/store-repair.ts';
 import { Ticker } from './ticker.ts';
 
-/** The address of an engine that gets requests only from the front of its process. */
-const BEHIND_FRONT = { host: '127.0.0.1', port: 0 };
+/** The address of an engine that gets requests only from the leader proxy of its process. */
+const BEHIND_PROXY = { host: '127.0.0.1', port: 0 };
 
 /**
  * Opens the engine's directory, starts its tasks and listens. Rejects when any of it fails; nothing
@@ -102,10 +102,10 @@ async function openEngine(
   parts: OpenParts,
 ): Promise<EngineService> {
   const config = withDefaultCluster(given, options.defaultTsdbUrl);
-  const { log, pageKey, front, restoring, resolver = new Resolver(), environment = {} } = options;
+  const { log, pageKey, proxy, restoring, resolver = new Resolver(), environment = {} } = options;
   const clock = options.clock ?? systemClock();
   const startedMs = clock.monotonicMs();
-  const address = front === undefined ? listenAddress(config.http.bindAddress) : BEHIND_FRONT;
+  const address = proxy === undefined ? listenAddress(config.http.bindAddress) : BEHIND_PROXY;
   const starting = await openStarting(config, { address, clock, pageKey }, parts);
   const stores = await openStores(
     {
@@ -122,15 +122,15 @@ async function openEngine(
   const steps = new StepTimes(clock);
   const alerting = openAlerting(stores, parts);
   steps.end('alerting');
-  const tasking = await openTasks(stores, alerting, parts);
+  const taskParts = await openTasks(stores, alerting, parts);
   steps.end('hosts');
   const service = { isListening: false };
-  await resumeTasks(stores, tasking, service, parts);
+  await resumeTasks(stores, taskParts, service, parts);
   steps.end('tasks');
-  givePoints(stores, tasking, parts);
+  feedPoints(stores, taskParts, parts);
   steps.end('points');
-  const jobs = await openJobs(stores, alerting, tasking, parts);
-  const load = await openLoadDirectory(stores, alerting, tasking, parts);
+  const jobs = await openJobs(stores, alerting, taskParts, parts);
+  const load = await openLoadDirectory(stores, alerting, taskParts, parts);
   const bodies = new Budget({
     setting: 'http.body-memory-limit',
     limitBytes: config.http.bodyMemoryLimitBytes,
@@ -138,27 +138,27 @@ async function openEngine(
     clock,
     what: 'bodies of requests',
   });
-  const inputs = await openInputs(stores, { ...tasking, bodies }, parts);
+  const inputs = await openInputs(stores, { ...taskParts, bodies }, parts);
   const scrape = {
     http: stores.http,
     sections: stores.overrides,
-    writes: tasking.writes,
+    writes: taskParts.writes,
     clock,
     log: stores.logs.logger('scraper'),
     resolver,
   };
   const scrapers = new Scrapers(scrape);
-  const { sideloads, subscriptions } = tasking;
+  const { sideloads, subscriptions } = taskParts;
   const reload = async (): Promise<void> => {
     if (config.load.enabled) await load.load();
     await sideloads.reload();
   };
   const { server, reporter } = openServer(
-    { stores, alerting, tasking, jobs, load, inputs, scrapers, scrape, bodies },
+    { stores, alerting, taskParts, jobs, load, inputs, scrapers, scrape, bodies },
     {
       startedMs,
-      pageKey: front?.secret ?? pageKey,
-      isBehindFront: front !== undefined,
+      pageKey: proxy?.secret ?? pageKey,
+      isBehindProxy: proxy !== undefined,
       reload,
       restore: openRestore(config, { restoring, environment }, parts),
     },
@@ -172,8 +172,8 @@ async function openEngine(
   steps.end('server');
   stores.logs.logger('service')('info', 'the engine serves', { tookMs: steps.tookMs });
   parts.add(() => subscriptions.close());
-  subscriptions.start(Number(new URL(front?.url ?? url).port));
-  keepTasks(stores, tasking, parts);
+  subscriptions.start(Number(new URL(proxy?.url ?? url).port));
+  keepTasks(stores, taskParts, parts);
   parts.add(() => scrapers.close());
   await stores.overrides.follow(SCRAPE_SECTIONS, () => scrapers.update());
   if (config.stats.enabled) {
@@ -225,7 +225,7 @@ async function openDirectory(
   makeDirectory(directory, { setting: 'data_dir (--data-dir)', mode: PRIVATE_DIRECTORY });
   const lock = await lockDirectory(directory, { kind: 'engine', ownerFile: 'engine-owner.json' });
   parts.add(() => lock.release());
-  narrowAndTell(directory, (level, message, fields) => log[level](fields, message));
+  narrowAndLog(directory, (level, message, fields) => log[level](fields, message));
   await repairStore({ directory, setting, environment, startsEmpty }, log);
 }
 
@@ -236,7 +236,7 @@ function openRestore(
     restoring,
     environment,
   }: Pick<OpenEngineOptions, 'restoring'> & {
-    readonly environment: KeyPlace['environment'];
+    readonly environment: KeyLocation['environment'];
   },
   parts: OpenParts,
 ): Restore | undefined {
@@ -250,7 +250,7 @@ function openRestore(
 async function openLoadDirectory(
   { config, clock, metadata, logs }: Stores,
   { alerts }: Alerting,
-  { tasks, templates }: Tasking,
+  { tasks, templates }: TaskParts,
   parts: OpenParts,
 ): Promise<LoadDirectory> {
   const { dir: directory, enabled, watchIntervalMs } = config.load;

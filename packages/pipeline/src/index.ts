@@ -8,7 +8,7 @@ export { formatDot, formatRunningDot } from './dot.ts';
 export type { DotView, NodeStats, PipelineStats } from './dot.ts';
 export { DEFAULT_DEADMAN } from './evaluate/deadman-config.ts';
 export type { DeadmanConfig } from './evaluate/deadman-config.ts';
-export type { Parameter, ParameterType, Reached } from './evaluate/parameter.ts';
+export type { Parameter, ParameterType, ExternalResource } from './evaluate/parameter.ts';
 export type { HandlerDefinition, HandlerRow } from './definition/handler-definition.ts';
 export { findHandler, HANDLERS } from './definition/handler-registry.ts';
 export { defineHandler } from './definition/handler-definition.ts';

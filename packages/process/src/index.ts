@@ -22,7 +22,7 @@ export { discardBody, receiveBody, unpackedBytes } from './http/request-body.ts'
 export type { Allocate } from './http/request-body.ts';
 export { collectAll, collectWhenIdle, YoungBuffers } from './idle-collection.ts';
 export { makeDirectory } from './make-directory.ts';
-export { narrowAndTell, PRIVATE_DIRECTORY, PRIVATE_FILE } from './private-files.ts';
+export { narrowAndLog, PRIVATE_DIRECTORY, PRIVATE_FILE } from './private-files.ts';
 export { countCpuFromStart } from './process-cpu.ts';
 export { startProgram } from './start-program.ts';
 export { startThread } from './thread.ts';

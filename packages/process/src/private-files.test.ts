@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { narrowAndTell, narrowToOwner } from './private-files.ts';
+import { narrowAndLog, narrowToOwner } from './private-files.ts';
 
 let directory = '';
 const at = (name: string): string => join(directory, 'data', name);
@@ -46,8 +46,8 @@ test('what was done, and what cannot be, is told', () => {
   const lines: string[] = [];
   const log = (level: string, message: string): void => void lines.push(`${level}: ${message}`);
 
-  narrowAndTell(at(''), log);
-  narrowAndTell('/proc/self/fdinfo', log);
+  narrowAndLog(at(''), log);
+  narrowAndLog('/proc/self/fdinfo', log);
 
   expect(lines).toEqual([
     'info: files of the data directory could be used by others, no longer',

@@ -48,7 +48,7 @@ export function narrowToOwner(directory: string): NarrowResult {
 }
 
 /** As `narrowToOwner`, and logs the result. */
-export function narrowAndTell(
+export function narrowAndLog(
   directory: string,
   log: (level: 'info' | 'warn', message: string, fields: Readonly<Record<string, unknown>>) => void,
 ): void {

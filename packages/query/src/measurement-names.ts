@@ -5,7 +5,7 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Operator, Steps } from './operator.ts';
 import { forEachBatch } from './operator.ts';
-import type { HeldField, MeasurementRef, SchemaBatch, ShardSpan } from './series-source.ts';
+import type { FieldInShards, MeasurementRef, SchemaBatch, ShardSpan } from './series-source.ts';
 
 /** Fields and tags of one measurement of one retention policy, in a range of time. */
 export type MeasurementSchema = {
@@ -40,7 +40,7 @@ export class MeasurementNames {
   /** Tags in all retention policies, as recorded: a tag of a series in another one counts. */
   readonly tags: ReadonlySet<string>;
   readonly #shards: readonly ShardSpan[];
-  readonly #fields: readonly HeldField[];
+  readonly #fields: readonly FieldInShards[];
   readonly #schemas = new Map<number, MeasurementSchema>();
 
   constructor(database: string, { measurement, tags, shards, fields }: NamesBatch) {

@@ -289,7 +289,7 @@ export type SchemaBatch =
       /** The shards with series of the measurement, by policy, then by time. */
       readonly shards: readonly ShardSpan[];
       /** By name, then by type. */
-      readonly fields: readonly HeldField[];
+      readonly fields: readonly FieldInShards[];
       /** Whether further series with the names in this batch cannot change the answer. */
       readonly isSettled: boolean;
     }
@@ -328,7 +328,7 @@ export type ShardSpan = {
 };
 
 /** A field, in the shards with these numbers; if absent, in all that have the measurement. */
-export type HeldField = {
+export type FieldInShards = {
   readonly name: string;
   readonly type: FieldType;
   readonly shards?: readonly number[] | undefined;

@@ -20,11 +20,11 @@ export type ReplayedRow = {
   /** Number of its record. */
   readonly record: number;
   /** Its events were published before. */
-  readonly isTold: boolean;
+  readonly isPublished: boolean;
 };
 
 /** What a unit published before it was given a log again. */
-export type ToldBefore = {
+export type PublishedBefore = {
   /** Number of the last record that its state contains; `undefined` when unknown. */
   readonly record: number | undefined;
   /** The cause of its last event. */
@@ -41,12 +41,12 @@ export function causeOf(unit: string, source: RowSource | undefined): EventCause
 /** The present row of a unit that is given a log again. */
 export function replayedRow(
   present: EventCause | undefined,
-  { record: contained, last }: ToldBefore,
+  { record: contained, last }: PublishedBefore,
 ): ReplayedRow | undefined {
   if (present === undefined || contained === undefined) return undefined;
   const { record, row } = present;
   // A log that was lost with its coordinator begins again, with small numbers.
-  if (last === undefined || record <= contained) return { record, isTold: false };
+  if (last === undefined || record <= contained) return { record, isPublished: false };
   const isBehind = record === last.record ? row > last.row : record > last.record;
-  return { record, isTold: !isBehind };
+  return { record, isPublished: !isBehind };
 }

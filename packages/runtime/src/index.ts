@@ -4,7 +4,7 @@ export { printPoints } from './data/print-points.ts';
 export { jsonFloat, rowJson, rowsJson } from './data/rows.ts';
 export { RowSource } from './data/row-source.ts';
 export { SeriesTable } from './data/series.ts';
-export { measurementsOf } from './data/series-book.ts';
+export { measurementsOf } from './data/series-dictionary.ts';
 export { CompileError, EvaluationError } from './lambda/errors.ts';
 export { single } from './lambda/function.ts';
 export type { CallContext, FunctionRow } from './lambda/function.ts';

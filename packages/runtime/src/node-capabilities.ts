@@ -10,7 +10,7 @@ export type NodeCapabilities = {
   readonly counters?: Counters | undefined;
   readonly starting?: Starting | undefined;
   readonly waiting?: Waiting | undefined;
-  readonly outside?: OutsidePart | undefined;
+  readonly outside?: ExternalPart | undefined;
   readonly closing?: Closing | undefined;
   readonly state?: RememberedState | undefined;
   readonly rows?: RowReceiver | undefined;
@@ -44,7 +44,7 @@ export interface Waiting {
 }
 
 /** A part of the node outside of the task. */
-export interface OutsidePart {
+export interface ExternalPart {
   /** All parents have ended: resolves when the part has given its last answer. */
   finishing(): Promise<void>;
   /** Fetches the state that `snapshot` will return. */

@@ -12,8 +12,8 @@ export type { SyntaxDiagnostic } from './syntax-error.ts';
 export type { Token, TokenKind } from './token.ts';
 export { checkLambda } from './lambda/check.ts';
 export type { LambdaCheck, LambdaDiagnostic } from './lambda/check.ts';
-export { doomedParts, MATCH_WORLD } from './lambda/doomed.ts';
-export type { DoomedPart, LambdaWorld } from './lambda/doomed.ts';
+export { failingParts, MATCH_SCOPE } from './lambda/failing-parts.ts';
+export type { FailingPart, LambdaScope } from './lambda/failing-parts.ts';
 export {
   callResultType,
   callTypeError,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { Conflict } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { LocalDocuments, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
+import { LocalDocuments, makeDirectory, narrowAndLog, PRIVATE_DIRECTORY } from '@tidemark/process';
 import type { ClickHouseStorage } from '@tidemark/clickhouse';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine, StorageLog } from '@tidemark/storage';
@@ -120,7 +120,7 @@ async function recovered(
 
 function openDirectory(path: string, setting: string, log: Logger): void {
   makeDirectory(path, { setting, mode: PRIVATE_DIRECTORY });
-  narrowAndTell(path, (level, message, fields) => log[level](fields, message));
+  narrowAndLog(path, (level, message, fields) => log[level](fields, message));
 }
 
 function startStorage(

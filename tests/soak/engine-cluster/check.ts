@@ -3,12 +3,12 @@ import { eventually } from '@tidemark/testkit';
 
 import type { Disturbance } from './disturb.ts';
 import { statesOf } from './tasks.ts';
-import type { ToldEvent, ToldEvents } from './told-events.ts';
+import type { SentEvent, SentEvents } from './sent-events.ts';
 
 export type Sides = {
   /** Events of the cluster, and of the single engine. */
-  readonly told: ToldEvents;
-  readonly expected: ToldEvents;
+  readonly told: SentEvents;
+  readonly expected: SentEvents;
   readonly url: string;
   readonly expectedUrl: string;
   readonly tasks: number;
@@ -64,7 +64,7 @@ export function checkWrites(
   return problems;
 }
 
-function untold(told: ToldEvents, expected: ToldEvents): readonly string[] {
+function untold(told: SentEvents, expected: SentEvents): readonly string[] {
   return expected.byTask.flatMap((events, task) => {
     const seen = new Set(told.byTask[task]?.map(({ text }) => text));
     return events
@@ -79,8 +79,8 @@ function untold(told: ToldEvents, expected: ToldEvents): readonly string[] {
  * before.
  */
 export function compareEvents(
-  told: readonly ToldEvent[],
-  expected: readonly ToldEvent[],
+  told: readonly SentEvent[],
+  expected: readonly SentEvent[],
   { disturbances, leaseMs }: Pick<Sides, 'disturbances' | 'leaseMs'>,
 ): { readonly repeated: number; readonly problems: readonly string[] } {
   const problems: string[] = [];

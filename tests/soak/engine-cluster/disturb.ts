@@ -5,7 +5,7 @@ import type { EngineCluster, Instance } from './cluster.ts';
 import { sleep } from './load.ts';
 import type { Load } from './load.ts';
 import { LogTimeline } from './log-timeline.ts';
-import type { ToldEvents } from './told-events.ts';
+import type { SentEvents } from './sent-events.ts';
 
 export const ACTIONS = ['kill', 'stop', 'cut', 'end', 'coordinator', 'roll'] as const;
 
@@ -33,7 +33,7 @@ export type Disturbed = {
 
 export async function disturb(
   cluster: EngineCluster,
-  { load, told }: { readonly load: Load; readonly told: ToldEvents },
+  { load, told }: { readonly load: Load; readonly told: SentEvents },
   { rounds, actions, patienceMs, timelineMs, say }: DisturbOptions,
 ): Promise<Disturbed> {
   const gapMsMax: Record<string, number> = {};

@@ -10,7 +10,7 @@ import type { Action, Disturbed } from './disturb.ts';
 import { Load } from './load.ts';
 import { SingleEngine } from './single-engine.ts';
 import { defineTasks } from './tasks.ts';
-import { ToldEvents } from './told-events.ts';
+import { SentEvents } from './sent-events.ts';
 
 export type SoakOptions = {
   readonly rounds: number;
@@ -46,7 +46,7 @@ export async function soakCluster(options: SoakOptions): Promise<SoakResult> {
   const patienceMs = patienceLeases * leaseMs;
   const closing: (() => Promise<void>)[] = [];
   try {
-    const [told, expected] = await Promise.all([ToldEvents.open(tasks), ToldEvents.open(tasks)]);
+    const [told, expected] = await Promise.all([SentEvents.open(tasks), SentEvents.open(tasks)]);
     closing.push(
       () => told.close(),
       () => expected.close(),

@@ -7,7 +7,7 @@ import { HOLD } from '../delivery.ts';
 import type { ChainStep, StepResult } from '../delivery.ts';
 import type { TopicEvent } from '../event.ts';
 import { act } from '../handler.ts';
-import type { StepPlace } from '../handler.ts';
+import type { StepPosition } from '../handler.ts';
 import { levelRank } from '../level.ts';
 import { requirePositive } from './intervals.ts';
 
@@ -25,15 +25,15 @@ class AggregateStep implements ChainStep {
   readonly closing = this;
   readonly #options: OptionsOf<typeof aggregateHandler.options>;
   readonly #index: number;
-  readonly #delivery: StepPlace['delivery'];
-  readonly #context: StepPlace['context'];
+  readonly #delivery: StepPosition['delivery'];
+  readonly #context: StepPosition['context'];
   readonly #stopped = new AbortController();
   readonly #startedMs: number;
   #held: OutboxEntry[] = [];
 
   constructor(
     options: OptionsOf<typeof aggregateHandler.options>,
-    { index, delivery, context }: StepPlace,
+    { index, delivery, context }: StepPosition,
   ) {
     this.#options = options;
     this.#index = index;

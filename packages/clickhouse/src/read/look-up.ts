@@ -3,7 +3,7 @@ import { compareBytes, FIELD_TYPES, formatSeriesKey } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { textMatcher, waitFor } from '@tidemark/query';
 import type {
-  HeldField,
+  FieldInShards,
   RequestOptions,
   SchemaBatch,
   SchemaFilter,
@@ -74,7 +74,7 @@ export class LookUp {
     });
   }
 
-  #heldFields(measurement: string, groups: readonly ShardGroup[]): readonly HeldField[] {
+  #heldFields(measurement: string, groups: readonly ShardGroup[]): readonly FieldInShards[] {
     const { registry } = this.#parts;
     return sortedTypes(registry.namesOf(groups, measurement), (name) =>
       registry.typesOf(groups, measurement, name),

@@ -21,10 +21,10 @@ import { POINT_COLUMNS, pointsTable, seriesTable } from '../sql/tables.ts';
 import {
   columnsIn,
   dropTagsOf,
-  markGoneSeries,
+  markDeletedSeries,
   partsOfDelete,
   restoreSeries,
-} from './gone-series.ts';
+} from './deleted-series.ts';
 
 export type RemovalParts = {
   readonly cluster: Cluster;
@@ -100,7 +100,7 @@ export class DeleteRemoval {
     const { cluster, clock } = this.#parts;
     let progress = this.#progress.get(deleted.version);
     if (progress === undefined) {
-      await markGoneSeries(this.#parts, deleted);
+      await markDeletedSeries(this.#parts, deleted);
       await dropTagsOf(this.#parts, deleted);
       progress = { statements: await this.#start(deleted), doneMs: undefined };
       this.#progress.set(deleted.version, progress);

@@ -10,7 +10,7 @@ import { partsOf } from '../read/parts.ts';
 import type { NewDelete } from '../shared/deletes.ts';
 import type { SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
-import { columnsIn, dropTagsOf, markGoneSeries } from './gone-series.ts';
+import { columnsIn, dropTagsOf, markDeletedSeries } from './deleted-series.ts';
 
 export type DeleteParts = {
   readonly cluster: Cluster;
@@ -33,7 +33,7 @@ export async function deletePoints(parts: DeleteParts, request: DeleteRequest): 
   const agreed = deleted === undefined ? undefined : registry.deletes.latest(deleted);
   if (agreed === undefined) return;
   try {
-    await markGoneSeries(parts, agreed);
+    await markDeletedSeries(parts, agreed);
     await dropTagsOf(parts, agreed);
   } catch (error) {
     new FailureLog(parts.log, 'find the series that a delete has left without rows').failed(error);

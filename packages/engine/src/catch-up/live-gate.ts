@@ -2,8 +2,8 @@
 // task has received the missed ones, and then drops those that it already has.
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
 import type { PointConsumer } from '../ingest/point-router.ts';
 import type { ReadPoints } from './read-points.ts';
 
@@ -21,7 +21,7 @@ export class LiveGate implements PointConsumer {
   readonly #clock: Clock;
   readonly #latenessNanos: bigint;
   #mode: Mode = 'live';
-  #opening: Opening = opening();
+  #opening: Deferred = deferred();
   #read: ReadPoints | undefined;
   #readUntil: Timestamp = 0n;
   /** Batches that were in progress when the gate was closed. */
@@ -80,7 +80,7 @@ export class LiveGate implements PointConsumer {
   hold(): void {
     if (this.#mode === 'held') return;
     this.#mode = 'held';
-    this.#opening = opening();
+    this.#opening = deferred();
   }
 
   /** The task has been given these points; the waiting ones follow. */

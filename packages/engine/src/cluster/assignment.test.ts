@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { assignTasks, NewPlaces } from './assignment.ts';
+import { assignTasks, InstanceChooser } from './assignment.ts';
 import type { InstanceRoom, TaskNeed } from './assignment.ts';
 
 const INSTANCES = ['a', 'b', 'c', 'd'] as const;
@@ -112,19 +112,19 @@ describe('the assignment of tasks', () => {
   test('has nothing to say where no instance takes a task', () => {
     const full = [{ id: 'a', capacity: 0 }];
     expect(assignTasks([task('t', 'a')], full).size).toBe(0);
-    expect(new NewPlaces([], full).next()).toBeUndefined();
+    expect(new InstanceChooser([], full).next()).toBeUndefined();
   });
 
   test('starts a task where there is least to do', () => {
     const next = (tasks: readonly TaskNeed[]): string | undefined =>
-      new NewPlaces(tasks, three).next();
+      new InstanceChooser(tasks, three).next();
     expect(next([task('t', 'a')])).toBe('b');
     expect(next([task('t', 'a'), task('u', 'b')])).toBe('c');
     expect(next([])).toBe('a');
   });
 
   test('starts many one after the other as it would each of them by itself', () => {
-    const places = new NewPlaces([...tasksOn('a', 10)], [...three, { id: 'd', capacity: 2 }]);
+    const places = new InstanceChooser([...tasksOn('a', 10)], [...three, { id: 'd', capacity: 2 }]);
     const placed = Array.from({ length: 40 }, () => places.next());
     const found = Object.fromEntries(
       ['a', 'b', 'c', 'd'].map((id) => [id, placed.filter((each) => each === id).length]),

@@ -59,7 +59,7 @@ export function assignTasks(
 }
 
 /** The best instances to start tasks on one after another, while their needs are unknown. */
-export class NewPlaces {
+export class InstanceChooser {
   readonly #loads: ReadonlyMap<string, Load>;
   readonly #weight: number;
 

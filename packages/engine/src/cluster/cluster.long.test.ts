@@ -7,7 +7,7 @@ import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 
 let cluster: TestCluster;
 let receiver: TestServer;
@@ -215,7 +215,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
     const [a, b] = [await cluster.start(), await cluster.start()];
     const first = await cluster.leader(a);
     const other = first === a ? b : a;
-    const released = opening();
+    const released = deferred();
     receiver.answer = () => released.promise.then(() => ({}));
     const write = (value: number): Promise<Answer> =>
       other.engine.call('POST', '/engine/v1/write?db=d&rp=r', `m v=${value} ${value}000000000`);

@@ -18,7 +18,7 @@ import { THIS_BUILD } from '../shared-log/build.ts';
 import { shareIdentity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { leaveCluster } from './leave.ts';
-import { isStuck, OtherHistory, Replica } from './replica.ts';
+import { isStuck, HistoryMismatch, Replica } from './replica.ts';
 
 const KEY = { setting: 'env:KEY', environment: { KEY: 'k'.repeat(32) } };
 const MEMBERSHIP = { isLeading: true, problem: undefined, level: 1 };
@@ -188,7 +188,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     a.follow();
     const { last } = await coordinator.changes.ends();
 
-    await expect(a.prepare(coordinator.changes, 'another')).rejects.toThrow(OtherHistory);
+    await expect(a.prepare(coordinator.changes, 'another')).rejects.toThrow(HistoryMismatch);
     // As after the loss of the last record, and then with another one in its place.
     const rolledBack: SharedLog = {
       bytesMax: 1,
@@ -339,5 +339,5 @@ test.runIf(hasPrograms('nats-server'))(
 );
 
 test('somebody has to look at another history', () => {
-  expect([isStuck(new OtherHistory('x')), isStuck(new Unavailable('x'))]).toEqual([true, false]);
+  expect([isStuck(new HistoryMismatch('x')), isStuck(new Unavailable('x'))]).toEqual([true, false]);
 });

@@ -16,7 +16,7 @@ import type { Build } from '../shared-log/build.ts';
 import { requireKey, restoreIdentity, shareIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
-import { isStuck, OtherHistory, ownDefinitions, Replica } from './replica.ts';
+import { isStuck, HistoryMismatch, ownDefinitions, Replica } from './replica.ts';
 
 /** The membership, as the role uses it. */
 export type RoleMembership = Pick<
@@ -292,8 +292,8 @@ export class InstanceRole {
   }
 
   /**
-   * Names the log at the coordinator. Throws `OtherHistory` if the coordinator has lost the log of
-   * the copy.
+   * Names the log at the coordinator. Throws `HistoryMismatch` if the coordinator has lost the log
+   * of the copy.
    */
   async #logId(replica: Replica): Promise<string> {
     const { coordinator, cluster } = this.#options;
@@ -301,7 +301,7 @@ export class InstanceRole {
       (await requireKey(coordinator.register, replica.metadata, cluster)) ??
       (await this.#restoreIdentity(replica));
     if (identity === undefined)
-      throw new OtherHistory(
+      throw new HistoryMismatch(
         'the coordinator has no data of this cluster: it may have lost its disk',
       );
     return identity.log;
@@ -322,19 +322,20 @@ export class InstanceRole {
   }
 
   /**
-   * Throws `OtherHistory` when the log must not continue, or begin, with the copy of this instance.
+   * Throws `HistoryMismatch` when the log must not continue, or begin, with the copy of this
+   * instance.
    */
   #checkBegin(replica: Replica, { members, id }: RoleMembership, last: number): void {
     const { begins } = this.#identity ?? {};
     if (!replica.isFilled && begins !== undefined && begins !== replica.metadata.serverId)
-      throw new OtherHistory(
+      throw new HistoryMismatch(
         `the cluster begins with the definitions of instance ${begins}, which has not written them yet: start that instance`,
       );
     const ahead = members.find(
       (member) => member.id !== id && member.isAlive && member.replica > last,
     );
     if (ahead !== undefined)
-      throw new OtherHistory(
+      throw new HistoryMismatch(
         `the copy of instance ${ahead.id} has come to record ${ahead.replica}, and the log ends with ${last}: the coordinator has lost records`,
       );
   }

@@ -5,7 +5,7 @@ import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import type { Resumption } from '../tasks/task-source.ts';
 import type { Unit } from '../tasks/unit.ts';
 import { LogFeed } from './log-feed.ts';
@@ -55,7 +55,7 @@ function open({
     again: (wanted: Rereading) =>
       new Promise<boolean>((end) => void readings.push({ wanted, end })),
   };
-  const free = opening();
+  const free = deferred();
   const task = {
     taskId: 't',
     error: undefined,

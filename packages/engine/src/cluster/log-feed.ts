@@ -7,8 +7,8 @@ import type { Clock } from '@tidemark/core';
 import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';
 import type { PointConsumer, PointRouter, Route } from '../ingest/point-router.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
 import type { Dbrp } from '../store/records.ts';
 import type { SavedUnit, SourceSetup } from '../tasks/executor.ts';
 import type { Unit } from '../tasks/unit.ts';
@@ -36,7 +36,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   /** Number of the last record before those that the task gets while no state of it is saved. */
   readonly begin: number;
   #isRerun = false;
-  #held: Opening | undefined;
+  #held: Deferred | undefined;
   /** The task is about to be started again. */
   #isSuspended = false;
   #suspendedAt: number | undefined;
@@ -112,7 +112,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   hold(): void {
     if (this.#held !== undefined) return;
     this.#sequence = this.sequence;
-    this.#held = opening();
+    this.#held = deferred();
   }
 
   /** Has no effect if the task is being restarted, which ends the hold. */

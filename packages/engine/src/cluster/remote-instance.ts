@@ -11,12 +11,12 @@ import type {
   HostData,
   HostLink,
   HostLinkEvents,
-  HostPlace,
+  HostLocation,
   RowsEntry,
   RowsForTasks,
 } from '@tidemark/runtime/host';
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
 import { Ticker } from '../ticker.ts';
 import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, NamedRows, ToInstance } from './host-frames.ts';
@@ -54,12 +54,12 @@ export type Dial = (
   options: DialOptions,
 ) => Promise<{ readonly socket: Duplex; readonly head: Uint8Array }>;
 
-export class RemoteInstance implements HostPlace {
+export class RemoteInstance implements HostLocation {
   readonly id: string;
   readonly #options: RemoteInstanceOptions;
   readonly #frames: FrameSocket<FromInstance, ToInstance>;
   readonly #links = new Map<number, RemoteLink>();
-  readonly #ready = opening();
+  readonly #ready = deferred();
   readonly #ticker: Ticker;
   #hostCount = 0;
   #first = 0;
@@ -199,7 +199,7 @@ class RemoteLink implements HostLink {
   readonly work = Number.NaN;
   readonly #events: HostLinkEvents;
   readonly #wire: Wire;
-  readonly #end: Opening = opening();
+  readonly #end: Deferred = deferred();
   #isEnded = false;
 
   constructor(events: HostLinkEvents, wire: Wire) {

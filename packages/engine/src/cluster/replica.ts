@@ -45,7 +45,7 @@ export type ReplicaOptions = {
 };
 
 /** The log and the copy have different histories: an operator has to decide which one is right. */
-export class OtherHistory extends Conflict {}
+export class HistoryMismatch extends Conflict {}
 
 /** Only the leader changes the copy. */
 const FOLLOWING: CommitLog = {
@@ -142,8 +142,8 @@ export class Replica {
   }
 
   /**
-   * Finds the position to continue from in a log of this id. Throws `OtherHistory` when the copy is
-   * of another one.
+   * Finds the position to continue from in a log of this id. Throws `HistoryMismatch` when the copy
+   * is of another one.
    */
   async prepare(log: SharedLog, id: string): Promise<void> {
     const { first, last } = await log.ends();
@@ -155,16 +155,16 @@ export class Replica {
     if (position === undefined || position.sequence === 0) return;
     const { cluster } = this.#options;
     if (position.cluster !== cluster)
-      throw new OtherHistory(
+      throw new HistoryMismatch(
         `the data directory is of cluster ${JSON.stringify(position.cluster)}, and not of ${JSON.stringify(cluster)}`,
       );
     if (position.log !== undefined && position.log !== id)
-      throw new OtherHistory(
+      throw new HistoryMismatch(
         `the coordinator has another log than this copy follows (${id}, not ${position.log}): it may have lost its disk`,
       );
     if (position.isLeading === true) return;
     if (position.sequence > last)
-      throw new OtherHistory(
+      throw new HistoryMismatch(
         `this copy has come to record ${position.sequence}, and the log ends with ${last}: the coordinator has lost records`,
       );
     // Before the beginning of the log: filled from its snapshot.
@@ -188,13 +188,13 @@ export class Replica {
     return false;
   }
 
-  /** Throws `OtherHistory` when a record is not the one that was applied. */
+  /** Throws `HistoryMismatch` when a record is not the one that was applied. */
   async #compare(log: SharedLog, digest: string, sequence: number): Promise<void> {
     const range = { first: sequence, through: sequence, signal: new AbortController().signal };
     // A record of several messages does not begin here, and is not read.
     for await (const record of log.read(range))
       if (digestOf(record) !== digest)
-        throw new OtherHistory(
+        throw new HistoryMismatch(
           `record ${sequence} of the shared log is not the one that this copy has applied: the coordinator has lost records, and others have taken their numbers`,
         );
   }
@@ -313,5 +313,5 @@ function digestOf({ label, bytes }: Pick<LogRecord, 'label' | 'bytes'>): string 
 
 /** Whether an operator has to act before an instance can follow the log. */
 export function isStuck(error: unknown): error is AppError {
-  return error instanceof TooOld || error instanceof OtherHistory;
+  return error instanceof TooOld || error instanceof HistoryMismatch;
 }

@@ -2,14 +2,14 @@
 // leaves or has much more load than another.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { OWN_PLACE } from '@tidemark/runtime/host';
+import { LOCAL_HOSTS } from '@tidemark/runtime/host';
 import type { HostPool } from '@tidemark/runtime/host';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { Snapshots } from '../tasks/snapshots.ts';
 import type { Unit } from '../tasks/unit.ts';
 import { Ticker } from '../ticker.ts';
-import { assignTasks, NewPlaces } from './assignment.ts';
+import { assignTasks, InstanceChooser } from './assignment.ts';
 import type { InstanceRoom, TaskNeed } from './assignment.ts';
 import type { RemoteHosts } from './remote-hosts.ts';
 
@@ -57,7 +57,7 @@ export class TaskBalance {
   readonly #kept = new WeakSet<Unit>();
   readonly #ticker: Ticker;
   /** Places for tasks that start before the next measurement, on these instances. */
-  #newPlaces: { readonly of: string; readonly places: NewPlaces } | undefined;
+  #chooser: { readonly of: string; readonly instances: InstanceChooser } | undefined;
   #working: Promise<void> | undefined;
   #isAgain = false;
   #isOpen = false;
@@ -78,7 +78,7 @@ export class TaskBalance {
 
   /** Called every second. */
   measure(): void {
-    this.#newPlaces = undefined;
+    this.#chooser = undefined;
     for (const unit of this.#options.executor.units()) {
       const before = this.#points.get(unit) ?? unit.throughput;
       this.#points.set(unit, before + POINTS_WEIGHT * (unit.throughput - before));
@@ -172,12 +172,12 @@ export class TaskBalance {
     source?.hold?.();
     try {
       if (!(await snapshots.save(executor, [unit]))) return;
-      await pool.move(task, to === self ? OWN_PLACE : to);
+      await pool.move(task, to === self ? LOCAL_HOSTS : to);
     } finally {
       source?.release?.();
     }
     const found = pool.placeOf(task);
-    const place = found === OWN_PLACE ? self : found;
+    const place = found === LOCAL_HOSTS ? self : found;
     if (place !== to) this.#kept.add(unit);
     logger('info', 'a task was moved', { task: unit.unit, to: place });
   }
@@ -190,10 +190,10 @@ export class TaskBalance {
     const { self } = this.#options;
     const rooms = this.#rooms();
     const of = JSON.stringify(rooms);
-    if (this.#newPlaces?.of !== of)
-      this.#newPlaces = { of, places: new NewPlaces(this.#needs(), rooms) };
-    const place = this.#newPlaces.places.next() ?? self;
-    return place === self ? OWN_PLACE : place;
+    if (this.#chooser?.of !== of)
+      this.#chooser = { of, instances: new InstanceChooser(this.#needs(), rooms) };
+    const place = this.#chooser.instances.next() ?? self;
+    return place === self ? LOCAL_HOSTS : place;
   }
 
   #rooms(): readonly InstanceRoom[] {
@@ -216,7 +216,7 @@ export class TaskBalance {
       const { heldBytes } = task.stats();
       needs.push({
         id: unit,
-        instance: place === OWN_PLACE ? self : place,
+        instance: place === LOCAL_HOSTS ? self : place,
         pointsPerSecond: isOwn ? (this.#points.get(running) ?? 0) : 0,
         memoryBytes: heldBytes,
       });

@@ -8,11 +8,11 @@ import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxq
 import { durationMs } from '@tidemark/settings';
 import type { JsonValue } from '@tidemark/settings';
 import type { Cluster } from '../config/cluster-section.ts';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import { SUBSCRIBER } from '../access/request.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { LEFT_INSTANCE } from '../limits.ts';
-import type { UdpPlaces } from '../ingest/udp-inputs.ts';
+import type { UdpListening } from '../ingest/udp-inputs.ts';
 import type { Clusters, ShowSeries } from './clusters.ts';
 
 /** Prefix of the names of own subscriptions. */
@@ -24,7 +24,7 @@ const RETRY_DELAY_MAX_MS = 30_000;
 export type SubscriptionsOptions = {
   readonly clusters: Clusters;
   /** Listens for databases that send over UDP. */
-  readonly udp: UdpPlaces;
+  readonly udp: UdpListening;
   readonly clock: Clock;
   readonly log: Logger;
   readonly clusterId: string;
@@ -65,7 +65,7 @@ export class Subscriptions {
   #count = 0;
   /** Port under which the database reaches this engine; known when the API listens. */
   #port = 0;
-  readonly #listening = opening();
+  readonly #listening = deferred();
   #linking: Promise<void> | undefined;
   /** The time since when subscriptions have also had destinations of instances that have left. */
   readonly #surplusSinceMs = new Map<string, number>();

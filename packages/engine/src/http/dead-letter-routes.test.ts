@@ -44,7 +44,7 @@ async function define(id: string): Promise<void> {
 }
 
 /** Raises events of these ids, which the receiver refuses, until so many are dead. */
-async function bury(ids: readonly string[], count: number): Promise<void> {
+async function moveToDeadLetters(ids: readonly string[], count: number): Promise<void> {
   const lines = ids.map((id) => `m,h=${id} v=1 1`).join('\n');
   expect((await engine.call('POST', '/write?db=d&rp=r', lines)).status).toBe(204);
   await eventually('the dead letters', async () => {
@@ -58,7 +58,7 @@ const change = (body: object) => engine.call('POST', LETTERS, body);
 
 test('they are listed newest first, by topic and handler, in pages, with their reasons', async () => {
   await define('h2');
-  await bury(['a', 'b'], 4);
+  await moveToDeadLetters(['a', 'b'], 4);
 
   const all = await list();
   expect(all['dead-letters'][0]).toMatchObject({
@@ -82,7 +82,7 @@ test('they are listed newest first, by topic and handler, in pages, with their r
 });
 
 test('what is given back is delivered in its order, once, and is gone from the list', async () => {
-  await bury(['a', 'b', 'c'], 3);
+  await moveToDeadLetters(['a', 'b', 'c'], 3);
   status = 200;
 
   const answers = await Promise.all([
@@ -100,7 +100,7 @@ test('what is given back is delivered in its order, once, and is gone from the l
 });
 
 test('what fails again is a dead letter again; without its handler it stays one', async () => {
-  await bury(['a'], 1);
+  await moveToDeadLetters(['a'], 1);
   const before = (await list())['dead-letters'][0];
 
   expect((await change({ action: 'retry', ids: [before.id] })).json.count).toBe(1);
@@ -116,7 +116,7 @@ test('what fails again is a dead letter again; without its handler it stays one'
 });
 
 test('what is dropped is gone, after a restart too', async () => {
-  await bury(['a', 'b'], 2);
+  await moveToDeadLetters(['a', 'b'], 2);
   const [newest] = (await list())['dead-letters'];
 
   expect((await change({ action: 'drop', ids: [newest.id] })).json).toEqual({
@@ -163,7 +163,7 @@ describe('/health', () => {
   });
 
   test('warns of tasks that do not run and of dead letters', async () => {
-    await bury(['a'], 1);
+    await moveToDeadLetters(['a'], 1);
     const script = "stream|from()|httpPost().endpoint('hook')";
     const config = '/engine/v1/config/httppost';
     const hook = { endpoint: 'hook', url: 'http://127.0.0.1:1' };

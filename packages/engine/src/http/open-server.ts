@@ -10,7 +10,7 @@ import { integers, Reporter } from '../statistics/reporter.ts';
 import type { Alerting } from '../open-alerting.ts';
 import type { Stores } from '../open-stores.ts';
 import { identityOf } from '../open-tasks.ts';
-import type { Tasking } from '../open-tasks.ts';
+import type { TaskParts } from '../open-tasks.ts';
 import { TryOuts } from '../try-out/try-outs.ts';
 import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
 import { ServiceTests } from './service-tests.ts';
@@ -43,7 +43,7 @@ export type Served = {
   readonly bodies: Budget;
   readonly stores: Stores;
   readonly alerting: Alerting;
-  readonly tasking: Tasking;
+  readonly taskParts: TaskParts;
   readonly jobs: Jobs;
   readonly load: LoadDirectory;
   readonly inputs: ProtocolListeners;
@@ -55,8 +55,8 @@ export type ServerChoice = {
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly pageKey: string | undefined;
-  /** Requests come from the front of this process, which has done the border checks. */
-  readonly isBehindFront: boolean;
+  /** Requests come from the leader proxy of this process, which has done the border checks. */
+  readonly isBehindProxy: boolean;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
   readonly restore: Restore | undefined;
@@ -87,17 +87,17 @@ export function openServer(
 }
 
 function addDefinitionRoutes(server: HttpServer, served: Served): void {
-  const { stores, alerting, tasking, jobs, scrape } = served;
+  const { stores, alerting, taskParts, jobs, scrape } = served;
   const { clock, clusters, metadata, overrides, redactor } = stores;
   const { redact } = redactor;
-  const { executor, balance } = tasking;
+  const { executor, balance } = taskParts;
   const replayOf: Parameters<typeof addTapRoutes>[1]['replayOf'] = (replayId, taskId) =>
     jobs.replays.executing(replayId, taskId);
-  addTaskRoutes(server, { ...tasking, redact, replayOf });
+  addTaskRoutes(server, { ...taskParts, redact, replayOf });
   addTapRoutes(server, { executor, clock, replayOf });
   addJobRoutes(server, { ...jobs, clock });
   const { alerts } = alerting;
-  const tryOuts = new TryOuts({ ...stores, ...tasking, ...jobs, alerts, redact });
+  const tryOuts = new TryOuts({ ...stores, ...taskParts, ...jobs, alerts, redact });
   addTryOutRoutes(server, { tryOuts, clock });
   addAlertRoutes(server, alerts);
   addAlertHistoryRoutes(server, { alerts, clock });
@@ -112,13 +112,13 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
 
 function addServingRoutes(
   server: HttpServer,
-  { stores, alerting, tasking }: Served,
+  { stores, alerting, taskParts }: Served,
   { startedMs, reload, reporter }: ServerChoice & { readonly reporter: Reporter },
 ): void {
   const { config, clock, logs, redactor } = stores;
-  const { subscriptions, metrics, sideloads, writes } = tasking;
+  const { subscriptions, metrics, sideloads, writes } = taskParts;
   addLiveRoute(server);
-  addHealthRoute(server, { ...tasking, ...alerting, shared: stores.shared });
+  addHealthRoute(server, { ...taskParts, ...alerting, shared: stores.shared });
   if (config.http.pprofEnabled) addPprofRoutes(server, clock, redactor.redact);
   addWriteRoutes(server, {
     writes,
@@ -126,13 +126,13 @@ function addServingRoutes(
     logs,
     isTracingWrites: config.http.writeTracing,
   });
-  addLogRoutes(server, { ...tasking, logs });
+  addLogRoutes(server, { ...taskParts, logs });
   addServiceRoutes(server, {
     reload,
     debugVars: async () => {
       await reporter.refresh();
       const uptimeMs = clock.monotonicMs() - startedMs;
-      return debugVars({ ...identityOf(stores), ...tasking, uptimeMs }, reporter);
+      return debugVars({ ...identityOf(stores), ...taskParts, uptimeMs }, reporter);
     },
     metrics: async () => {
       await reporter.refresh();
@@ -144,11 +144,11 @@ function addServingRoutes(
 }
 
 function makeReporter(
-  { stores, alerting, tasking, load, inputs, scrapers }: Served,
+  { stores, alerting, taskParts, load, inputs, scrapers }: Served,
   server: HttpServer,
 ): Reporter {
   const { config, clock, clusters, logs } = stores;
-  const { executor, router } = tasking;
+  const { executor, router } = taskParts;
   return new Reporter({
     executor,
     router,
@@ -160,7 +160,7 @@ function makeReporter(
     retentionPolicy: config.stats.retentionPolicy,
     storeDatabase: config.stats.enabled ? config.stats.storeDatabase : '',
     more: () => [
-      ...serviceStatistics({ ...tasking, ...alerting }, server),
+      ...serviceStatistics({ ...taskParts, ...alerting }, server),
       ...inputs.statistics().map(({ kind, bind, counters }) => ({
         name: kind,
         tags: { bind },
@@ -168,15 +168,15 @@ function makeReporter(
       })),
       ...scrapers.statistics(),
       { name: 'load', tags: {}, values: integers({ errors: load.errors.size }) },
-      ...clusterStatistics(stores.shared, executor, tasking.balance),
+      ...clusterStatistics(stores.shared, executor, taskParts.balance),
     ],
   });
 }
 
 function makeServer(
-  { bodies, stores, tasking }: Served,
+  { bodies, stores, taskParts }: Served,
   audit: Audit,
-  { pageKey, isBehindFront }: ServerChoice,
+  { pageKey, isBehindProxy }: ServerChoice,
 ): HttpServer {
   const { config, logs, redactor, authenticator } = stores;
   return new HttpServer({
@@ -185,14 +185,14 @@ function makeServer(
     requestTimeoutMs: config.http.requestTimeoutMs,
     hasCompatiblePaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
-    metrics: tasking.metrics,
+    metrics: taskParts.metrics,
     log: logs.logger('http'),
     redact: redactor.redact,
     authorize: (request) => authenticator?.authorize(request),
     audit,
-    border: borderOf(config, isBehindFront ? '127.0.0.1' : undefined, pageKey),
+    border: borderOf(config, isBehindProxy ? '127.0.0.1' : undefined, pageKey),
     realm: config.http.realm,
-    tls: isBehindFront ? undefined : tlsOf(config),
+    tls: isBehindProxy ? undefined : tlsOf(config),
   });
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { findHandlerKind } from '@tidemark/alerting';
 import { messageOf } from '@tidemark/core';
 import { HANDLERS, NODES } from '@tidemark/pipeline';
-import type { Reached } from '@tidemark/pipeline';
+import type { ExternalResource } from '@tidemark/pipeline';
 import { isReference } from '@tidemark/settings';
 import { parseScript } from '@tidemark/tickscript';
 import type { ChainNode, FunctionNode } from '@tidemark/tickscript';
@@ -30,7 +30,7 @@ export type FoundReach = {
 type Kind = 'programs' | 'files' | 'secrets';
 
 /** Handlers and properties of scripts whose first argument names a program, file or secret. */
-const REACHING: ReadonlyMap<string, Reached> = new Map(
+const REACHING: ReadonlyMap<string, ExternalResource> = new Map(
   [...HANDLERS, ...NODES.flatMap(({ properties }) => properties)].flatMap((row) => {
     const reached = row.parameters[0]?.reaches;
     if (reached === undefined || reached === 'host') return [];
@@ -111,7 +111,7 @@ class Search implements FoundReach {
     }
   }
 
-  #option(path: string, reached: Reached, value: string): void {
+  #option(path: string, reached: ExternalResource, value: string): void {
     if (reached === 'program') this.#add('programs', value, path);
     else if (reached === 'file') this.#add('files', value, path);
     else if (value.startsWith('file://') && URL.canParse(value))

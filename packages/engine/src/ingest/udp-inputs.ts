@@ -12,7 +12,7 @@ export type UdpInput = Pick<UdpListenerOptions, 'host' | 'readBufferBytes' | 'pa
 const ANY_ADDRESS = '0.0.0.0';
 
 /** Listens for databases: this process, or all instances of a cluster. */
-export type UdpPlaces = {
+export type UdpListening = {
   /**
    * Sets the inputs of a section of the configuration. Returns the addresses of each, that of this
    * process first.

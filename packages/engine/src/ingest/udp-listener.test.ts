@@ -2,12 +2,12 @@
 import { createSocket } from 'node:dgram';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import { UdpListener } from './udp-listener.ts';
 import { BadLine } from './write-path.ts';
 
 test('writes together what came meanwhile, and a wrong line costs its own packet only', async () => {
-  const first = opening();
+  const first = deferred();
   const bodies: string[] = [];
   const told: unknown[] = [];
   const target = { database: 'd', retentionPolicy: 'r', precision: 'ns' } as const;

@@ -24,8 +24,8 @@ import { ownDatabaseOf, withDefaultCluster } from '../database/default-cluster.t
 import { UdpInputs } from '../ingest/udp-inputs.ts';
 import { levelOf, THIS_BUILD } from '../shared-log/build.ts';
 import type { Build } from '../shared-log/build.ts';
-import { Front } from './front.ts';
-import type { Target } from './front.ts';
+import { LeaderProxy } from './leader-proxy.ts';
+import type { Target } from './leader-proxy.ts';
 import { HostServer } from '../cluster/host-server.ts';
 import type { Identity } from '../cluster/identity.ts';
 import { InstanceRole } from '../cluster/instance-role.ts';
@@ -39,8 +39,8 @@ import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
   readonly shared?: Shared | undefined;
-  /** The front that forwards requests. */
-  readonly front?: { readonly url: string; readonly secret: string } | undefined;
+  /** The proxy that forwards requests. */
+  readonly proxy?: { readonly url: string; readonly secret: string } | undefined;
   /** Absent if it cannot continue with the metadata of a backup. */
   readonly restoring?: RestoreControl | undefined;
 };
@@ -102,7 +102,7 @@ class ClusterMember {
   readonly #parts: MemberParts;
   readonly #role: InstanceRole;
   #identity: Identity = { clusterId: '', secret: '', keyCheck: '', log: '' };
-  #front: Front | undefined;
+  #proxy: LeaderProxy | undefined;
   /** The hosts that it runs for another leader. */
   #hosts: HostServer | undefined;
   /** Listens for databases, whichever instance leads. */
@@ -150,8 +150,8 @@ class ClusterMember {
     const { host, port } = listenAddress(this.#config.http.bindAddress);
     this.#hosts = this.#makeHosts();
     this.#standIn = await this.#openStandIn();
-    this.#front = this.#makeFront();
-    this.#url = await this.#front.listen(host, port);
+    this.#proxy = this.#makeProxy();
+    this.#url = await this.#proxy.listen(host, port);
     this.#membership = new MemberThread({
       coordinator: coordinatorOf(this.#config),
       clock,
@@ -169,7 +169,7 @@ class ClusterMember {
         elected: () => role.elected(),
         drained: () => role.drained(),
         lost: (reason) => role.lost(reason),
-        looked: () => this.#front?.leaderChanged(),
+        looked: () => this.#proxy?.leaderChanged(),
         log: (level, message, fields) => this.#parts.logger(level, message, { ...fields, name }),
       },
     });
@@ -191,7 +191,7 @@ class ClusterMember {
     await this.#role.stop();
     await this.#membership?.close().catch((error: unknown) => this.#warn('failed to leave', error));
     await this.#hosts?.close();
-    await this.#front?.close();
+    await this.#proxy?.close();
     this.#closed.abort(new Unavailable('the instance stops'));
     await this.#standInParts.close();
     await this.#role.close();
@@ -212,7 +212,7 @@ class ClusterMember {
       openLeader: (term, parts) => this.#openEngine(term, parts),
       ended: () => {
         this.#engine = undefined;
-        return this.#front?.written(this.#config.cluster.leaseMs);
+        return this.#proxy?.written(this.#config.cluster.leaseMs);
       },
     });
   }
@@ -231,7 +231,7 @@ class ClusterMember {
       this.#config,
       {
         ...this.#parts,
-        front: { url: this.#url, secret },
+        proxy: { url: this.#url, secret },
         shared: {
           metadata,
           points,
@@ -321,12 +321,12 @@ class ClusterMember {
     });
   }
 
-  #makeFront(): Front {
+  #makeProxy(): LeaderProxy {
     const { clock } = this.#parts;
     const tls = tlsOf(this.#config);
     const { secret } = this.#identity;
     const directory = recordingsDirectory(this.#config);
-    return new Front({
+    return new LeaderProxy({
       own: async (request, response) =>
         answerLive(request, response) ||
         (await answerRecordingFile(request, response, { directory, secret })) ||

@@ -20,7 +20,7 @@ import type { PointLog } from '../shared-log/point-log.ts';
 export type StandInOptions = Omit<EntryOptions, 'metadata' | 'http'> & {
   readonly points: PointLog;
   readonly logs: LogHub;
-  /** The secret with which the front of this process states who the client is. */
+  /** The secret with which the leader proxy of this process states who the client is. */
   readonly secret: string;
   /** The metadata of this instance. */
   readonly copy: () => Metadata | undefined;

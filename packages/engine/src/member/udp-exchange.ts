@@ -8,12 +8,12 @@ import type { Member } from '@tidemark/cluster';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { SUBSCRIBER } from '../access/request.ts';
 import { BASE } from '../http/routes.ts';
-import type { UdpInput, UdpInputs, UdpPlaces } from '../ingest/udp-inputs.ts';
+import type { UdpInput, UdpInputs, UdpListening } from '../ingest/udp-inputs.ts';
 import { BadLine } from '../ingest/write-path.ts';
 import type { WriteTarget } from '../ingest/write-path.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { NOT_LEADING_STATUS } from './front.ts';
-import type { Target } from './front.ts';
+import { NOT_LEADING_STATUS } from './leader-proxy.ts';
+import type { Target } from './leader-proxy.ts';
 import { askInstance, isOfCluster } from '../cluster/instance-request.ts';
 
 /** The path under which an instance gets its inputs, independent of the `http` settings. */
@@ -40,7 +40,7 @@ export type UdpExchangeOptions = {
 };
 
 /** Lets all instances listen. */
-export class UdpExchange implements UdpPlaces {
+export class UdpExchange implements UdpListening {
   readonly #options: UdpExchangeOptions;
 
   constructor(options: UdpExchangeOptions) {
@@ -48,7 +48,7 @@ export class UdpExchange implements UdpPlaces {
   }
 
   /** Throws `Unavailable` when a live one does not answer, or none can listen. */
-  async listen(section: string, inputs: readonly UdpInput[]): ReturnType<UdpPlaces['listen']> {
+  async listen(section: string, inputs: readonly UdpInput[]): ReturnType<UdpListening['listen']> {
     const { self, members } = this.#options;
     const alive = members()
       .filter(({ isAlive }) => isAlive)

@@ -4,7 +4,7 @@ import { systemClock } from '@tidemark/core';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import { LoopedPoints } from './looped-points.ts';
 import type { Looped, LoopedTo } from './looped-points.ts';
 
@@ -27,7 +27,7 @@ function open(): {
   readonly log: OpenedLog;
 } {
   const records: string[] = [];
-  const known = opening();
+  const known = deferred();
   const end = new AbortController();
   const lease = { isHeld: true, looks: 0 };
   const log: OpenedLog = { last: 0, unknown: [] };

@@ -10,7 +10,7 @@ import { Superseded } from '@tidemark/cluster';
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { EventCause, PointInput } from '@tidemark/runtime';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import type { Logger } from '../observability/log-hub.ts';
 
 /** Points that one row caused, or some without a cause. */
@@ -90,7 +90,7 @@ export class LoopedPoints {
   #addedCount = 0;
   #keptCount = 0;
   /** Resolved when some are stored, or no more will be. */
-  #changed = opening();
+  #changed = deferred();
   #isWorking = false;
 
   constructor(options: LoopedPointsOptions) {
@@ -150,7 +150,7 @@ export class LoopedPoints {
 
   #change(): void {
     const changed = this.#changed;
-    this.#changed = opening();
+    this.#changed = deferred();
     changed.resolve();
   }
 

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import { THIS_BUILD } from './build.ts';
 import { decodePoints, encodePoints } from './point-body.ts';
 import { PointLog } from './point-log.ts';
@@ -62,7 +62,7 @@ function namesOf({ series, seriesOfRow }: PointBatch): readonly (string | undefi
 test('a write waits for tasks that keep up, and no longer than a moment for others', async () => {
   const clock = new TestClock();
   const router = new PointRouter(0);
-  const gate = opening();
+  const gate = deferred();
   const given: string[] = [];
   const isReady = { slow: false, fast: true };
   for (const db of ['slow', 'fast'] as const)
@@ -230,8 +230,8 @@ describe('points of loopback nodes', () => {
   });
 
   test('are there once when the append of the last leader comes behind the first of the next', async () => {
-    const held = opening();
-    const sent = opening();
+    const held = deferred();
+    const sent = deferred();
     const records: LogRecord[] = [];
     const server = new MemoryServer((record) => void records.push(record));
     const clock = systemClock();
@@ -276,7 +276,7 @@ const LABEL_BYTES = JSON.stringify({ db: 'd', rp: 'r', precision: 'ns', now: '0'
 /** Records in the order of their appends, each told when it is there. */
 function logInMemory(recordBytesMax = 1_000_000): SharedLog {
   const records: LogRecord[] = [];
-  let changed = opening();
+  let changed = deferred();
   const log = {
     // With a label beside it.
     bytesMax: recordBytesMax + LABEL_BYTES,
@@ -287,7 +287,7 @@ function logInMemory(recordBytesMax = 1_000_000): SharedLog {
     ) => {
       records.push({ sequence: records.length + 1, bytes, label, level });
       changed.resolve();
-      changed = opening();
+      changed = deferred();
       return Promise.resolve(records.length);
     },
     async *read({ first, signal }: { readonly first: number; readonly signal: AbortSignal }) {

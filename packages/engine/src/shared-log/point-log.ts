@@ -9,8 +9,8 @@ import { cutLines } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch, PointInput } from '@tidemark/runtime';
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
 import { POINTS_NAMED } from '../limits.ts';
@@ -77,7 +77,7 @@ type Waiting = {
   /** Its points as they were parsed before they were stored. */
   readonly batch: PointBatch | undefined;
   /** Resolved when the tasks have taken them, as far as they keep up. */
-  readonly taken: Opening;
+  readonly taken: Deferred;
 };
 
 /** How long a write waits for tasks to take its points; the log has it already. */
@@ -307,7 +307,7 @@ export class PointLog {
     let last = after;
     try {
       for (const { bytes, level, batch, to } of pieces) {
-        const own = { id: randomUUID(), batch, taken: opening() };
+        const own = { id: randomUUID(), batch, taken: deferred() };
         waiting.push(own);
         this.#waiting.set(own.id, own);
         const text = JSON.stringify({ id: own.id, ...label, ...to } satisfies PointLabel);

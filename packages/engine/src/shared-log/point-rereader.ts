@@ -5,8 +5,8 @@ import type { Clock } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import type { PointBatch } from '@tidemark/runtime';
 import type { Logger } from '../observability/log-hub.ts';
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
 
 /** The part that one task needs. */
 export type Rereading = {
@@ -29,7 +29,7 @@ export type PointRereaderOptions = {
   readonly signal: AbortSignal;
 };
 
-type Reader = Rereading & { next: number; readonly done: Opening };
+type Reader = Rereading & { next: number; readonly done: Deferred };
 
 /** Tasks of one host restart within about this time. */
 const GATHER_MS = 50;
@@ -52,7 +52,7 @@ export class PointRereader {
   /** Reads a part of the log in order. Resolves with `false` if a signal ended it early. */
   async read(rereading: Rereading): Promise<boolean> {
     if (rereading.through < rereading.first) return true;
-    const reader = { ...rereading, next: rereading.first, done: opening() };
+    const reader = { ...rereading, next: rereading.first, done: deferred() };
     if (this.#options.signal.aborted || rereading.signal.aborted) return false;
     this.#open.add(reader);
     const end = (): void => reader.done.resolve();

@@ -7,8 +7,8 @@ import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { POINTS_READ_AHEAD } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
 import { labelIn, readRecord } from './point-record.ts';
@@ -31,7 +31,7 @@ export class PointWindow {
   #heldBytes = 0;
   #last = 0;
   /** Resolved when something is read, or there is room again. */
-  #changed: Opening = opening();
+  #changed: Deferred = deferred();
   #wanted = 0;
   #running: Promise<void> | undefined;
 
@@ -112,7 +112,7 @@ export class PointWindow {
 
   #change(): void {
     const changed = this.#changed;
-    this.#changed = opening();
+    this.#changed = deferred();
     changed.resolve();
   }
 }

@@ -16,7 +16,7 @@ import {
 } from './metadata-file.ts';
 import type { Identity, StoreFile } from './metadata-file.ts';
 import { isSealed, readKey } from './store-cipher.ts';
-import type { KeyPlace, StoreCipher } from './store-cipher.ts';
+import type { KeyLocation, StoreCipher } from './store-cipher.ts';
 import { Entries, placeOf, Table } from './table.ts';
 import { declarationOf, TABLES } from './tables.ts';
 import type { KeyOf, StoreChange, StoreKey, TableName } from './tables.ts';
@@ -24,7 +24,7 @@ import type { KeyOf, StoreChange, StoreKey, TableName } from './tables.ts';
 // Space for some tables with a page each.
 const FIRST_ENTRIES = 32;
 
-export type KeyOptions = Omit<KeyPlace, 'directory'> & {
+export type KeyOptions = Omit<KeyLocation, 'directory'> & {
   /** Opens the file; default: on a disk, with syncs. */
   readonly openFile?: typeof openFile | undefined;
 };

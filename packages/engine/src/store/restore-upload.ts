@@ -10,7 +10,7 @@ import { Conflict, LimitExceeded, NotFound } from '@tidemark/core';
 import { PRIVATE_FILE } from '@tidemark/process';
 import { RESTORED_BYTES } from '../limits.ts';
 import { METADATA_FILE } from './metadata-file.ts';
-import type { KeyPlace } from './store-cipher.ts';
+import type { KeyLocation } from './store-cipher.ts';
 import { inspectStore, removeLock } from './store-repair.ts';
 
 const UPLOAD_FILE = `${METADATA_FILE}.restoring`;
@@ -23,10 +23,10 @@ type Upload = { readonly id: string; readonly file: FileHandle; sizeBytes: numbe
 
 /** One upload at a time; a new one ends the previous one. */
 export class RestoreUpload {
-  readonly #place: KeyPlace;
+  readonly #place: KeyLocation;
   #upload: Upload | undefined;
 
-  constructor(place: KeyPlace) {
+  constructor(place: KeyLocation) {
     this.#place = place;
     // Left by a process that ended during an upload.
     rmSync(this.#path, { force: true });

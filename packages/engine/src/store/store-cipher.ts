@@ -71,7 +71,7 @@ export function isSealed(text: string): boolean {
 }
 
 /** Where the key of a store is. */
-export type KeyPlace = {
+export type KeyLocation = {
   readonly directory: string;
   /** `secrets-key` of the configuration. */
   readonly setting: string;
@@ -84,7 +84,7 @@ export type KeyPlace = {
  * with what to do.
  */
 export function readKey(
-  options: KeyPlace & {
+  options: KeyLocation & {
     /** The store was written with a key, so a new one could not read it. */
     readonly isNeeded: boolean;
   },
@@ -103,7 +103,7 @@ export function readKey(
 }
 
 /** As `readKey`, for an existing key. */
-export function existingKey(place: KeyPlace): StoreCipher | undefined {
+export function existingKey(place: KeyLocation): StoreCipher | undefined {
   const { setting, environment } = place;
   if (setting.startsWith('env:')) {
     const name = setting.slice('env:'.length);
@@ -113,7 +113,7 @@ export function existingKey(place: KeyPlace): StoreCipher | undefined {
   return existsSync(file) ? fromText(readFileSync(file, 'utf8').trim(), file) : undefined;
 }
 
-function keyFile({ directory, setting }: KeyPlace): string {
+function keyFile({ directory, setting }: KeyLocation): string {
   return setting === '' ? join(directory, KEY_FILE) : setting;
 }
 

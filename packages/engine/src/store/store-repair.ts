@@ -16,7 +16,7 @@ import type { Identity } from './metadata-file.ts';
 import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
 import type { LogSink } from '../observability/log-hub.ts';
 import { existingKey } from './store-cipher.ts';
-import type { KeyPlace, StoreCipher } from './store-cipher.ts';
+import type { KeyLocation, StoreCipher } from './store-cipher.ts';
 import { TABLES } from './tables.ts';
 
 const READER = fileURLToPath(new URL('../../read-store.mjs', import.meta.url));
@@ -56,7 +56,7 @@ type Kept = { readonly table: string; readonly kept: number; readonly of: number
  * part of its definitions, or none. With `startsEmpty` it is moved aside instead.
  */
 export async function repairStore(
-  place: KeyPlace & { readonly startsEmpty: boolean },
+  place: KeyLocation & { readonly startsEmpty: boolean },
   log: LogSink,
 ): Promise<void> {
   const { directory } = place;
@@ -146,7 +146,7 @@ async function check(
  */
 export async function inspectStore(
   file: string,
-  place: KeyPlace,
+  place: KeyLocation,
 ): Promise<Readonly<Record<string, number>>> {
   const cipher = existingKey(place);
   const read: Read = (args, take) => runReader({ args, key: cipher?.hex ?? '' }, take);

@@ -8,7 +8,7 @@ import type { TaskState } from '@tidemark/runtime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Executor } from './executor.ts';
 import type { Unit } from './unit.ts';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import { Metadata } from '../store/metadata.ts';
 import { Snapshots } from './snapshots.ts';
 import type { SnapshotsOptions } from './snapshots.ts';
@@ -299,7 +299,7 @@ test.each(['before it is written', 'while it is written'])(
   'a state of a task whose thread fails %s does not say how far the log of points may be forgotten',
   async (when) => {
     const metadata = await Metadata.open(engine.directory);
-    const alerts = opening();
+    const alerts = deferred();
     const snapshots = snapshotsOf(metadata, { effectsStored: () => alerts.promise });
     const run = new AbortController();
     const source = { sequence: 7, run: undefined as AbortSignal | undefined };

@@ -9,7 +9,7 @@ import { taskOfUnit } from '@tidemark/runtime';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
 import type { Executor, SavedUnit } from './executor.ts';
 import type { Unit } from './unit.ts';
-import { opening } from '../opening.ts';
+import { deferred } from '../deferred.ts';
 import { HAND_OVER_MS, SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata } from '../store/metadata.ts';
@@ -60,7 +60,7 @@ export class Snapshots {
   readonly #sequences = new Map<string, number | undefined>();
   /** Resolves when the last written states are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
-  readonly #handingOver = opening();
+  readonly #handingOver = deferred();
   /** Monotonic. */
   #handedOverMs = Infinity;
 

@@ -5,7 +5,7 @@ import type { DraftNode } from '../evaluate/draft.ts';
 import type { DeadmanConfig } from '../evaluate/deadman-config.ts';
 import type { Graph } from '../evaluate/graph.ts';
 import type { Arguments, Parameter } from '../evaluate/parameter.ts';
-import type { ChainPlace, NodeRow } from './node-definition.ts';
+import type { ChainRule, NodeRow } from './node-definition.ts';
 
 export type MacroCall = {
   readonly graph: Graph;
@@ -16,7 +16,7 @@ export type MacroCall = {
   readonly span: Span;
 };
 
-export type Macro = ChainPlace & {
+export type Macro = ChainRule & {
   readonly name: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];

@@ -30,7 +30,7 @@ export type StartContext = {
 };
 
 /** Where a chain may contain the method of a node. */
-export type ChainPlace = {
+export type ChainRule = {
   /**
    * Types of nodes that it may follow; by default any but the sources of tasks, empty for nodes
    * without a method.
@@ -41,7 +41,7 @@ export type ChainPlace = {
 };
 
 /** The common members of a definition and its row. */
-type NodeBasics = ChainPlace & {
+type NodeBasics = ChainRule & {
   /** Name of the method that makes the node, `httpOut`; also `NodeSpec.type`. */
   readonly type: string;
   /** First part of the name of the node, `http_out`. */

@@ -1,7 +1,7 @@
 // Which nodes can follow which.
 import { MACROS } from '../nodes/registry.gen.ts';
 import { NODES } from '../definition/registry.ts';
-import type { ChainPlace, NodeRow } from '../definition/node-definition.ts';
+import type { ChainRule, NodeRow } from '../definition/node-definition.ts';
 
 /** Names of the methods that make new nodes below a node of this row. */
 export function chainMethodsOf(row: NodeRow): readonly string[] {
@@ -16,7 +16,7 @@ export function chainMethodsOf(row: NodeRow): readonly string[] {
   ];
 }
 
-function mayFollow({ follows }: ChainPlace, { type, isRoot }: NodeRow): boolean {
+function mayFollow({ follows }: ChainRule, { type, isRoot }: NodeRow): boolean {
   return follows === undefined ? isRoot !== true : follows.includes(type);
 }
 

@@ -21,7 +21,7 @@ export type ParameterType =
   | 'any';
 
 /** The external resources that a value may name. */
-export type Reached = 'program' | 'file' | 'folder' | 'host';
+export type ExternalResource = 'program' | 'file' | 'folder' | 'host';
 
 /** The last parameter may be variadic: it takes any number of values, also none. */
 export type Parameter = {
@@ -31,7 +31,7 @@ export type Parameter = {
   /** Required type of a lambda's result; any when absent. */
   readonly gives?: LambdaType | undefined;
   /** The external resource that the value names; a folder is a `file://` address. */
-  readonly reaches?: Reached | undefined;
+  readonly reaches?: ExternalResource | undefined;
 };
 
 export function parameter(name: string, type: ParameterType): Parameter {

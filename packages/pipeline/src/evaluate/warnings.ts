@@ -1,6 +1,6 @@
 // Mistakes that do not prevent the start of a task, as recorded, but fail on every point.
-import { doomedParts, LAMBDA_FUNCTIONS, MAX_DIAGNOSTICS } from '@tidemark/tickscript';
-import type { DoomedPart } from '@tidemark/tickscript';
+import { failingParts, LAMBDA_FUNCTIONS, MAX_DIAGNOSTICS } from '@tidemark/tickscript';
+import type { FailingPart } from '@tidemark/tickscript';
 import { placeOf } from '../definition/node-diagnostic.ts';
 import type { SpecValue } from '../pipeline.ts';
 import type { DraftNode } from './draft.ts';
@@ -33,7 +33,7 @@ function warningsAbout(
 ): readonly EvaluationFailure[] {
   return values.flatMap((value, index) => {
     if (value.kind !== 'lambda') return [];
-    return doomedParts(
+    return failingParts(
       value.expression,
       parameters[Math.min(index, parameters.length - 1)]?.gives,
     ).map((part) => {
@@ -46,7 +46,7 @@ function warningsAbout(
   });
 }
 
-function hintFor({ found, expected, hint }: DoomedPart): string | undefined {
+function hintFor({ found, expected, hint }: FailingPart): string | undefined {
   if (hint !== undefined || found === undefined || expected !== undefined) return hint;
   return didYouMean(found, LAMBDA_FUNCTIONS.keys());
 }

@@ -119,7 +119,7 @@ function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): Strin
 }
 
 /** Whether the order of rows of equal time does not depend on other series. */
-export function haveOrderOfTheirOwn(parts: readonly SeriesRows[], plan: SelectPlan): boolean {
+export function haveOwnOrder(parts: readonly SeriesRows[], plan: SelectPlan): boolean {
   const series = seriesOf(parts);
   const codes = new Uint32Array();
   const compared = tieColumnsOf(plan).map((index): ComparedColumn => {

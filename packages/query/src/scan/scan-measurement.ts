@@ -21,12 +21,7 @@ import type {
 import { seriesLabel } from '../series-label.ts';
 import { evaluate, truth } from '../project/evaluate.ts';
 import { byShard } from '../merge/by-shard.ts';
-import {
-  haveOrderOfTheirOwn,
-  mergeSeries,
-  seriesCount,
-  withTagColumns,
-} from '../merge/merge-series.ts';
+import { haveOwnOrder, mergeSeries, seriesCount, withTagColumns } from '../merge/merge-series.ts';
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -298,7 +293,7 @@ function needsAllSeries(
   for (const { times } of shards) {
     const end = Math.min(left + 1, times.length);
     for (let i = 1; i < end; i++) {
-      if (times[i] === times[i - 1]) return !haveOrderOfTheirOwn(parts, plan);
+      if (times[i] === times[i - 1]) return !haveOwnOrder(parts, plan);
     }
     left -= times.length;
     if (left <= 0) return false;

@@ -35,7 +35,7 @@ export function countOfPart(
 type Part = { readonly number: number; seriesCount: number; numbers: Uint32Array };
 
 /** The series of a measurement in a write, numbered from 0 on. */
-export type SeriesPlaces = {
+export type SeriesPositions = {
   readonly count: number;
   /**
    * The place of a series of the write, -1 when it is of another measurement; `undefined` means all
@@ -94,7 +94,7 @@ export class MeasurementSplit {
   }
 
   /** `undefined` when the write has none of the measurement. */
-  seriesOf(measurement: string): SeriesPlaces | undefined {
+  seriesOf(measurement: string): SeriesPositions | undefined {
     const part = this.#parts.get(measurement);
     if (part === undefined) return undefined;
     const { number, seriesCount: count } = part;

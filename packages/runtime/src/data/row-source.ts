@@ -5,11 +5,11 @@ import { assert } from '@tidemark/core';
 import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
 import type { Origin, Point } from './point.ts';
 import { MeasurementSplit } from './row-selection.ts';
-import type { RowSelection, SeriesPlaces } from './row-selection.ts';
+import type { RowSelection, SeriesPositions } from './row-selection.ts';
 import type { Rows, Schema, ValueType } from './schema.ts';
 import { columnSchema } from './schema.ts';
 import type { Series, SeriesTable } from './series.ts';
-import { BookSeries } from './series-book.ts';
+import { DictionarySeries } from './series-dictionary.ts';
 
 export type OpenBlock = { readonly schema: Schema; readonly rows: Rows };
 
@@ -86,7 +86,7 @@ export class RowSource {
   }
 
   /** The series of a measurement; an empty name means all. `undefined` when there are none. */
-  seriesOf(measurement: string): SeriesPlaces | undefined {
+  seriesOf(measurement: string): SeriesPositions | undefined {
     if (measurement === '' || measurement === this.measurement) {
       return { count: this.series.length, placeOf: undefined };
     }
@@ -134,7 +134,7 @@ function joined(parts: readonly Uint32Array[]): Uint32Array {
 function interned(list: SeriesList, table: SeriesTable): readonly Series[] {
   const series: Series[] = [];
   for (let i = 0; i < list.length; i++) {
-    const known = list instanceof BookSeries ? table.known(list.stableIdAt(i)) : undefined;
+    const known = list instanceof DictionarySeries ? table.known(list.stableIdAt(i)) : undefined;
     series.push(known ?? table.intern(list.at(i) as SeriesRef));
   }
   return series;

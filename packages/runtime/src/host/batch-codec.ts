@@ -4,7 +4,7 @@
 import { assert } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
-import { BookSeries } from '../data/series-book.ts';
+import { DictionarySeries } from '../data/series-dictionary.ts';
 import { TagKeys } from '../data/series.ts';
 import type { Series, SeriesTable } from '../data/series.ts';
 import type { PointBatch, RowBlock, SeriesList, SeriesRef } from '../point-batch.ts';
@@ -148,7 +148,7 @@ function packedBatch(
 /** By series; `NO_ID` for those without. */
 function stableIds(series: SeriesList): Float64Array {
   const ids = new Float64Array(series.length);
-  if (series instanceof BookSeries) {
+  if (series instanceof DictionarySeries) {
     for (let i = 0; i < ids.length; i++) ids[i] = series.stableIdAt(i);
   } else {
     for (let i = 0; i < ids.length; i++) ids[i] = series.at(i)?.stableId ?? NO_ID;
@@ -241,13 +241,13 @@ export function appendMovable(batch: PackedBatch, buffers: Set<ArrayBuffer>): vo
 /** The series of a batch with these indexes. */
 function packSeries(series: SeriesList, indexes: Uint32Array): PackedSeries {
   return (
-    (series instanceof BookSeries ? wholeSection(series, indexes) : undefined) ??
+    (series instanceof DictionarySeries ? wholeSection(series, indexes) : undefined) ??
     packRefs(Array.from(indexes, (i) => series.at(i) as SeriesRef))
   );
 }
 
 /** The page that consists of exactly these series: common for a write with new ones. */
-function wholeSection(series: BookSeries, indexes: Uint32Array): PackedSeries | undefined {
+function wholeSection(series: DictionarySeries, indexes: Uint32Array): PackedSeries | undefined {
   const section = series.sectionFrom(indexes[0] as number);
   if (section === undefined || section.count !== indexes.length) return undefined;
   const { shape, page } = section;

@@ -43,7 +43,7 @@ export type HostEnd = {
 };
 
 /** Where hosts run: this process, or another instance of a cluster. */
-export interface HostPlace {
+export interface HostLocation {
   /** '' is this process. */
   readonly id: string;
   /** Number of hosts that share the tasks there. */

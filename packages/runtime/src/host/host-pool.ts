@@ -10,7 +10,7 @@ import { rememberedState } from '../remembered-state.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { LogLevel, TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
-import type { HostEnd, HostPlace } from './host-link.ts';
+import type { HostEnd, HostLocation } from './host-link.ts';
 import { RpcClient } from './rpc-client.ts';
 import { RpcServer } from './rpc-server.ts';
 import type { FollowStates, HostedTaskServices } from './hosted-services.ts';
@@ -60,7 +60,7 @@ export type HostPoolOptions = {
 };
 
 /** In this process. */
-export const OWN_PLACE = '';
+export const LOCAL_HOSTS = '';
 
 /** A task and where it runs. */
 export type PlacedTask = {
@@ -83,7 +83,7 @@ type Host = {
   ping: { readonly id: number; checks: number; readonly waiting: (() => void)[] } | undefined;
 };
 
-type Place = { readonly at: HostPlace; readonly hosts: (Host | undefined)[] };
+type Place = { readonly at: HostLocation; readonly hosts: (Host | undefined)[] };
 
 export class HostPool {
   readonly #options: HostPoolOptions;
@@ -102,7 +102,7 @@ export class HostPool {
   /** The host whose items are being handled, which need not be notified of its own changes. */
   #origin: Host | undefined;
   #isClosed = false;
-  #choose: (unit: string) => string = () => OWN_PLACE;
+  #choose: (unit: string) => string = () => LOCAL_HOSTS;
 
   constructor(options: HostPoolOptions) {
     assert(options.hostCount > 0, 'a pool has hosts');
@@ -110,9 +110,9 @@ export class HostPool {
     const { functions, server, memoryMiB, hostCount, openHost = openThread } = options;
     const settings = { functions, server, memoryMiB };
     this.#own = this.addPlace({
-      id: OWN_PLACE,
+      id: LOCAL_HOSTS,
       hostCount,
-      openHost: (index, told) => openHost({ ...settings, name: `task-host-${index}` }, told),
+      openHost: (index, events) => openHost({ ...settings, name: `task-host-${index}` }, events),
     });
     const stops = [
       options.followStates((topic, eventId, state) => this.#topicChanged(topic, eventId, state)),
@@ -128,7 +128,7 @@ export class HostPool {
   }
 
   /** Tasks can run there from now on; `choose` decides the place of each. */
-  addPlace(at: HostPlace): Place {
+  addPlace(at: HostLocation): Place {
     const place: Place = { at, hosts: Array.from({ length: at.hostCount }, () => undefined) };
     this.#places.set(at.id, place);
     return place;
@@ -136,7 +136,7 @@ export class HostPool {
 
   /** No more tasks are placed there. Existing ones stay until their hosts end. */
   removePlace(id: string): void {
-    assert(id !== OWN_PLACE, 'this process stays');
+    assert(id !== LOCAL_HOSTS, 'this process stays');
     this.#places.delete(id);
   }
 
@@ -269,7 +269,7 @@ export class HostPool {
 
   #open(place: Place, index: number): Host {
     const tasks = new Map<number, HostedTask>();
-    const client = new RpcClient((told) => place.at.openHost(index, told), {
+    const client = new RpcClient((events) => place.at.openHost(index, events), {
       item: (item) => this.#handle(host, item),
       taken: (task, rowCount) => tasks.get(task)?.taken(rowCount),
       pong: (message) => this.#pong(host, message),
@@ -518,8 +518,8 @@ export class HostPool {
     const place = reason === undefined ? this.#chosen(task.unit) : this.#still(from.place);
     const host = isSuspect ? this.#openReserved(place) : this.#leastLoaded(place);
     this.#place(task, host);
-    const told = reason === undefined ? undefined : `${reason}; the task was started again`;
-    task.restart(host.client, told).catch((cause: unknown) => {
+    const message = reason === undefined ? undefined : `${reason}; the task was started again`;
+    task.restart(host.client, message).catch((cause: unknown) => {
       task.fail(`${reason ?? 'the task was moved'}; starting again failed: ${String(cause)}`);
     });
   }

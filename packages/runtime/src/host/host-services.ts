@@ -23,7 +23,7 @@ import type { SideloadDocuments } from './hosted-services.ts';
 import type { HostItem, ServiceCall, TaskStart } from './protocol.ts';
 
 /** What services need from their host. */
-export interface Outside {
+export interface HostCalls {
   tell(item: HostItem): void;
   /** Rejects with the reason from the services of the engine. */
   call(task: number, call: ServiceCall, signal?: AbortSignal): Promise<unknown>;
@@ -85,7 +85,7 @@ export class Sideloaded {
 export type HostServicesOptions = {
   readonly task: number;
   readonly start: TaskStart;
-  readonly outside: Outside;
+  readonly outside: HostCalls;
   readonly eventStates: EventStates;
   readonly inhibitions: Inhibitions;
   readonly sideloaded: Sideloaded;
@@ -151,7 +151,7 @@ function alertSink(options: HostServicesOptions): AlertSink {
   };
 }
 
-function database(task: number, outside: Outside): DatabaseClient {
+function database(task: number, outside: HostCalls): DatabaseClient {
   return {
     write: async ({ points, ...target }) => {
       const { cluster, database: name, retentionPolicy, precision, consistency } = target;

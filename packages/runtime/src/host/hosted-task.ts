@@ -23,7 +23,7 @@ import type { QueryResultSeries } from '../services.ts';
 import type { RpcClient } from './rpc-client.ts';
 import type { HostedTaskServices } from './hosted-services.ts';
 import { ProcessedRows } from './processed-rows.ts';
-import type { TaskRemains } from './protocol.ts';
+import type { FinalTaskState } from './protocol.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
 
 /**
@@ -76,7 +76,7 @@ export class HostedTask implements RunningTask {
   #rerun: Rerun | undefined;
   #restarts = 0;
   #stats: TaskStats = EMPTY_STATS;
-  #outputs: TaskRemains['outputs'];
+  #outputs: FinalTaskState['outputs'];
   #refreshing: Promise<void> | undefined;
   readonly #processed: ProcessedRows;
   readonly #isAlerting: boolean;
@@ -211,8 +211,8 @@ export class HostedTask implements RunningTask {
       return;
     }
     const lost = lostRows === 0 ? '' : `; ${lostRows} points that waited were lost`;
-    const told = reason === undefined ? undefined : `${reason}${lost}`;
-    for (const listener of this.#restartListeners) listener(told);
+    const message = reason === undefined ? undefined : `${reason}${lost}`;
+    for (const listener of this.#restartListeners) listener(message);
   }
 
   get reached(): TaskReach {
@@ -367,7 +367,7 @@ export class HostedTask implements RunningTask {
   }
 
   /** The task has failed, or cannot be restarted. */
-  fail(error: string, remains?: TaskRemains): void {
+  fail(error: string, remains?: FinalTaskState): void {
     if (this.#error !== undefined || this.#isEnded) return;
     if (remains !== undefined) this.#keep(remains);
     this.#error = error;
@@ -375,7 +375,7 @@ export class HostedTask implements RunningTask {
     for (const listener of this.#errorListeners) listener(error);
   }
 
-  #keep({ stats, outputs }: TaskRemains): void {
+  #keep({ stats, outputs }: FinalTaskState): void {
     this.#stats = stats;
     this.#outputs = outputs;
   }

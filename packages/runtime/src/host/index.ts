@@ -4,11 +4,11 @@ export type {
   HostEnd,
   HostLink,
   HostLinkEvents,
-  HostPlace,
+  HostLocation,
   RowsForTasks,
   ToHostMessage,
 } from './host-link.ts';
-export { HOST_CHECK_MS, HostPool, OWN_PLACE } from './host-pool.ts';
+export { HOST_CHECK_MS, HostPool, LOCAL_HOSTS } from './host-pool.ts';
 export type { HostPoolOptions } from './host-pool.ts';
 export type { FromHost, HostData, RowsEntry } from './protocol.ts';
 export { topicsOf } from './task-start.ts';

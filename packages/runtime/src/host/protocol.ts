@@ -175,7 +175,7 @@ export type RowsEntry = {
 };
 
 /** The final state of a task that has ended. */
-export type TaskRemains = {
+export type FinalTaskState = {
   /** The last counters. */
   readonly stats: TaskStats;
   /** For a replay: the rows of its endpoints. */
@@ -258,7 +258,7 @@ export type HostItem =
       readonly kind: 'failed';
       readonly task: number;
       readonly error: string;
-      readonly remains: TaskRemains;
+      readonly remains: FinalTaskState;
     }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | {
@@ -289,7 +289,7 @@ export type FromHost =
 export type Answers = {
   readonly start: readonly string[];
   readonly drain: undefined;
-  readonly close: TaskRemains;
+  readonly close: FinalTaskState;
   readonly state: Uint8Array;
   readonly stats: TaskStats;
   readonly output: EndpointRows | undefined;

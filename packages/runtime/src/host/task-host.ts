@@ -14,7 +14,7 @@ import { VirtualTimers } from '../timers.ts';
 import { BatchUnpacker } from './batch-codec.ts';
 import { HostTask, SharedRows } from './host-task.ts';
 import type { Step } from './host-task.ts';
-import type { Outside } from './host-services.ts';
+import type { HostCalls } from './host-services.ts';
 import { EventStates, hostServices, Sideloaded } from './host-services.ts';
 import type {
   Answers,
@@ -23,7 +23,7 @@ import type {
   HostItem,
   RowsEntry,
   ServiceCall,
-  TaskRemains,
+  FinalTaskState,
   TaskRequest,
   TaskStart,
   ToHost,
@@ -54,7 +54,7 @@ export type TaskHostOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly post: (message: FromHost) => void;
 };
 
-export class TaskHost implements Outside {
+export class TaskHost implements HostCalls {
   readonly #options: TaskHostOptions;
   readonly #series = new SeriesTable();
   readonly #unpacker = new BatchUnpacker(this.#series);
@@ -515,7 +515,7 @@ export class TaskHost implements Outside {
   }
 }
 
-function remains(task: InlineTask, isReplay: boolean): TaskRemains {
+function remains(task: InlineTask, isReplay: boolean): FinalTaskState {
   const stats = task.stats();
   // Only the outputs of replays are requested after their end; with many groups they are large.
   if (!isReplay) return { stats, outputs: undefined };

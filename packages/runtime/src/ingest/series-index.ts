@@ -7,7 +7,7 @@ import { parseSeries } from '@tidemark/line-protocol';
 import type { RowScanner } from '@tidemark/kernels';
 import { SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
-import { BookSeries, SeriesBook } from '../data/series-book.ts';
+import { DictionarySeries, SeriesDictionary } from '../data/series-dictionary.ts';
 import type { SeriesList } from '../point-batch.ts';
 import { textOf } from './text.ts';
 
@@ -25,14 +25,14 @@ type ParsedKey = SeriesShape & {
 
 export class SeriesIndex {
   readonly #scanner: RowScanner;
-  #book = new SeriesBook();
+  #dictionary = new SeriesDictionary();
   #lastKeys: readonly string[] = [];
   /** The shape that the scanner expects. */
   #shape: SeriesShape | undefined;
   #page = new SeriesPage();
   /**
-   * Number of the first series that is not in the book yet, and index of its first value in the
-   * page.
+   * Number of the first series that is not in the dictionary yet, and index of its first value in
+   * the page.
    */
   #sectionStart = 0;
   #sectionValue = 0;
@@ -46,7 +46,7 @@ export class SeriesIndex {
     this.end();
     if (this.#scanner.seriesCount <= ENTRIES_MAX) return;
     this.#scanner.forgetSeries();
-    this.#book = new SeriesBook();
+    this.#dictionary = new SeriesDictionary();
     this.#shape = undefined;
     this.#sectionStart = 0;
   }
@@ -64,7 +64,7 @@ export class SeriesIndex {
     this.#scanner.addSeries(start, end);
     this.#sectionStart++;
     const { name, tagKeys, tagValues } = key;
-    this.#book.addSeries({ name, tagKeys, tagValues });
+    this.#dictionary.addSeries({ name, tagKeys, tagValues });
     return true;
   }
 
@@ -92,7 +92,7 @@ export class SeriesIndex {
 
   /** The series of the present write. */
   take(): SeriesList {
-    return new BookSeries(this.#book, this.#scanner.writeSeries.slice());
+    return new DictionarySeries(this.#dictionary, this.#scanner.writeSeries.slice());
   }
 
   /** The series that the scanner has read since the last section form one. */
@@ -100,7 +100,7 @@ export class SeriesIndex {
     const count = this.#scanner.seriesCount - this.#sectionStart;
     const shape = this.#shape;
     if (count === 0 || shape === undefined) return;
-    this.#book.addSection({ count, shape, page: this.#page, firstValue: this.#sectionValue });
+    this.#dictionary.addSection({ count, shape, page: this.#page, firstValue: this.#sectionValue });
     this.#sectionStart += count;
     this.#sectionValue += count * shape.tagKeys.length;
   }

@@ -2,7 +2,7 @@
 // of parents whose dimensions are exactly the `on` tags, then joined within the specific group.
 import type { Group } from '../data/group.ts';
 import type { Batch, Point } from '../data/point.ts';
-import { GONE } from './sets.ts';
+import { GROUP_DELETED } from './sets.ts';
 
 export type JoinMessage = Point | Batch;
 
@@ -96,8 +96,10 @@ export class OnMatcher {
     const joined = this.#joinedBy(found, group);
     if (this.#isSpecific(group)) found.specificGroups.delete(group);
     // Other groups of the parent still exist with the same values.
-    if (!this.#isSpecific(group) || found.specificGroups.size === 0) found.lastTimes[parent] = GONE;
-    if (found.lastTimes.some((time) => time !== undefined && time !== GONE)) this.#release(found);
+    if (!this.#isSpecific(group) || found.specificGroups.size === 0)
+      found.lastTimes[parent] = GROUP_DELETED;
+    if (found.lastTimes.some((time) => time !== undefined && time !== GROUP_DELETED))
+      this.#release(found);
     else this.#end(this.#key(group), found);
     return joined;
   }

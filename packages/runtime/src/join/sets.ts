@@ -5,7 +5,7 @@
 type Part<M> = M | undefined;
 
 /** Head of a parent whose group was deleted: it is not awaited until it sends again. */
-export const GONE = 2n ** 64n;
+export const GROUP_DELETED = 2n ** 64n;
 
 /** Sets of one time, the oldest first. */
 type SetsOfTime<M> = { readonly time: bigint; sets: Part<M>[][] };
@@ -77,8 +77,8 @@ export class JoinSets<M> {
    * no other parent is left.
    */
   forget(parent: number): boolean {
-    this.advance(parent, GONE);
-    return this.#heads.some((head) => head !== undefined && head !== GONE);
+    this.advance(parent, GROUP_DELETED);
+    return this.#heads.some((head) => head !== undefined && head !== GROUP_DELETED);
   }
 
   finish(): void {

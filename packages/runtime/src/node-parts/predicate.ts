@@ -6,7 +6,7 @@ import type { Frame } from '../lambda/typed.ts';
 import type { NodeContext } from '../node.ts';
 
 /** State of a group with a predicate. */
-export type Tracked = { readonly frame: Frame };
+export type PredicateState = { readonly frame: Frame };
 
 /** Lambdas without state of their own share one frame: 50,000 groups need not have 50,000. */
 export function frameOf(ctx: NodeContext, lambda: Lambda, shared: Frame): Frame {
@@ -17,7 +17,7 @@ export function frameOf(ctx: NodeContext, lambda: Lambda, shared: Frame): Frame 
 export function ask(
   ctx: NodeContext,
   lambda: Lambda,
-  state: Tracked,
+  state: PredicateState,
   point: Point,
 ): boolean | undefined {
   try {

@@ -24,8 +24,8 @@ import type { AlertEvent, AlertLevelName } from '../services.ts';
 import type { TapCondition } from '../running-task.ts';
 import { AlertState } from '../node-parts/alert-state.ts';
 import type { AlertStateCode } from '../node-parts/alert-state.ts';
-import { ToldEvents } from '../node-parts/told-events.ts';
-import type { ToldEvent } from '../node-parts/told-events.ts';
+import { PublishedEvents } from '../node-parts/published-events.ts';
+import type { PublishedEvent } from '../node-parts/published-events.ts';
 import { AlertTexts, alertTemplates } from '../node-parts/alert-texts.ts';
 import { addedTo } from '../node-parts/augment.ts';
 import type { ContextOf } from '../implement.ts';
@@ -49,7 +49,7 @@ type GroupAlert = {
   /** Comes from a snapshot and has not been compared with the topics' states. */
   isUnchecked: boolean;
   /** While the task catches up: the events that were published before. */
-  told?: ToldEvents | undefined;
+  published?: PublishedEvents | undefined;
 };
 
 /** The first message of a group. */
@@ -234,29 +234,32 @@ export class AlertNode implements RunningNode {
     const state = new AlertState(Number(this.#ctx.options.history));
     const id = this.#texts.id(first.point.withSeries(first.point.series, group));
     const remembered = this.#remembered(id);
-    const told = this.#toldBefore(remembered, first);
-    if (remembered !== undefined && told === undefined) {
+    const published = this.#publishedBefore(remembered, first);
+    if (remembered !== undefined && published === undefined) {
       state.restore(remembered.level, remembered.time, remembered.durationNanos);
     }
     const inhibitions = this.#inhibitionsOf(group);
     this.#inhibit(inhibitions, state.level !== OK);
-    return this.#groups.set(group, { state, inhibitions, isUnchecked: false, told });
+    return this.#groups.set(group, { state, inhibitions, isUnchecked: false, published });
   }
 
   /**
    * The published events that the task will repeat while it catches up; `undefined` if it will not:
    * then the last published event is the group's state.
    */
-  #toldBefore(last: ToldEvent | undefined, first: FirstMessage): ToldEvents | undefined {
+  #publishedBefore(
+    last: PublishedEvent | undefined,
+    first: FirstMessage,
+  ): PublishedEvents | undefined {
     const { rerun } = this.#ctx.task;
     if (rerun === undefined || last === undefined) return undefined;
     const replayed = this.#ctx.task.replayed();
     if (replayed !== undefined && last.record !== undefined) {
-      const isAhead = replayed.isTold && last.record >= replayed.record;
-      return isAhead ? new ToldEvents(last) : undefined;
+      const isAhead = replayed.isPublished && last.record >= replayed.record;
+      return isAhead ? new PublishedEvents(last) : undefined;
     }
     const isOwn = last.time >= rerun.begun;
-    return isOwn && first.time <= last.time ? new ToldEvents(last) : undefined;
+    return isOwn && first.time <= last.time ? new PublishedEvents(last) : undefined;
   }
 
   /**
@@ -270,14 +273,14 @@ export class AlertNode implements RunningNode {
     const remembered = this.#remembered(this.#texts.id(point.withSeries(point.series, group)));
     if (remembered === undefined || remembered.time <= alert.state.lastTriggered) return;
     const { level, time, durationNanos } = remembered;
-    alert.told = this.#toldBefore(remembered, first);
+    alert.published = this.#publishedBefore(remembered, first);
     // A log has everything that the group has missed: its own state is right.
-    if (alert.told !== undefined || this.#isFromLog) return;
+    if (alert.published !== undefined || this.#isFromLog) return;
     alert.state.restore(level, time, durationNanos);
     this.#inhibit(alert.inhibitions, alert.state.level !== OK);
   }
 
-  #remembered(id: string): ToldEvent | undefined {
+  #remembered(id: string): PublishedEvent | undefined {
     const { alerts } = this.#ctx.task.services;
     const topic = this.#ctx.options.topic;
     const anonymous =
@@ -364,12 +367,12 @@ export class AlertNode implements RunningNode {
     const { options, task } = this.#ctx;
     const { state } = alert;
     state.trigger(cause.time);
-    const isTold = this.#isTold(alert, level, cause.time);
+    const isPublished = this.#isPublished(alert, level, cause.time);
     this.#inhibit(alert.inhibitions, level !== OK);
     if (options.isWithoutRecoveries && level === OK) return;
     const event = this.#event(level, state.durationNanos, cause);
     const tags = cause.message instanceof Batch ? cause.message.series : cause.point.series;
-    if (isTold) {
+    if (isPublished) {
       // The topics and their handlers have it from before the restart.
     } else if (task.inhibitions.isInhibited(options.category, (name) => tags.tag(name))) {
       this.#counts.inhibited++;
@@ -390,14 +393,14 @@ export class AlertNode implements RunningNode {
     if (topic !== '') services.alerts.publish(topic, published);
   }
 
-  #isTold(alert: GroupAlert, level: number, time: bigint): boolean {
+  #isPublished(alert: GroupAlert, level: number, time: bigint): boolean {
     const { task } = this.#ctx;
     if (task.rerun === undefined) return false;
     const { isChanged } = alert.state;
-    const isToldByTime = alert.told?.includes({ level, time, isChanged }) ?? false;
-    const isTold = task.replayed()?.isTold ?? isToldByTime;
-    if (!isTold) alert.told = undefined;
-    return isTold;
+    const isPublishedByTime = alert.published?.includes({ level, time, isChanged }) ?? false;
+    const isPublished = task.replayed()?.isPublished ?? isPublishedByTime;
+    if (!isPublished) alert.published = undefined;
+    return isPublished;
   }
 
   #count(level: number): void {

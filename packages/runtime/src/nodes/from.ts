@@ -7,7 +7,7 @@ import type { Barrier, Batch } from '../data/point.ts';
 import { Point } from '../data/point.ts';
 import { rowPoint } from '../data/row-point.ts';
 import { rowNumber } from '../data/row-selection.ts';
-import type { RowSelection, SeriesPlaces } from '../data/row-selection.ts';
+import type { RowSelection, SeriesPositions } from '../data/row-selection.ts';
 import type { RowSource } from '../data/row-source.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
@@ -32,7 +32,7 @@ const ASK = 3;
 /** How the rows of one write are treated, by place of their series. */
 type OpenWrite = {
   readonly source: RowSource;
-  readonly placeOf: SeriesPlaces['placeOf'];
+  readonly placeOf: SeriesPositions['placeOf'];
   readonly decisions: Uint8Array;
   readonly groups: (Group | undefined)[];
 };

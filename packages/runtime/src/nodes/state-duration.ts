@@ -8,7 +8,7 @@ import { FieldAdder } from '../node-parts/augment.ts';
 import { compileFor } from '../node-parts/compile.ts';
 import { MapNode } from '../node-parts/map-node.ts';
 import { ask, frameOf } from '../node-parts/predicate.ts';
-import type { Tracked } from '../node-parts/predicate.ts';
+import type { PredicateState } from '../node-parts/predicate.ts';
 import { requiredLambda } from '../node-parts/required-lambda.ts';
 
 export const runningStateDuration = implement(stateDurationNode, createStateDuration);
@@ -23,7 +23,7 @@ function createStateDuration(ctx: ContextOf<typeof stateDurationNode>): RunningN
   const unit = Number(unitNanos);
   const adder = new FieldAdder(as, 'float');
   const shared = lambda.frame(ctx.task.callContext);
-  type State = Tracked & { since: bigint | undefined };
+  type State = PredicateState & { since: bigint | undefined };
   return new MapNode<State>(ctx, {
     isGrouped: true,
     init: () => ({ frame: frameOf(ctx, lambda, shared), since: undefined }),

@@ -8,8 +8,8 @@ import { openStores } from '../../../../packages/engine/src/open-stores.ts';
 import type { StoresOptions } from '../../../../packages/engine/src/open-stores.ts';
 import { openAlerting } from '../../../../packages/engine/src/open-alerting.ts';
 import { openTasks } from '../../../../packages/engine/src/open-tasks.ts';
-import type { Tasking } from '../../../../packages/engine/src/open-tasks.ts';
-import { givePoints, keepTasks, resumeTasks } from '../../../../packages/engine/src/run-tasks.ts';
+import type { TaskParts } from '../../../../packages/engine/src/open-tasks.ts';
+import { feedPoints, keepTasks, resumeTasks } from '../../../../packages/engine/src/run-tasks.ts';
 import type { TaskInput } from '../../../../packages/engine/src/tasks/task-change.ts';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { DATABASE } from '../workload/tasks.ts';
@@ -36,10 +36,10 @@ export type LeaderEngineOptions = Pick<StoresOptions, 'clock' | 'log' | 'sender'
 };
 
 export class LeaderEngine {
-  readonly #tasking: Tasking;
+  readonly #taskParts: TaskParts;
 
-  private constructor(tasking: Tasking) {
-    this.#tasking = tasking;
+  private constructor(taskParts: TaskParts) {
+    this.#taskParts = taskParts;
   }
 
   static async open(options: LeaderEngineOptions, parts: OpenParts): Promise<LeaderEngine> {
@@ -54,52 +54,52 @@ export class LeaderEngine {
       parts,
     );
     const alerting = openAlerting(stores, parts);
-    const tasking = await openTasks(stores, alerting, parts);
+    const taskParts = await openTasks(stores, alerting, parts);
     const service = { isListening: false };
-    await resumeTasks(stores, tasking, service, parts);
-    givePoints(stores, tasking, parts);
+    await resumeTasks(stores, taskParts, service, parts);
+    feedPoints(stores, taskParts, parts);
     service.isListening = true;
-    keepTasks(stores, tasking, parts);
-    return new LeaderEngine(tasking);
+    keepTasks(stores, taskParts, parts);
+    return new LeaderEngine(taskParts);
   }
 
   /** Puts a definition, or removes it. */
   async define(id: string, input: TaskInput | undefined): Promise<void> {
-    const { tasks } = this.#tasking;
+    const { tasks } = this.#taskParts;
     if (input === undefined) return tasks.delete(id);
     if (tasks.get(id) === undefined) await tasks.define({ ...input, id });
     else await tasks.patch(id, input);
   }
 
   has(id: string): boolean {
-    return this.#tasking.tasks.get(id) !== undefined;
+    return this.#taskParts.tasks.get(id) !== undefined;
   }
 
   async write(lines: string): Promise<void> {
-    await this.#tasking.writes.write(Buffer.from(lines), { ...DATABASE, precision: 'ns' });
+    await this.#taskParts.writes.write(Buffer.from(lines), { ...DATABASE, precision: 'ns' });
   }
 
   /** As a listener does; answers how many were left out. */
   async writePoints(points: readonly ListenerPoint[]): Promise<number> {
-    const { dropped } = await this.#tasking.writes.writePoints(DATABASE, points);
+    const { dropped } = await this.#taskParts.writes.writePoints(DATABASE, points);
     return dropped?.count ?? 0;
   }
 
   /** The tasks that run, or ran, under an id. */
   unitsOf(id: string): readonly RunningTask[] {
-    return this.#tasking.executor.unitsOf(id).map(({ task }) => task);
+    return this.#taskParts.executor.unitsOf(id).map(({ task }) => task);
   }
 
   /** Whether it runs, or did before something ended it. */
   hasStarted(id: string): boolean {
-    return this.#tasking.executor.entry(id) !== undefined;
+    return this.#taskParts.executor.entry(id) !== undefined;
   }
 
   /** Why a task does not run; `undefined` when it does. */
   problemOf(id: string): string | undefined {
-    const entry = this.#tasking.executor.entry(id);
+    const entry = this.#taskParts.executor.entry(id);
     if (entry !== undefined) return entry.task.error;
-    const { error = '' } = this.#tasking.tasks.get(id) ?? {};
+    const { error = '' } = this.#taskParts.tasks.get(id) ?? {};
     return error === '' ? 'does not run' : error;
   }
 }

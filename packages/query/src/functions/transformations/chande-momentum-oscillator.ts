@@ -1,7 +1,7 @@
 // chande_momentum_oscillator: the balance of the moves up and down, from -100 to 100.
 import type { Period, Transformation, TransformationContext, WarmUp } from '../transformation.ts';
 import { ofMoves } from './exponential-average.ts';
-import { holdOr, indicatorTransformation } from './indicator.ts';
+import { holdPeriod, indicatorTransformation } from './indicator.ts';
 import type { Indicator } from './indicator.ts';
 import { floatRing } from './ring.ts';
 import type { Ring } from './ring.ts';
@@ -13,10 +13,10 @@ export function chandeMomentumOscillator(
 ): Transformation {
   const { period, hold, warmUp } = options;
   if (warmUp !== 'none') {
-    return indicatorTransformation(ofMoves({ period, warmUp }, balance), holdOr(hold, period));
+    return indicatorTransformation(ofMoves({ period, warmUp }, balance), holdPeriod(hold, period));
   }
   const moves = floatRing(period, context.hold);
-  return indicatorTransformation(windowed(moves), holdOr(hold, period - 1), [moves]);
+  return indicatorTransformation(windowed(moves), holdPeriod(hold, period - 1), [moves]);
 }
 
 /** Sums over the moves in the ring; the first value has none. */

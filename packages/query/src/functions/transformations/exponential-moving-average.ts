@@ -1,7 +1,7 @@
 // exponential_moving_average and its double and triple forms, which lag less behind the values.
 import type { Technical, Transformation } from '../transformation.ts';
 import { ExponentialAverage } from './exponential-average.ts';
-import { holdOr, indicatorTransformation } from './indicator.ts';
+import { holdPeriod, indicatorTransformation } from './indicator.ts';
 import type { Indicator } from './indicator.ts';
 
 /** e1: the exponential mean of the values. Natural hold: period - 1. */
@@ -48,5 +48,5 @@ export function tripleExponentialMovingAverage(options: Technical): Transformati
 /** Means that warm up with a plain mean wait for each other. */
 function withHold(indicator: Indicator, options: Technical, stages: 1 | 2 | 3): Transformation {
   const waits = options.warmUp === 'simple' ? stages : 1;
-  return indicatorTransformation(indicator, holdOr(options.hold, waits * (options.period - 1)));
+  return indicatorTransformation(indicator, holdPeriod(options.hold, waits * (options.period - 1)));
 }

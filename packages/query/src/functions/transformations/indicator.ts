@@ -43,6 +43,6 @@ export function indicatorTransformation(
 }
 
 /** `hold` as given, or the indicator's own when it is -1. */
-export function holdOr(hold: number, natural: number): number {
+export function holdPeriod(hold: number, natural: number): number {
   return hold === -1 ? natural : hold;
 }

@@ -1,7 +1,7 @@
 // kaufmans_efficiency_ratio and kaufmans_adaptive_moving_average: how straight the recent movement
 // was, and a mean that follows straight movements fast and noise slowly.
 import type { Period, Transformation, TransformationContext } from '../transformation.ts';
-import { holdOr, indicatorTransformation } from './indicator.ts';
+import { holdPeriod, indicatorTransformation } from './indicator.ts';
 import { floatRing } from './ring.ts';
 import type { Ring } from './ring.ts';
 
@@ -20,7 +20,7 @@ export function kaufmansEfficiencyRatio(
 ): Transformation {
   const ratio = new EfficiencyRatio(options.period, hold);
   const indicator = (value: number): number => ratio.add(value);
-  return indicatorTransformation(indicator, holdOr(options.hold, options.period), ratio.rings);
+  return indicatorTransformation(indicator, holdPeriod(options.hold, options.period), ratio.rings);
 }
 
 /**
@@ -41,7 +41,7 @@ export function kaufmansAdaptiveMovingAverage(
     return mean;
   }
 
-  return indicatorTransformation(indicator, holdOr(options.hold, options.period), ratio.rings);
+  return indicatorTransformation(indicator, holdPeriod(options.hold, options.period), ratio.rings);
 }
 
 /** The values before the first count as 0. */

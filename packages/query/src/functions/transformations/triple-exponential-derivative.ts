@@ -1,7 +1,7 @@
 // triple_exponential_derivative: rate of change, in percent, of a threefold exponential mean.
 import type { Technical, Transformation } from '../transformation.ts';
 import { ExponentialAverage } from './exponential-average.ts';
-import { holdOr, indicatorTransformation } from './indicator.ts';
+import { holdPeriod, indicatorTransformation } from './indicator.ts';
 
 /**
  * (mean / previous mean - 1) · 100. The first result would divide by 0, so that at least one is
@@ -26,5 +26,5 @@ export function tripleExponentialDerivative(options: Technical): Transformation 
   }
 
   const natural = warmUp === 'simple' ? 3 * (period - 1) + 1 : period;
-  return indicatorTransformation(indicator, holdOr(options.hold, natural));
+  return indicatorTransformation(indicator, holdPeriod(options.hold, natural));
 }

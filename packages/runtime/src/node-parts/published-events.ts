@@ -1,7 +1,7 @@
 // Recognises events of one group that were published before a crash, when later points are
 // processed again. Only the last of these events is known, from the state of its topic.
 
-export type ToldEvent = {
+export type PublishedEvent = {
   readonly level: number;
   readonly time: bigint;
   readonly durationNanos: bigint;
@@ -9,14 +9,14 @@ export type ToldEvent = {
   readonly record?: number | undefined;
 };
 
-export class ToldEvents {
-  readonly #last: ToldEvent;
+export class PublishedEvents {
+  readonly #last: PublishedEvent;
   /** Level of the last event that was recognised. */
   #reached: number | undefined;
   /** The last published event has occurred again. */
   #isPassed = false;
 
-  constructor(last: ToldEvent) {
+  constructor(last: PublishedEvent) {
     this.#last = last;
   }
 

@@ -17,7 +17,7 @@ export type EntryChange<K extends EntryKey = EntryKey> = {
   readonly onStored?: (() => void) | undefined;
 };
 
-export type KeptChangesOptions = {
+export type PendingChangesOptions = {
   /**
    * Makes changes in one transaction; rejects when it could not be written: then none of them is
    * made.
@@ -30,8 +30,8 @@ export type KeptChangesOptions = {
 /** Memory of a change besides its value. */
 const CHANGE_BYTES = 256;
 
-export class KeptChanges {
-  readonly #options: KeptChangesOptions;
+export class PendingChanges {
+  readonly #options: PendingChangesOptions;
   /** Changes since the last transaction began, oldest first. */
   #fresh: EntryChange[] = [];
   /** Changes of transactions that failed: the newest one of each entry. */
@@ -45,7 +45,7 @@ export class KeptChanges {
   #retry: AbortController | undefined;
   #isClosed = false;
 
-  constructor(options: KeptChangesOptions) {
+  constructor(options: PendingChangesOptions) {
     this.#options = options;
   }
 

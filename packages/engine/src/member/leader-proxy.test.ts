@@ -5,24 +5,24 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { opening } from '../opening.ts';
-import type { Opening } from '../opening.ts';
-import { Front } from './front.ts';
-import type { FrontOptions, Target } from './front.ts';
+import { deferred } from '../deferred.ts';
+import type { Deferred } from '../deferred.ts';
+import { LeaderProxy } from './leader-proxy.ts';
+import type { LeaderProxyOptions, Target } from './leader-proxy.ts';
 
 /** As one that was cut off or stopped: takes what it is sent and never answers. */
 let before: TestServer;
 let next: TestServer;
-let front: Front;
+let proxy: LeaderProxy;
 let url: string;
 let leader: Target | undefined;
 let standIn: Target | undefined;
-let arrived: Opening;
+let arrived: Deferred;
 /** How long a leader may be silent. */
 let silenceMs: number;
 
 beforeEach(async () => {
-  arrived = opening();
+  arrived = deferred();
   before = new TestServer(() => {
     arrived.resolve();
     return new Promise(() => undefined);
@@ -32,13 +32,13 @@ beforeEach(async () => {
   leader = { url: before.url, isOwn: false };
   standIn = undefined;
   silenceMs = 50;
-  front = new Front({
+  proxy = new LeaderProxy({
     hasCompatiblePaths: true,
     border: {
       refusal: () => undefined,
       corsHeaders: () => ({}),
       clientAddress: () => '127.0.0.1',
-    } as unknown as FrontOptions['border'],
+    } as unknown as LeaderProxyOptions['border'],
     clock: systemClock(),
     secret: 'secret',
     leader: () => leader,
@@ -51,11 +51,11 @@ beforeEach(async () => {
     tls: undefined,
     connect: () => undefined,
   });
-  url = await front.listen('127.0.0.1', 0);
+  url = await proxy.listen('127.0.0.1', 0);
 });
 
 afterEach(async () => {
-  await front.close();
+  await proxy.close();
   await before.close();
   await next.close();
 });
@@ -65,7 +65,7 @@ async function askMeanwhile(init: RequestInit): Promise<Response> {
   const answer = fetch(`${url}/engine/v1/tasks`, init);
   await arrived.promise;
   leader = { url: next.url, isOwn: false };
-  front.leaderChanged();
+  proxy.leaderChanged();
   return answer;
 }
 
@@ -86,14 +86,14 @@ test('what may have been done is not done twice: the client is told at once', as
 test('nothing happens to what the present leader is asked', async () => {
   leader = { url: next.url, isOwn: false };
   next.answer = () => {
-    front.leaderChanged();
+    proxy.leaderChanged();
     return { body: 'whole' };
   };
 
   expect(await (await fetch(`${url}/engine/v1/tasks`)).text()).toBe('whole');
 });
 
-/** Writes a line through the front. */
+/** Writes a line through the proxy. */
 const writing = (): Promise<Response> => fetch(`${url}/write`, { method: 'POST', body: 'm v=1' });
 
 test('a write is taken by the stand-in while nobody leads', async () => {
@@ -121,7 +121,7 @@ test('a write is taken by the stand-in when the leader has gone or does not say 
 test('a write is taken by the stand-in as soon as the leader serves no more', async () => {
   silenceMs = 600_000;
   standIn = { url: next.url, isOwn: true };
-  const asked = opening();
+  const asked = deferred();
   const silent = createServer((socket) => {
     socket.on('error', () => undefined).resume();
     asked.resolve();
@@ -133,7 +133,7 @@ test('a write is taken by the stand-in as soon as the leader serves no more', as
   await asked.promise;
 
   leader = undefined;
-  front.leaderChanged();
+  proxy.leaderChanged();
 
   expect(await (await answer).text()).toBe('next');
   await new Promise((resolve) => silent.close(resolve));
@@ -145,7 +145,7 @@ test('a write is not taken twice: a leader that has it is waited for', async () 
   await arrived.promise;
 
   leader = standIn;
-  front.leaderChanged();
+  proxy.leaderChanged();
 
   expect((await answer).status).toBe(503);
   expect(next.requests).toEqual([]);
@@ -154,7 +154,7 @@ test('a write is not taken twice: a leader that has it is waited for', async () 
 test('a write that this process has is answered before it closes', async () => {
   leader = undefined;
   standIn = { url: next.url, isOwn: true };
-  const answers = opening();
+  const answers = deferred();
   next.answer = async () => {
     arrived.resolve();
     await answers.promise;
@@ -163,7 +163,7 @@ test('a write that this process has is answered before it closes', async () => {
   const answer = writing();
   await arrived.promise;
 
-  const closing = front.close();
+  const closing = proxy.close();
   answers.resolve();
 
   expect(await (await answer).text()).toBe('whole');

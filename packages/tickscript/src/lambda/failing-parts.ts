@@ -20,7 +20,7 @@ import {
 import type { LambdaType } from './types.ts';
 
 /** A part that cannot be evaluated. */
-export type DoomedPart = {
+export type FailingPart = {
   readonly text: string;
   readonly span: Span;
   readonly found?: string | undefined;
@@ -31,19 +31,19 @@ export type DoomedPart = {
 /**
  * The type of the result if it is the same for all points, and the parts that fail for all of them.
  */
-type Fate = { readonly type: LambdaType | undefined; readonly parts: readonly DoomedPart[] };
+type Outcome = { readonly type: LambdaType | undefined; readonly parts: readonly FailingPart[] };
 
 /** The context in which an expression is evaluated. */
-export type LambdaWorld = {
+export type LambdaScope = {
   readonly functions: ReadonlyMap<string, LambdaFunction>;
   /** Type of all references except `"time"`; `undefined` if it depends on the point. */
   readonly references: LambdaType | undefined;
 };
 
-const SCRIPT: LambdaWorld = { functions: LAMBDA_FUNCTIONS, references: undefined };
+const SCRIPT: LambdaScope = { functions: LAMBDA_FUNCTIONS, references: undefined };
 
 /** Match expressions of handlers: references are tags. */
-export const MATCH_WORLD: LambdaWorld = {
+export const MATCH_SCOPE: LambdaScope = {
   functions: new Map([...LAMBDA_FUNCTIONS, ...MATCH_FUNCTIONS]),
   references: 'string',
 };
@@ -52,19 +52,19 @@ export const MATCH_WORLD: LambdaWorld = {
  * The parts of an expression without identifiers that fail for every point; `wanted` is the type
  * that the node needs.
  */
-export function doomedParts(
+export function failingParts(
   expression: ExpressionNode,
   wanted: LambdaType | undefined,
-  world = SCRIPT,
-): readonly DoomedPart[] {
-  const { type, parts } = fateOf(expression, world);
+  scope = SCRIPT,
+): readonly FailingPart[] {
+  const { type, parts } = outcomeOf(expression, scope);
   if (parts.length > 0) return parts.slice(0, MAX_DIAGNOSTICS.value);
   if (type === undefined || wanted === undefined || type === wanted) return [];
   const text = `the result is ${type}, where ${wanted} is needed`;
   return [{ text, span: expression.span, found: type, expected: [wanted] }];
 }
 
-function fateOf(node: ExpressionNode, world: LambdaWorld): Fate {
+function outcomeOf(node: ExpressionNode, scope: LambdaScope): Outcome {
   switch (node.kind) {
     case 'boolean':
     case 'float':
@@ -75,33 +75,36 @@ function fateOf(node: ExpressionNode, world: LambdaWorld): Fate {
     case 'integer':
       return { type: 'int', parts: [] };
     case 'reference':
-      return { type: node.name === 'time' ? 'time' : world.references, parts: [] };
+      return { type: node.name === 'time' ? 'time' : scope.references, parts: [] };
     case 'lambda':
-      return fateOf(node.expression, world);
+      return outcomeOf(node.expression, scope);
     case 'function':
-      return fateOfCall(node, world);
+      return outcomeOfCall(node, scope);
     case 'unary': {
-      const { type, parts } = fateOf(node.operand, world);
+      const { type, parts } = outcomeOf(node.operand, scope);
       const result = type === undefined ? undefined : unaryResultType(node.operator, type);
       if (type === undefined || result !== undefined) return { type: result, parts };
       const text = `invalid unary operator ${node.operator} for type ${type}`;
       const expected = acceptedOperands(node.operator);
-      return doomed({ text, span: node.operand.span, found: type, expected });
+      return failing({ text, span: node.operand.span, found: type, expected });
     }
     case 'binary':
-      return fateOfBinary(node, world);
+      return outcomeOfBinary(node, scope);
     default:
       // Other expressions are refused when the task starts.
       return { type: undefined, parts: [] };
   }
 }
 
-function doomed(part: DoomedPart): Fate {
+function failing(part: FailingPart): Outcome {
   return { type: undefined, parts: [part] };
 }
 
-function fateOfBinary(node: Extract<ExpressionNode, { kind: 'binary' }>, world: LambdaWorld): Fate {
-  const [left, right] = [fateOf(node.left, world), fateOf(node.right, world)];
+function outcomeOfBinary(
+  node: Extract<ExpressionNode, { kind: 'binary' }>,
+  scope: LambdaScope,
+): Outcome {
+  const [left, right] = [outcomeOf(node.left, scope), outcomeOf(node.right, scope)];
   const parts = [...left.parts, ...right.parts];
   const usual = isAlwaysBoolean(node.operator) ? 'boolean' : undefined;
   if (parts.length > 0 || left.type === undefined || right.type === undefined)
@@ -111,36 +114,39 @@ function fateOfBinary(node: Extract<ExpressionNode, { kind: 'binary' }>, world: 
   const text = binaryTypeError(node.operator, left.type, right.type);
   const accepted = acceptedRight(node.operator, left.type);
   return accepted.length === 0
-    ? doomed({
+    ? failing({
         text,
         span: node.left.span,
         found: left.type,
         expected: acceptedLeft(node.operator),
         hint: left.type === 'time' ? TIME_HINT : undefined,
       })
-    : doomed({ text, span: node.right.span, found: right.type, expected: accepted });
+    : failing({ text, span: node.right.span, found: right.type, expected: accepted });
 }
 
-function fateOfCall(node: Extract<ExpressionNode, { kind: 'function' }>, world: LambdaWorld): Fate {
-  const fates = node.arguments.map((argument) => fateOf(argument, world));
-  const fn = world.functions.get(node.name);
+function outcomeOfCall(
+  node: Extract<ExpressionNode, { kind: 'function' }>,
+  scope: LambdaScope,
+): Outcome {
+  const outcomes = node.arguments.map((argument) => outcomeOf(argument, scope));
+  const fn = scope.functions.get(node.name);
   if (fn === undefined) {
     const hint = MATCH_FUNCTIONS.has(node.name)
       ? 'it is known in match expressions of handlers only'
       : undefined;
     const text = `undefined function: "${node.name}"`;
-    return doomed({ text, span: node.span, found: node.name, hint });
+    return failing({ text, span: node.span, found: node.name, hint });
   }
-  const parts = fates.flatMap((each) => each.parts);
+  const parts = outcomes.flatMap((each) => each.parts);
   if (parts.length > 0) return { type: undefined, parts };
-  const types = fates.map(({ type }) => type);
+  const types = outcomes.map(({ type }) => type);
   const results = new Set(fitting(fn, types).map(({ result }) => result));
   const [only] = results;
   if (results.size > 0) return { type: results.size === 1 ? only : undefined, parts };
   const given = types.map((type) => type ?? 'any').join(', ');
   const expected = fn.signatures.map((each) => `${fn.name}(${each.arguments.join(', ')})`);
   const text = `no signature of ${fn.name} takes (${given})`;
-  return doomed({ text, span: node.span, found: `${fn.name}(${given})`, expected });
+  return failing({ text, span: node.span, found: `${fn.name}(${given})`, expected });
 }
 
 /**

@@ -14,7 +14,7 @@ import { printJson } from '../formats/json.ts';
 import { isPingPath } from '../http/routes.ts';
 import { PING_WAIT_MS } from '../limits.ts';
 
-export type FrontOptions = {
+export type LeaderProxyOptions = {
   readonly border: BorderGuard;
   readonly clock: Clock;
   readonly hasCompatiblePaths: boolean;
@@ -75,8 +75,8 @@ const OF_PAGE: ReadonlySet<string> = new Set(['origin', 'sec-fetch-site', PASSED
 /** The instance that should have answered no longer leads. */
 class Deposed extends Error {}
 
-export class Front {
-  readonly #options: FrontOptions;
+export class LeaderProxy {
+  readonly #options: LeaderProxyOptions;
   readonly #server: http.Server;
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true, maxFreeSockets: 64 }),
@@ -90,7 +90,7 @@ export class Front {
   /** Those that a stand-in can take, because the leader has not said yet that it takes them. */
   readonly #offered = new Set<http.ClientRequest>();
 
-  constructor(options: FrontOptions) {
+  constructor(options: LeaderProxyOptions) {
     this.#options = options;
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
       this.#answer(request, response).catch((error: unknown) => {

@@ -19,7 +19,7 @@ import { pointsTable, SERIES_COLUMNS, seriesTable } from '../sql/tables.ts';
 import { SeriesRows } from './series-rows.ts';
 import type { SeriesRow } from './series-rows.ts';
 
-export type GoneParts = { readonly cluster: Cluster; readonly state: SharedState };
+export type DeletedSeriesParts = { readonly cluster: Cluster; readonly state: SharedState };
 
 /** Series per statement. */
 const SERIES_PER_STATEMENT = 10_000;
@@ -54,7 +54,7 @@ export function columnsIn(
  * Marks series as gone that have no rows left after a delete. Series that were announced after the
  * delete are kept, because their rows may be on the way.
  */
-export async function markGoneSeries(parts: GoneParts, deleted: Delete): Promise<void> {
+export async function markDeletedSeries(parts: DeletedSeriesParts, deleted: Delete): Promise<void> {
   await replaceMarks(parts, deleted, { isGone: false, olderThan: deleted.version });
 }
 
@@ -62,7 +62,7 @@ export async function markGoneSeries(parts: GoneParts, deleted: Delete): Promise
  * Removes the marks of series that do have rows: a write that was accepted before the delete may be
  * stored after the marks.
  */
-export async function restoreSeries(parts: GoneParts, deleted: Delete): Promise<void> {
+export async function restoreSeries(parts: DeletedSeriesParts, deleted: Delete): Promise<void> {
   await replaceMarks(parts, deleted, { isGone: true, olderThan: undefined });
 }
 
@@ -70,7 +70,7 @@ export async function restoreSeries(parts: GoneParts, deleted: Delete): Promise<
  * Removes tag keys, by an entry of the shared log, that no series of the covered measurements has
  * any more.
  */
-export async function dropTagsOf(parts: GoneParts, deleted: Delete): Promise<void> {
+export async function dropTagsOf(parts: DeletedSeriesParts, deleted: Delete): Promise<void> {
   const { cluster, state } = parts;
   const { registry } = state;
   for (const part of partsOfDelete(registry, deleted)) {
@@ -106,7 +106,11 @@ export async function dropTagsOf(parts: GoneParts, deleted: Delete): Promise<voi
 /** Series that are, or are not, marked as gone. */
 type Marked = { readonly isGone: boolean; readonly olderThan: bigint | undefined };
 
-async function replaceMarks(parts: GoneParts, deleted: Delete, marked: Marked): Promise<void> {
+async function replaceMarks(
+  parts: DeletedSeriesParts,
+  deleted: Delete,
+  marked: Marked,
+): Promise<void> {
   const { cluster, state } = parts;
   for (const part of partsOfDelete(state.registry, deleted)) {
     await Promise.all(
@@ -133,7 +137,7 @@ type Found = SeriesRow & { readonly version: bigint };
 
 /** A page of the series that a delete covers, in order of their ids. */
 async function findMarked(
-  { cluster }: GoneParts,
+  { cluster }: DeletedSeriesParts,
   on: OnShard & { readonly after: Found | undefined },
 ): Promise<readonly Found[]> {
   const { part, shard, deleted, marked, after } = on;
@@ -169,7 +173,7 @@ async function findMarked(
 }
 
 async function replaceOnShard(
-  parts: GoneParts,
+  parts: DeletedSeriesParts,
   { part, shard, marked }: OnShard,
   found: readonly Found[],
 ): Promise<void> {
@@ -203,7 +207,7 @@ async function announceTags(state: SharedState, { group, measurement, tagKeys }:
 
 /** Those of the given series of a measurement that have rows which no delete hides. */
 async function withRows(
-  { cluster, state: { registry } }: GoneParts,
+  { cluster, state: { registry } }: DeletedSeriesParts,
   on: { readonly part: PolicyPart; readonly shard: number; readonly measurement: string },
   series: readonly SeriesRow[],
 ): Promise<ReadonlySet<string>> {

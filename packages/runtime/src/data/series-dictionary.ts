@@ -6,7 +6,7 @@ import type { SeriesPage, SeriesShape } from './paged-series.ts';
 import { PagedSeries } from './paged-series.ts';
 
 /** Series with numbers in a row, whose values lie one after another in a page. */
-export type BookSection = {
+export type DictionarySection = {
   readonly count: number;
   readonly shape: SeriesShape;
   readonly page: SeriesPage;
@@ -20,18 +20,18 @@ type Entry = {
   readonly first: number;
   readonly end: number;
   readonly stableId: number;
-  readonly section: BookSection | undefined;
+  readonly section: DictionarySection | undefined;
   readonly ref: SeriesRef | undefined;
 };
 
-/** One numbering for all books of the thread. */
+/** One numbering for all dictionaries of the thread. */
 let nextStableId = 1;
 
 /**
  * Grows only; a parser that starts over begins another one, while batches keep the one they were
  * parsed with.
  */
-export class SeriesBook {
+export class SeriesDictionary {
   readonly #entries: Entry[] = [];
   #last: Entry | undefined;
   #names = new Set<string>();
@@ -41,7 +41,7 @@ export class SeriesBook {
     return this.#entries.at(-1)?.end ?? 0;
   }
 
-  addSection(section: BookSection): void {
+  addSection(section: DictionarySection): void {
     this.#names.add(section.shape.name);
     this.#add({ count: section.count, section, ref: undefined });
   }
@@ -74,7 +74,7 @@ export class SeriesBook {
   }
 
   /** The section that begins with a series. */
-  sectionFrom(number: number): BookSection | undefined {
+  sectionFrom(number: number): DictionarySection | undefined {
     const { first, section } = this.#entryOf(number);
     return first === number ? section : undefined;
   }
@@ -103,7 +103,7 @@ export class SeriesBook {
       else low = middle + 1;
     }
     const entry = entries[low];
-    assert(entry !== undefined && number < entry.end, 'the series is in the book');
+    assert(entry !== undefined && number < entry.end, 'the series is in the dictionary');
     this.#last = entry;
     return entry;
   }
@@ -111,25 +111,25 @@ export class SeriesBook {
 
 /** The measurements of a batch by its series; one for all of them when they have the same. */
 export function measurementsOf({ series }: PointBatch): string | readonly string[] {
-  if (series instanceof BookSeries) {
+  if (series instanceof DictionarySeries) {
     const { commonName } = series;
     if (commonName !== undefined) return commonName;
   }
   const names: string[] = [];
   for (let i = 0; i < series.length; i++) {
-    names.push(series instanceof BookSeries ? series.nameAt(i) : (series.at(i)?.name ?? ''));
+    names.push(series instanceof DictionarySeries ? series.nameAt(i) : (series.at(i)?.name ?? ''));
   }
   const [first] = names;
   return first !== undefined && names.every((name) => name === first) ? first : names;
 }
 
-/** The series of a write: numbers in a book. */
-export class BookSeries implements SeriesList {
-  readonly #book: SeriesBook;
+/** The series of a write: numbers in a dictionary. */
+export class DictionarySeries implements SeriesList {
+  readonly #dictionary: SeriesDictionary;
   readonly #numbers: Uint32Array;
 
-  constructor(book: SeriesBook, numbers: Uint32Array) {
-    this.#book = book;
+  constructor(dictionary: SeriesDictionary, numbers: Uint32Array) {
+    this.#dictionary = dictionary;
     this.#numbers = numbers;
   }
 
@@ -139,11 +139,11 @@ export class BookSeries implements SeriesList {
 
   at(index: number): SeriesRef | undefined {
     const number = this.#numbers[index];
-    return number === undefined ? undefined : this.#book.series(number);
+    return number === undefined ? undefined : this.#dictionary.series(number);
   }
 
   stableIdAt(index: number): number {
-    return this.#book.stableId(this.#numbers[index] as number);
+    return this.#dictionary.stableId(this.#numbers[index] as number);
   }
 
   /** Whether a series was added right after another. */
@@ -152,20 +152,20 @@ export class BookSeries implements SeriesList {
   }
 
   /** The section that begins with a series. */
-  sectionFrom(index: number): BookSection | undefined {
-    return this.#book.sectionFrom(this.#numbers[index] as number);
+  sectionFrom(index: number): DictionarySection | undefined {
+    return this.#dictionary.sectionFrom(this.#numbers[index] as number);
   }
 
   nameAt(index: number): string {
-    return this.#book.name(this.#numbers[index] as number);
+    return this.#dictionary.name(this.#numbers[index] as number);
   }
 
   /** The measurement of all series, if it is known without visiting each. */
   get commonName(): string | undefined {
-    return this.#book.commonName;
+    return this.#dictionary.commonName;
   }
 
   *[Symbol.iterator](): IterableIterator<SeriesRef> {
-    for (const number of this.#numbers) yield this.#book.series(number);
+    for (const number of this.#numbers) yield this.#dictionary.series(number);
   }
 }

@@ -3,7 +3,7 @@ import { TestServer } from '@tidemark/testkit';
 
 import { taskOf } from './tasks.ts';
 
-export type ToldEvent = {
+export type SentEvent = {
   /** The same text for the same event. */
   readonly text: string;
   /** Time of receipt by the monotonic clock. */
@@ -18,10 +18,10 @@ type Posted = {
   readonly duration: number;
 };
 
-export class ToldEvents {
+export class SentEvents {
   readonly #server: TestServer;
   /** By task, in the order in which they were received. */
-  readonly byTask: readonly ToldEvent[][];
+  readonly byTask: readonly SentEvent[][];
   count = 0;
   #gapMs = 0;
   #lastMs = performance.now();
@@ -42,8 +42,8 @@ export class ToldEvents {
     });
   }
 
-  static async open(tasks: number): Promise<ToldEvents> {
-    const events = new ToldEvents(tasks);
+  static async open(tasks: number): Promise<SentEvents> {
+    const events = new SentEvents(tasks);
     await events.#server.open();
     return events;
   }

@@ -18,7 +18,7 @@ type Entry = { readonly changes: readonly StoredChange[] };
 /** Enough digits for the number of any entry, so that keys sort by it. */
 const KEY_DIGITS = 16;
 
-export class KeptHistory {
+export class StoredHistory {
   readonly #history: AlertHistory;
   readonly #table: Table<Entry>;
   readonly #log: Logger;

@@ -50,7 +50,7 @@ function openStore(): AlertStore {
 }
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kept-changes-'));
+  directory = mkdtempSync(join(tmpdir(), 'pending-changes-'));
   root = open({
     path: join(directory, 'a.mdb'),
     noSubdir: true,
