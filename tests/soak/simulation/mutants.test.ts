@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 import { PLANS } from '../../../packages/storage/src/testing/simulation/seeds/plans.ts';
+import { AT_ONCE } from './at-once.ts';
 import { AREAS, MUTANTS } from './mutants.ts';
 
 const SOURCE = new URL('../../../packages/storage/src/', import.meta.url);
@@ -22,4 +23,8 @@ test('plans are those that were found', () => {
 
 test('every area has a guard that is taken out', () => {
   expect(new Set(MUTANTS.map(({ area }) => area))).toEqual(new Set(AREAS));
+});
+
+test.each(AT_ONCE)('$file has such a test: $because', ({ file, test: name }) => {
+  expect(readFileSync(new URL(file, SOURCE), 'utf8')).toContain(name ?? 'test(');
 });

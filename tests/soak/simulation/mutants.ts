@@ -179,15 +179,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     area: 'damaged record',
-    guard: 'marks say how much was synced',
-    file: 'wal/log-check.ts',
-    from: 'for (const payload of payloads) synced = Math.max(synced, markedEnd(payload) ?? 0);',
-    to: '',
-    by: 'a kill and a flipped bit',
-    seed: 5,
-  },
-  {
-    area: 'damaged record',
     guard: 'a file that is finished ends in a mark, until the list has its length',
     file: 'wal/wal.ts',
     from: 'this.#writeMark();\n      file.close();',
@@ -330,16 +321,6 @@ export const MUTANTS: readonly Mutant[] = [
     by: 'a write of several parts and a drop of its policy',
     plan: 'rows came for a policy whose drop had begun',
     seed: 6,
-  },
-  {
-    area: 'drop of a database',
-    guard: 'a start leaves out records of a database that another one has replaced',
-    file: 'engine/recovery.ts',
-    from: 'if (database !== undefined && database.instance > instance) return;',
-    to: '',
-    by: 'a restore, a write, a drop, a restore under the same name and a kill',
-    plan: 'rows of a dropped database came back under the one that was restored under its name',
-    seed: 1,
   },
   {
     area: 'drop of a shard',

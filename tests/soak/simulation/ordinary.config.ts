@@ -10,6 +10,8 @@ import { AT_ONCE } from './at-once.ts';
 
 // Threads of the engine load their source without the plugin.
 const PATCH = fileURLToPath(new URL('../mutants/patch-source.mjs', import.meta.url));
+const files = AT_ONCE.flatMap(({ file, test }) => (test === undefined ? [file] : []));
+const names = AT_ONCE.flatMap(({ test }) => (test === undefined ? [] : [test]));
 const { execArgv = [], globalSetup: _none, projects: _both, ...test } = base.test ?? {};
 
 export default defineConfig({
@@ -23,6 +25,7 @@ export default defineConfig({
     // A test that fails only because the machine is busy has not noticed the mutant.
     retry: 2,
     include: ['packages/storage/src/**/*.test.ts'],
-    exclude: ['**/*.long.test.ts', ...AT_ONCE.map(({ file }) => `packages/storage/src/${file}`)],
+    exclude: ['**/*.long.test.ts', ...files.map((file) => `packages/storage/src/${file}`)],
+    testNamePattern: new RegExp(`^(?!.*(?:${names.join('|')}))`, 'v'),
   },
 });
