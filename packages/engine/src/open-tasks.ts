@@ -104,6 +104,7 @@ export async function openTasks(
   const executor = new Executor({
     createTask: create,
     savedState: (unit) => snapshots.saved(unit),
+    beginning: (unit) => snapshots.beginning(unit),
     clock,
     addTopicOrigins: (topics, databases) => alerts.addOrigins(topics, databases),
     catchUp: shared === undefined ? config.task : { ...config.task, catchUpMs: FROM_LOG_MS },

@@ -54,7 +54,8 @@ export type Due = { readonly offset: bigint } | { readonly at: Timestamp };
 
 /** The saved state of a task, and how it continues. */
 export type SavedState = {
-  readonly state: TaskState;
+  /** Absent when none is saved: the task begins again. */
+  readonly state?: TaskState | undefined;
   readonly rerun?: Rerun | undefined;
 };
 

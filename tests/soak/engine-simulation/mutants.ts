@@ -262,4 +262,16 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'events',
     seed: 1,
   },
+  {
+    what: 'a task that begins again without a state takes its last event for where it was',
+    edits: [
+      engine(
+        'tasks/executor.ts',
+        'return beginning && fromBeginning(beginning);',
+        'return undefined;',
+      ),
+    ],
+    foundBy: 'events',
+    seed: 100_134,
+  },
 ];

@@ -3,7 +3,7 @@
 // as after any restart (docs/adr/0011-catch-up.md). It reads them from the log, which has all of
 // them in order with their arrival times.
 import { assert, messageOf } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
 import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';
 import type { PointConsumer, PointRouter, Route } from '../ingest/point-router.ts';
 import type { Logger } from '../observability/log-hub.ts';
@@ -35,6 +35,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   #sequence: number;
   /** Number of the last record before those that the task gets while no state of it is saved. */
   readonly begin: number;
+  readonly begun: Timestamp;
   #isRerun = false;
   #held: Deferred | undefined;
   /** The task is about to be started again. */
@@ -62,6 +63,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     const saved = savedSequence(unit);
     this.begin = this.#within(saved);
     this.#sequence = this.begin;
+    this.begun = setup.from?.rerun.begun ?? parts.clock.now();
     this.missing = saved === undefined ? 0 : parts.points.missingAfter(saved);
     if (this.missing > 0 && saved !== undefined) this.#tellMissing(saved);
     this.#isRerun = setup.from !== undefined;

@@ -19,6 +19,10 @@ class SlowTask {
     this.#options = options;
   }
 
+  get rerun(): unknown {
+    return this.#options.rerun;
+  }
+
   start(): Promise<void> {
     return new Promise((resolve) => (this.#started = resolve));
   }
@@ -34,8 +38,8 @@ class SlowTask {
   }
 
   /** Its host is lost, and another one is asked to start it. */
-  restartBegins(): void {
-    this.#options.savedState?.();
+  restartBegins(): unknown {
+    return this.#options.savedState?.();
   }
 
   restartEnds(): void {
@@ -50,13 +54,13 @@ type Started = {
   readonly starting: Promise<unknown>;
 };
 
-function startInTwoParts(): Started {
+function startInTwoParts(given: Partial<ExecutorOptions> = {}): Started {
   const tasks: SlowTask[] = [];
   const fed: string[] = [];
   const { config } = resolveEngineConfig([]);
   const options = {
-    createTask: (...[, , given]: Parameters<ExecutorOptions['createTask']>) => {
-      const task = new SlowTask(given);
+    createTask: (...[, , setup]: Parameters<ExecutorOptions['createTask']>) => {
+      const task = new SlowTask(setup);
       tasks.push(task);
       return task;
     },
@@ -64,6 +68,7 @@ function startInTwoParts(): Started {
     services: () => silentServices({}),
     setting: { config, limits: {} },
     savedState: () => undefined,
+    beginning: () => undefined,
     catchUp: config.task,
     startPoints: ({ unit }: { readonly unit: string }) => {
       fed.push(`${unit} is fed`);
@@ -74,6 +79,7 @@ function startInTwoParts(): Started {
     },
     addTopicOrigins: () => undefined,
     log: () => undefined,
+    ...given,
   } as unknown as ExecutorOptions;
   const { pipeline } = buildPipeline(`stream|from().groupBy('g')|sum('v')`, {});
   const events = { died: () => undefined, restarted: () => undefined, gaveUp: () => undefined };
@@ -115,4 +121,18 @@ test('a part that was started again before the others have started is fed with t
   await starting;
 
   expect(fed).toEqual(['t#1/2 is fed', 't#2/2 is fed']);
+});
+
+test('a part without a saved state runs again from where it began, as the first time', async () => {
+  const beginning = { sequence: 7, begun: 5n };
+  const { tasks, starting } = startInTwoParts({ beginning: () => beginning });
+  const [first, second] = tasks;
+
+  first?.startEnds();
+  second?.startEnds();
+  await starting;
+
+  const rerun = { now: 5n, since: 5n, begun: 5n, record: 7 };
+  expect(first?.rerun).toEqual(rerun);
+  expect(first?.restartBegins()).toEqual({ state: undefined, rerun });
 });

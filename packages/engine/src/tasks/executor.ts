@@ -12,8 +12,8 @@ import type { Dbrp } from '../store/records.ts';
 import { databasesOf } from './task-databases.ts';
 import { taskOptions } from './task-options.ts';
 import type { TaskSetting } from './task-options.ts';
-import { isCatchingUp, nanos, resumptionOf } from './task-source.ts';
-import type { CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
+import { fromBeginning, isCatchingUp, nanos, resumptionOf } from './task-source.ts';
+import type { Beginning, CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
 import { servicesOfParts, SplitExecuting } from './split-task.ts';
 import type { Executing, Unit } from './unit.ts';
 
@@ -31,6 +31,8 @@ export type ExecutorOptions = {
   readonly setting: TaskSetting;
   /** The saved state of a task, for restarting it after its thread has failed. */
   readonly savedState: (unit: SavedUnit) => TaskState | undefined;
+  /** In a cluster: where a task without a saved state began. */
+  readonly beginning: (unit: SavedUnit) => Beginning | undefined;
   readonly catchUp: CatchUpConfig;
   /** Feeds a stream task with the points of its databases. */
   readonly startPoints: (
@@ -212,7 +214,7 @@ export class Executor {
     const { catchUp } = this.#options;
     const latenessNanos = nanos(catchUp.catchUpLatenessMs);
     const state = saved?.(of);
-    const from = state === undefined ? undefined : this.#resumption(id, pipeline, state);
+    const from = this.#resumption(pipeline, of, state);
     const task = makeTask(this.#options.createTask, pipeline, {
       services,
       options: taskOptions(this.#options.setting, {
@@ -223,10 +225,10 @@ export class Executor {
         // The thread of the task has failed; the data since the saved state is missing.
         savedState: () => {
           const last = this.#options.savedState({ unit: name, definition });
-          unit.from = last === undefined ? undefined : this.#resumption(id, pipeline, last);
+          unit.from = this.#resumption(pipeline, of, last);
           unit.isRestarting = true;
           unit.source?.suspend();
-          return last === undefined ? undefined : { state: last, rerun: unit.from?.rerun };
+          return { state: last, rerun: unit.from?.rerun };
         },
       }),
     });
@@ -317,13 +319,22 @@ export class Executor {
     return [...this.#entries.values()].flatMap(({ units }) => units);
   }
 
-  #resumption(id: string, pipeline: Pipeline, state: TaskState): Resumption | undefined {
+  /** Where a unit continues, from its state if it has one. */
+  #resumption(
+    pipeline: Pipeline,
+    unit: SavedUnit,
+    state: TaskState | undefined,
+  ): Resumption | undefined {
     const { clock, catchUp: config, log } = this.#options;
+    if (state === undefined) {
+      const beginning = this.#options.beginning(unit);
+      return beginning && fromBeginning(beginning);
+    }
     try {
       return resumptionOf(state, { config, type: pipeline.type, now: clock.now() });
     } catch (error) {
       // Written by another version.
-      log('warn', 'failed to read the state of a task', { task: id, err: String(error) });
+      log('warn', 'failed to read the state of a task', { task: unit.unit, err: String(error) });
       return undefined;
     }
   }

@@ -336,7 +336,7 @@ test('a task that has begun and loses its host before it tells a state is where 
     isEnabled: () => true,
   };
   const task = { takeState: () => Promise.reject(new Error('the host has ended')), error: 'ended' };
-  const source = { begin: 7, sequence: 9 };
+  const source = { begin: 7, begun: 5n, sequence: 9 };
   const unit = { unit: 't', definition: 'x', task, source } as unknown as Unit;
   const executor = { units: () => [unit], unit: () => unit } as unknown as Executor;
 
@@ -345,6 +345,7 @@ test('a task that has begun and loses its host before it tells a state is where 
   const next = new Snapshots(options);
   expect(next.saved(unit)).toBeUndefined();
   expect(next.sequenceOf(unit)).toBe(7);
+  expect(next.beginning(unit)).toEqual({ sequence: 7, begun: 5n });
   expect(new Snapshots(options).sequenceOf({ ...unit, definition: 'y' })).toBeUndefined();
   await metadata.close();
 });

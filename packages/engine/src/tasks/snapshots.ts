@@ -4,10 +4,11 @@
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { LATE, Unavailable, within } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
 import { taskOfUnit } from '@tidemark/runtime';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
 import type { Executor, SavedUnit } from './executor.ts';
+import type { Beginning } from './task-source.ts';
 import type { Unit } from './unit.ts';
 import { deferred } from '../deferred.ts';
 import { HAND_OVER_MS, SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
@@ -26,6 +27,8 @@ type Stored = {
   readonly snapshot?: TaskState | undefined;
   /** Number of the last record of the log of points that it contains; of a cluster only. */
   readonly sequence?: number | undefined;
+  /** When a task that has told no state yet began; absent in records of earlier versions. */
+  readonly begun?: Timestamp | undefined;
 };
 
 /** States that are in memory together while they are saved. */
@@ -113,9 +116,9 @@ export class Snapshots {
   async #mark(units: readonly Unit[]): Promise<void> {
     const { metadata, log } = this.#options;
     const changes = units.flatMap(({ unit, definition, source }): StoreChange[] => {
-      const sequence = source?.begin;
+      const { begin: sequence, begun } = source ?? {};
       if (sequence === undefined) return [];
-      const value = serialize({ definition, sequence } satisfies Stored);
+      const value = serialize({ definition, sequence, begun } satisfies Stored);
       return [{ table: this.#table.name, key: unit, value }];
     });
     try {
@@ -225,14 +228,29 @@ export class Snapshots {
   }
 
   /** The saved state of a unit; `undefined` when none fits its definition. */
-  saved({ unit, definition }: SavedUnit): EncodedSnapshot | undefined {
+  saved(unit: SavedUnit): EncodedSnapshot | undefined {
+    const snapshot = this.#stored(unit)?.snapshot;
+    return snapshot === undefined ? undefined : encoded(snapshot);
+  }
+
+  /**
+   * Where a unit of a cluster that has no saved state began; `undefined` when it has one, or has
+   * not begun.
+   */
+  beginning(unit: SavedUnit): Beginning | undefined {
+    const { snapshot, sequence, begun } = this.#stored(unit) ?? {};
+    if (snapshot !== undefined || sequence === undefined || begun === undefined) return undefined;
+    return { sequence, begun };
+  }
+
+  #stored({ unit, definition }: SavedUnit): Stored | undefined {
     const bytes = this.#table.get(unit);
     if (bytes === undefined) return undefined;
     try {
       const stored = deserialize(bytes) as Stored;
       if (stored.definition !== definition) return undefined;
       this.#sequences.set(unit, stored.sequence);
-      return stored.snapshot === undefined ? undefined : encoded(stored.snapshot);
+      return stored;
     } catch (error) {
       // Written by another version; the task starts without it.
       this.#options.log('warn', 'failed to read the state of a task', {

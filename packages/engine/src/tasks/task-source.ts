@@ -14,6 +14,8 @@ export type TaskSource = {
    * which it goes back while no state of it is saved.
    */
   readonly begin?: number | undefined;
+  /** In a cluster: when the task began, at `begin`. */
+  readonly begun?: Timestamp | undefined;
   /** In a cluster: number of purged records that the task never got. */
   readonly missing?: number | undefined;
   /**
@@ -54,6 +56,22 @@ export type CatchUpConfig = {
 };
 
 const NANOS_PER_MS = 1_000_000n;
+
+/** Where a task of a cluster began. */
+export type Beginning = {
+  /** Number of the last record of the log of points before those that it gets. */
+  readonly sequence: number;
+  readonly begun: Timestamp;
+};
+
+/**
+ * How a task without a saved state begins again: it is given the same points, and knows its events
+ * among those that are published.
+ */
+export function fromBeginning({ sequence: record, begun }: Beginning): Resumption {
+  const position = { time: begun, begun, marks: [], record, queries: [] };
+  return { position, rerun: { now: begun, since: begun, begun, record } };
+}
 
 /** Whether tasks of that type record which points they have seen. */
 export function isCatchingUp(config: CatchUpConfig, type: EdgeType): boolean {

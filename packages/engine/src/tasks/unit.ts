@@ -40,6 +40,6 @@ export type Unit = Omit<Executing, 'hasEnded'> & {
   caughtUpCount?: number | undefined;
   /** In a cluster: its position in the log of points. */
   readonly source?:
-    | Pick<TaskSource, 'sequence' | 'begin' | 'missing' | 'run' | 'hold' | 'release'>
+    | Pick<TaskSource, 'sequence' | 'begin' | 'begun' | 'missing' | 'run' | 'hold' | 'release'>
     | undefined;
 };

@@ -195,7 +195,7 @@ export class HostedTask implements RunningTask {
     this.#makeRoom();
     this.#releaseEvents();
     const saved = this.#setup.options.savedState?.();
-    if (saved !== undefined) this.restore(saved.state);
+    if (saved?.state !== undefined) this.restore(saved.state);
     this.#rerun = saved?.rerun;
     // It may be moved, or lose its host, while it starts: its source is only notified of the last
     // start, otherwise it would be given missed data again when it is already live.
