@@ -1,8 +1,8 @@
 // Runs the README's five-minute tour against the real executable, command by command, and compares
-// what it promises.
+// what it promises; and the handler of the guide, which has to deliver.
 import { readFile } from 'node:fs/promises';
 
-import { hasPrograms, removeDirectory, run, startTidemark } from '@tidemark/testkit';
+import { hasPrograms, removeDirectory, run, startTidemark, TestServer } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -67,6 +67,29 @@ test.skipIf(!hasPrograms('curl'))(
       } else {
         expect(output.trim()).toBe(block.text.trim());
       }
+    }
+  },
+);
+
+test.skipIf(!hasPrograms('curl'))(
+  'the handler of the guide delivers as it is written',
+  async () => {
+    const guide = new URL('../../docs/guide/engine-alerts.md', import.meta.url);
+    const example = /^```sh try\n(.*?)^```$/ms.exec(await readFile(guide, 'utf8'))?.[1] ?? '';
+    const receiver = new TestServer();
+    await receiver.open();
+    try {
+      const text = onThisServer(example).replaceAll('http://127.0.0.1:9999', receiver.url);
+      const result = await run('bash', ['--norc', '-euo', 'pipefail', '-c', text]);
+
+      expect(result).toMatchObject({ status: 0, stderr: '' });
+      expect(result.stdout).toContain('"id":"ops"');
+      expect(result.stdout).not.toMatch(/error|warnings/);
+      expect(receiver.requests.map(({ body }) => body)).toEqual([
+        expect.stringContaining('"message":"a test"'),
+      ]);
+    } finally {
+      await receiver.close();
     }
   },
 );

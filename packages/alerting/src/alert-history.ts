@@ -1,6 +1,6 @@
 // The history of level changes, for timelines of alerts. Topics store only the current state.
 import type { Timestamp } from '@tidemark/core';
-import type { AlertLevelName } from '@tidemark/runtime';
+import type { AlertEvent, AlertLevelName } from '@tidemark/runtime';
 import { HISTORY_LENGTH } from './limits.ts';
 
 /** One event that changed its level. */
@@ -12,7 +12,24 @@ export type LevelChange = {
   /** Time of the point that changed the level. */
   readonly time: Timestamp;
   readonly durationNanos: bigint;
+  /** Where the event came from; changes stored by earlier versions do not have it. */
+  readonly task?: string | undefined;
+  readonly measurement?: string | undefined;
+  /** The tags of the group; empty for a task that does not group. */
+  readonly group?: Readonly<Record<string, string>> | undefined;
 };
+
+/** Where an event came from, for its change of level. */
+export function originOf({
+  context: { taskName, name, tags, group },
+}: Pick<AlertEvent, 'context'>): Pick<LevelChange, 'task' | 'measurement' | 'group'> {
+  // `host=a,cpu=b`, after the measurement and a line break where it is part of the group.
+  const parts = `,${group.slice(group.indexOf('\n') + 1)},`;
+  const inGroup = Object.entries(tags).filter(([key, value]) =>
+    parts.includes(`,${key}=${value},`),
+  );
+  return { task: taskName, measurement: name, group: Object.fromEntries(inGroup) };
+}
 
 export class AlertHistory {
   #changes: LevelChange[] = [];

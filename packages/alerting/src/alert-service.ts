@@ -5,7 +5,7 @@ import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import { anonymousTopicPrefix, Inhibitions, taskOfUnit } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, AlertSink, EventCause } from '@tidemark/runtime';
 import type { HostedAlerts, StateListener } from '@tidemark/runtime/host';
-import { AlertHistory } from './alert-history.ts';
+import { AlertHistory, originOf } from './alert-history.ts';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
 import type {
   AttachedHandlersOptions,
@@ -147,9 +147,10 @@ export class AlertService implements AlertSink, HostedAlerts {
   }
 
   // Events of replays are not part of the history.
-  #noteChange({ topic, id, level, previousLevel, time, durationNanos }: TopicEvent): void {
+  #noteChange(event: TopicEvent): void {
+    const { topic, id, level, previousLevel: previous, time, durationNanos } = event;
     if (this.#anonymous.has(topic) && !topic.startsWith('main:')) return;
-    this.history.add({ topic, id, level, previous: previousLevel, time, durationNanos });
+    this.history.add({ topic, id, level, previous, time, durationNanos, ...originOf(event) });
   }
 
   lastCause(unit: string): EventCause | undefined {

@@ -227,7 +227,7 @@ export class EngineClient {
     const answer = await this.http.json<{ handlers: readonly Handler[] | null }>(
       `${PREVIEW}/alerts/topics/${part(topic)}/handlers`,
       {
-        search: { pattern, limit: ALL },
+        search: { ...DEFINING.search, pattern, limit: ALL },
       },
     );
     return answer.handlers ?? [];

@@ -221,6 +221,11 @@ export type LevelChange = {
   readonly previous: string;
   readonly time: string;
   readonly duration: string;
+  /** Where the event came from; changes that earlier versions stored do not have it. */
+  readonly task?: string | undefined;
+  readonly measurement?: string | undefined;
+  /** The tags of the event's group. */
+  readonly group?: Readonly<Record<string, string>> | undefined;
 };
 
 /** Counters of a topic's handler, and its last delivery. */

@@ -131,6 +131,20 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await page.keyboard.press('Escape');
   });
 
+  test('a handler that cannot deliver says so where it is listed', async () => {
+    const { page } = visit;
+    const path = `${visit.server.engine}/engine/v1preview/alerts/topics/heat/handlers`;
+    const body = JSON.stringify({ id: 'mail', kind: 'smtp', options: {} });
+    expect((await send(path, { method: 'POST', body })).status).toBe(200);
+    await page
+      .getByRole('row', { name: /^mail/ })
+      .getByText('handler smtp: the service is not enabled')
+      .waitFor();
+    await visit.inspect('alerts-handlers');
+    expect((await send(`${path}/mail`, { method: 'DELETE' })).status).toBe(204);
+    await page.getByRole('row', { name: /^mail/ }).waitFor({ state: 'detached' });
+  });
+
   test('an open event is shown, with its history and its delivery', async () => {
     const { page } = visit;
     receiver.answer = () => ({ status: 400, body: 'no such hook' });
@@ -148,6 +162,23 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
       .getByText('warm-rooms name=cellar is CRITICAL: celsius is 40', { exact: true })
       .waitFor();
     await visit.inspect('alerts');
+    // From the event to the data of its group at that time, and to its task, with keys.
+    const event = page.getByRole('row', { name: /CRITICAL.*name=cellar/ });
+    await event.getByRole('button', { name: 'Show data' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get('db')).toBe('house');
+    expect(searchParams.get('q')).toBe(
+      `SELECT mean(celsius) FROM room WHERE $timeFilter AND "name" = 'cellar' GROUP BY time($interval) fill(none)`,
+    );
+    const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? ''));
+    expect((to ?? 0) - (from ?? 0)).toBe(3_600_000);
+    await page.goBack();
+    await event.getByRole('link', { name: 'warm-rooms' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'warm-rooms' }).waitFor();
+    await page.goBack();
     await tab('History');
     await page.getByRole('img', { name: 'warm-rooms name=cellar: 1 change' }).waitFor();
     await visit.inspect('alerts-history');
@@ -206,7 +237,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
       const row = page
         .getByRole('group', { name: list })
         .getByRole('row', { name: /WARNING.*name=roof/ });
-      expect(await row.getByRole('cell').last().textContent()).toBe('0s');
+      await row.getByRole('cell', { name: '0s', exact: true }).waitFor();
     }
     expect(visit.faults).toEqual([]);
   });

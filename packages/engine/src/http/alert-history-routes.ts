@@ -50,12 +50,9 @@ export function addAlertHistoryRoutes(
   });
 }
 
-function changeView({ topic, id, level, previous, time, durationNanos }: LevelChange): object {
+function changeView({ time, durationNanos, ...rest }: LevelChange): object {
   return {
-    topic,
-    id,
-    level,
-    previous,
+    ...rest,
     time: formatRfc3339(time),
     duration: formatClockDuration(durationNanos),
   };

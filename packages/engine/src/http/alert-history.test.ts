@@ -36,8 +36,9 @@ const soon = <T>(check: () => T): Promise<unknown> => vi.waitFor(check, { timeou
 test('changes of levels are told, the newest first, and stay over a restart', async () => {
   await write('m,h=a v=2 1\nm,h=a v=2 2\nm,h=b v=3 3\nm,h=a v=0 5');
   await soon(async () => expect((await history()).total).toBe(3));
+  const origin = { task: 'watch', measurement: 'm', group: { h: 'a' } };
   const told = [
-    { topic: 't', id: 'a', level: 'OK', previous: 'WARNING', duration: '4s' },
+    { ...origin, topic: 't', id: 'a', level: 'OK', previous: 'WARNING', duration: '4s' },
     { topic: 't', id: 'b', level: 'CRITICAL', previous: 'OK', time: '1970-01-01T00:00:03Z' },
     { topic: 't', id: 'a', level: 'WARNING', previous: 'OK', duration: '0s' },
   ];

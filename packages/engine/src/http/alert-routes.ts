@@ -113,13 +113,20 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
 function addHandlerRoutes(api: Api, alerts: AlertService): void {
   const list = `${TOPICS}/:topic/handlers`;
   const one = `${list}/:handler`;
+  const warningsOf = (request: ApiRequest, id: string) =>
+    wantsDiagnostics(request.query)
+      ? { warnings: alerts.undeliverables(topicOf(request), id) }
+      : {};
   // The service returns handlers without their secrets.
-  const show = (request: ApiRequest, id: string): ApiResponse => {
+  const show = (request: ApiRequest, id: string, more: object): ApiResponse => {
     const topic = topicOf(request);
     const view = handlerView(topic, alerts.handler(topic, id), request);
-    const isWarning = wantsDiagnostics(request.query);
-    const warnings = isWarning ? { warnings: alerts.undeliverables(topic, id) } : {};
-    return { status: 200, json: { ...view, ...warnings } };
+    return { status: 200, json: { ...view, ...more } };
+  };
+  // Whoever defines a handler that cannot deliver is told so without asking.
+  const showDefined = (request: ApiRequest, id: string): ApiResponse => {
+    const warnings = alerts.undeliverables(topicOf(request), id);
+    return show(request, id, warnings.length > 0 ? { warnings } : warningsOf(request, id));
   };
 
   api.onPreview('GET', list, (request) => {
@@ -139,7 +146,10 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
           specs
             ?.filter((spec) => matches(spec.id))
             .slice(offset, offset + limit)
-            .map((spec) => pickFields(handlerView(topic, spec, request), fields)) ?? null,
+            .map((spec) => ({
+              ...pickFields(handlerView(topic, spec, request), fields),
+              ...warningsOf(request, spec.id),
+            })) ?? null,
       },
     };
   });
@@ -148,9 +158,12 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     await refusedAs('failed to create handler: ', () =>
       alerts.createHandler(topicOf(request), spec),
     );
-    return show(request, spec.id);
+    return showDefined(request, spec.id);
   });
-  api.onPreview('GET', one, (request) => show(request, handlerOf(request)));
+  api.onPreview('GET', one, (request) => {
+    const id = handlerOf(request);
+    return show(request, id, warningsOf(request, id));
+  });
   api.onPreview('GET', `${one}/state`, async (request) => {
     const [topic, id] = [topicOf(request), handlerOf(request)];
     // Throws if there is none. A deleted topic keeps its handlers and their states.
@@ -174,7 +187,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     alerts.handler(topicOf(request), id);
     const spec = readHandlerSpec(value, id);
     await replace(alerts, request, spec);
-    return show(request, spec.id);
+    return showDefined(request, spec.id);
   });
   api.onPreview('PATCH', one, async (request) => {
     const patch = alerts.patchHandler(topicOf(request), handlerOf(request));
@@ -186,7 +199,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     }
     const spec = patch.restore(readHandlerSpec(patch.document));
     await replace(alerts, request, spec);
-    return show(request, spec.id);
+    return showDefined(request, spec.id);
   });
   api.onPreview('DELETE', one, async (request) => {
     await alerts.deleteHandler(topicOf(request), handlerOf(request));

@@ -129,6 +129,23 @@ describe('a topic handler', () => {
     expect((await engine.call('GET', `${path}/${json.id}`)).json).not.toHaveProperty('warnings');
   });
 
+  test('is warned without asking in the answer to its definition, and in lists on request', async () => {
+    const definition = { id: 'mail', actions: [{ kind: 'smtp', options: {} }] };
+    const warnings = [{ message: 'handler smtp: the service is not enabled' }];
+    const [one, list] = [`${path}/mail`, `${path}?pattern=mail`];
+
+    expect((await engine.call('POST', path, definition)).json).toMatchObject({ warnings });
+    expect((await engine.call('PUT', one, definition)).json).toMatchObject({ warnings });
+    const rename = [{ op: 'replace', path: '/id', value: 'mail' }];
+    expect((await engine.call('PATCH', one, rename)).json).toMatchObject({ warnings });
+    const [asked] = (await engine.call('GET', `${list}&diagnostics=true`)).json.handlers;
+    const [plain] = (await engine.call('GET', list)).json.handlers;
+    expect(asked).toMatchObject({ warnings });
+    expect(plain).not.toHaveProperty('warnings');
+    const works = await engine.call('POST', path, { kind: 'chat', options: {} });
+    expect(works.json).not.toHaveProperty('warnings');
+  });
+
   test('whose service works is not', async () => {
     expect((await create('chat', {})).json.warnings).toEqual([]);
   });

@@ -104,13 +104,14 @@ export function handlerCommand(finish: Finish): Command {
       .argument('[pattern]', 'shell glob on topics')
       .action(async (pattern: string | undefined, flags: ClientFlags) => {
         const client = engineClient(flags);
-        const rows: { topic: string; id: string; kind: string }[] = [];
+        const rows: { topic: string; id: string; kind: string; warnings: readonly string[] }[] = [];
         for (const topic of await client.topics({ pattern })) {
           for (const handler of await client.handlers(topic.id)) {
             rows.push({
               topic: topic.id,
               id: handler.id,
               kind: handler.kind ?? (handler.actions ?? []).map((action) => action.kind).join(','),
+              warnings: (handler.warnings ?? []).map(({ message }) => message),
             });
           }
         }
@@ -122,6 +123,7 @@ export function handlerCommand(finish: Finish): Command {
                 { title: 'Topic', value: (row) => row.topic },
                 { title: 'ID', value: (row) => row.id },
                 { title: 'Kind', value: (row) => row.kind },
+                { title: 'Warning', value: (row) => row.warnings.join('; ') },
               ],
               rows,
             ),

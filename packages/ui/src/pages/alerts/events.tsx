@@ -13,19 +13,34 @@ import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
 import { chosenTopic, shownDuration, LevelBadge, TopicField, TopicLink } from './levels.tsx';
+import { OriginData, OriginLink } from './origin.tsx';
+import type { Origin } from './origin.tsx';
 
 const t = texts.alerts;
 const REFRESH_MS = 5000;
 
 const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 
-type OpenEvent = TopicEvent & { readonly topic: string };
+type OpenEvent = TopicEvent & { readonly topic: string; readonly origin: Origin | undefined };
+
+/** Enough to find where most open events came from. */
+const CHANGES_MAX = 1000;
 
 async function openEvents(topic: string, minLevel: string): Promise<readonly OpenEvent[]> {
-  const topics = topic === '' ? await engine.topics({ minLevel }) : [{ id: topic }];
+  const [topics, { changes }] = await Promise.all([
+    topic === '' ? engine.topics({ minLevel }) : [{ id: topic }],
+    engine.alertHistory({ topic: topic || undefined, limit: CHANGES_MAX }),
+  ]);
+  const keyOf = (of: string, id: string): string => JSON.stringify([of, id]);
+  // The newest change of an event comes first, and is set last.
+  const origins = new Map(changes.toReversed().map((each) => [keyOf(each.topic, each.id), each]));
   const lists = await Promise.all(
     topics.map(async ({ id }) =>
-      (await engine.events(id, minLevel)).map((event) => ({ ...event, topic: id })),
+      (await engine.events(id, minLevel)).map((event) => ({
+        ...event,
+        topic: id,
+        origin: origins.get(keyOf(id, event.id)),
+      })),
     ),
   );
   const all = lists.flat().map((event) => ({ ...event, time: event.state.time }));
@@ -94,6 +109,7 @@ export function Events() {
                 cell: ({ topic: of }) => <TopicLink topic={of} />,
                 sortBy: (event) => event.topic,
               },
+              { label: t.task, cell: ({ origin }) => <OriginLink origin={origin} /> },
               {
                 label: t.message,
                 cell: ({ state }) => (
@@ -109,6 +125,11 @@ export function Events() {
                 sortBy: ({ state }) => state.time,
               },
               { label: t.duration, cell: ({ state }) => shownDuration(state.duration) },
+              {
+                label: t.actions,
+                isActions: true,
+                cell: ({ origin, state }) => <OriginData origin={origin} time={state.time} />,
+              },
             ]}
           />
         )}

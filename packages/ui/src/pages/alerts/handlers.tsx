@@ -127,6 +127,11 @@ function HandlerTable({
                   .map(({ kind }) => kind)
                   .join(' → ')}
               </p>
+              {(row.handler.warnings ?? []).map(({ message, hint }) => (
+                <p key={message} class="warn small">
+                  {message}: {hint}
+                </p>
+              ))}
             </>
           ),
           sortBy: ({ handler }) => handler.id,

@@ -15,6 +15,7 @@ import type { Span, TimeRange } from '../../time/range.ts';
 import { formatInstant, formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
 import { chosenTopic, shownDuration, LevelBadge, TopicField, TopicLink } from './levels.tsx';
+import { OriginData, OriginLink } from './origin.tsx';
 import { timelineOf } from './timeline.ts';
 
 const t = texts.alerts;
@@ -140,7 +141,13 @@ function Changes({ changes }: { readonly changes: readonly LevelChange[] }) {
             cell: ({ topic }) => <TopicLink topic={topic} />,
             sortBy: ({ topic }) => topic,
           },
+          { label: t.task, cell: (change) => <OriginLink origin={change} /> },
           { label: t.duration, cell: ({ duration }) => shownDuration(duration) },
+          {
+            label: t.actions,
+            isActions: true,
+            cell: (change) => <OriginData origin={change} time={change.time} />,
+          },
         ]}
       />
     </Panel>

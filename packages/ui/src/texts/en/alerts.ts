@@ -96,6 +96,7 @@ export const alerts = {
   shift: 'Compared with the value before',
   shownRows: (shown: number, all: number) =>
     `The ${count(shown)} events that changed last of ${count(all)} are drawn.`,
+  showData: 'Show data',
   silence: 'Alert after silence of',
   since: 'Since',
   span: 'Span of time',
@@ -107,6 +108,7 @@ export const alerts = {
     handlers: 'Handlers',
     dead: 'Dead letters',
   },
+  task: 'Task',
   test: 'Test',
   testDo: 'Send',
   testEvent: 'Take it from an event',
