@@ -258,7 +258,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: 'events that were told before are told again',
-    edits: [runtime('event-cause.ts', 'isTold: !isBehind', 'isTold: false')],
+    edits: [runtime('event-cause.ts', 'isPublished: !isBehind', 'isPublished: false')],
     foundBy: 'events',
     seed: 1,
   },
