@@ -9,6 +9,8 @@ export function mutantPlugin(): Plugin {
   return {
     name: 'mutant',
     enforce: 'pre',
+    // Node.js would load the source without the plugin.
+    config: () => ({ test: { experimental: { viteModuleRunner: true } } }),
     transform: (code, id) => {
       const own = edits.filter(({ file }) => id.endsWith(`/${file}`));
       return own.reduce((source, { from, to }) => source.replace(from, () => to), code);
