@@ -1,5 +1,6 @@
-// A cluster of engines in virtual time, 200 seeds. More: `npm run soak:engine-simulation`; a seed
-// alone: `npm run soak:engine-simulation SEED 1`.
+// A cluster of engines in virtual time, with as many seeds as take all rare paths;
+// `simulation.long.test.ts` has more. Any number: `npm run soak:engine-simulation`; a seed alone:
+// `npm run soak:engine-simulation SEED 1`.
 import { expect, test } from 'vitest';
 import { misfits } from '../mutants/mutant.ts';
 import { explore } from './explore.ts';
@@ -8,13 +9,13 @@ import { simulate } from './simulate.ts';
 import { planOf } from './workload/plan.ts';
 
 /** Seeds of one test, and how many tests there are. */
-const COUNT = 40;
-const TESTS = 5;
+const COUNT = 20;
+const TESTS = 3;
 
 const marks = new Map<string, number>();
 
 test.each(Array.from({ length: TESTS }, (_, i) => i * COUNT + 1))(
-  'what a cluster promises holds, whatever goes wrong, from seed %i on',
+  'a cluster keeps its promises whatever goes wrong, from seed %i on',
   { timeout: 300_000 },
   async (first) => {
     const { found, marks: taken } = await explore(
@@ -26,7 +27,7 @@ test.each(Array.from({ length: TESTS }, (_, i) => i * COUNT + 1))(
   },
 );
 
-test('rare ways were taken', () => {
+test('rare paths are taken', () => {
   for (const mark of [
     'kill of the leader',
     'cut of the leader',
@@ -47,7 +48,7 @@ test('rare ways were taken', () => {
     expect([mark, (marks.get(mark) ?? 0) > 0]).toEqual([mark, true]);
 });
 
-test('the same seed twice takes the same way', async () => {
+test('the same seed gives the same trace', async () => {
   for (const seed of [3, 7, 11]) {
     const [first, second] = [await simulate(planOf(seed)), await simulate(planOf(seed))];
     expect(second.trace).toEqual(first.trace);
@@ -55,6 +56,6 @@ test('the same seed twice takes the same way', async () => {
   }
 });
 
-test('mutants fit the source', () => {
+test('mutants match the source', () => {
   expect(misfits(MUTANTS)).toEqual([]);
 });
