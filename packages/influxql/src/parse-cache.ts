@@ -234,7 +234,7 @@ function bindStatement(
 
 /**
  * The place in another text of the same shape that corresponds to a start or end of a token in the
- * first one.
+ * first one: as far before the next offset of the shape.
  */
 function correspondingOffset(
   { offsets: first }: Shape,

@@ -1,7 +1,7 @@
-// The shape of a text: its tokens without the values of its parameters, the literals of conditions
-// and limits. Texts of one shape have the same tree except for these. The lexer of the parser makes
-// the tokens; parameters are recognised by the words before them, and callers verify that with the
-// tree of the first text of a shape (`parse-cache.ts`).
+// The shape of a text: the text without its parameters, the literals of conditions and limits.
+// Texts of one shape have the same tree except for these. The lexer of the parser makes the tokens;
+// parameters are recognised by the words before them, and callers verify that with the tree of the
+// first text of a shape (`parse-cache.ts`).
 import { Lexer } from './lexer.ts';
 import type { BindParameter } from './parse.ts';
 import { parameterToken } from './parameters.ts';
@@ -20,11 +20,11 @@ export type Shape = {
   /** The same for texts of one shape. */
   readonly key: string;
   readonly parameters: readonly ShapeParameter[];
-  /** Start and end of each token, in the order of the text. */
+  /** Start and end of each token that is not the same in all texts of the shape, and the end. */
   readonly offsets: readonly number[];
 };
 
-/** Between the tokens of a key. */
+/** Stands before what replaces a token in a key. */
 const SEPARATOR = '\0';
 
 /**
@@ -42,38 +42,48 @@ export function shapeOf(
   const offsets: number[] = [];
   const section = new Section();
   let key = '';
+  let keyEnd = 0;
   let before: Token | undefined;
-  for (;;) {
-    let token = parameterToken(lexer.next(), bound);
-    if (token.kind === 'end') return { key, parameters, offsets };
+  const replace = ({ start, end }: Token, replacement: string): void => {
+    key += text.slice(keyEnd, start) + SEPARATOR + replacement;
+    keyEnd = end;
+    offsets.push(start, end);
+  };
+  for (let count = 0; ; count++) {
+    let token = lexer.next();
+    const isBound = token.kind === 'parameter';
+    if (isBound) token = parameterToken(token, bound);
+    if (token.kind === 'end') {
+      offsets.push(text.length);
+      return { key: key + text.slice(keyEnd), parameters, offsets };
+    }
     if (token.fixed === '/' && before !== undefined && beginsRegex(before)) {
       token = lexer.regexAt(token.start);
     }
     const mark = MARKS.get(token.kind);
-    if (mark === undefined || offsets.length === 2 * maxTokens) return undefined;
+    if (mark === undefined || count === maxTokens) return undefined;
     const kind = section.parameterKind(token, before);
-    key += token.hasBlankBefore ? SEPARATOR + mark : mark;
-    if (kind === undefined) key += token.text + SEPARATOR;
-    else {
-      const isBehindMinus = before?.fixed === '-';
-      parameters.push({ token, isLimit: kind === 'limit', isBehindMinus });
-      key += SEPARATOR;
+    if (kind !== undefined) {
+      parameters.push({ token, isLimit: kind === 'limit', isBehindMinus: before?.fixed === '-' });
+      replace(token, mark);
+    } else if (isBound) {
+      if (token.text.includes(SEPARATOR)) return undefined;
+      replace(token, mark + token.text + SEPARATOR);
     }
-    offsets.push(token.start, token.end);
     before = token;
   }
 }
 
 /** Marks of the kinds of tokens in keys. */
 const MARKS: ReadonlyMap<Token['kind'], string> = new Map([
-  ['word', ''],
-  ['symbol', ''],
-  ['identifier', '"'],
-  ['string', "'"],
-  ['regex', '?'],
-  ['integer', '1'],
-  ['number', '1.5'],
-  ['duration', '1h'],
+  ['word', 'w'],
+  ['symbol', 'o'],
+  ['identifier', 'n'],
+  ['string', 's'],
+  ['regex', 'r'],
+  ['integer', 'i'],
+  ['number', 'f'],
+  ['duration', 'd'],
 ]);
 
 const LITERALS: ReadonlySet<Token['kind']> = new Set([
