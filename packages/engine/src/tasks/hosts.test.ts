@@ -1,7 +1,7 @@
 // The service with tasks in threads of their own: a misbehaving task does not affect the API and
 // other tasks.
 import { TestEngine } from '@tidemark/testkit/engine';
-import { PointDatabase, TestServer } from '@tidemark/testkit';
+import { eventually, PointDatabase, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 let engine: TestEngine;
@@ -30,12 +30,13 @@ async function define(id: string, script: string): Promise<void> {
 
 const write = (lines: string): Promise<any> => call('POST', '/engine/v1/write?db=d&rp=r', lines);
 
-/** Asks again until the answer fits; each question is a turn of the engine. */
-async function until(path: string, fits: (answer: any) => boolean): Promise<any> {
-  for (;;) {
+/** Asks again until the answer fits. */
+function until(path: string, fits: (answer: any) => boolean): Promise<any> {
+  const ask = async (): Promise<any> => {
     const answer = await call('GET', path);
-    if (fits(answer)) return answer;
-  }
+    return fits(answer) ? answer : undefined;
+  };
+  return eventually(path, ask, 100_000);
 }
 
 beforeEach(() => {
