@@ -20,7 +20,7 @@ import type { RecordedCase } from './recorded-database-cases.ts';
 const ownDifferences: readonly { readonly case: string; readonly reason: string }[] =
   clusterDifferences;
 
-/** Of the 1884 cases: 1 %. */
+/** 1 % of the 1884 cases. */
 const MOST_DIFFERENCES = 18;
 
 /** One in so many of the cases that only read, and of those that change something first. */

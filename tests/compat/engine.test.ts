@@ -147,7 +147,7 @@ test(
       failed.filter((name) => !listed.includes(name)),
       output,
     ).toEqual([]);
-    // What agrees again must leave the list.
+    // A case that agrees again must leave the list.
     expect(listed.filter((name) => names.has(name) && !failed.includes(name))).toEqual([]);
   },
   IS_COMPLETE ? 900_000 : 600_000,

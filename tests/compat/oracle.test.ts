@@ -16,7 +16,7 @@ import type { RecordedCase } from './recorded-database-cases.ts';
 const MOST_DIFFERENCES = 18;
 
 /**
- * What may justify a difference: a sentence of the specification, or a bug of the recorded system
+ * Justifications of a difference: a sentence of the specification, or a bug of the recorded system
  * that has a name.
  */
 const JUSTIFICATION = /^(spec\/tsdb-http-api\.md, .+|bug influxdata\/influxdb#\d+, .+)$/;

@@ -41,7 +41,7 @@ function describeRequest({ method, path, params, body }: RecordedRequest): strin
   );
 }
 
-/** What a case is called in the list: its group and every request of it. */
+/** The name of a case in the list: its group and all its requests. */
 export function nameOf({ group, pre = [], request }: RecordedCase): string {
   return [group, ...[...pre, request].map(describeRequest)].join(' | ');
 }

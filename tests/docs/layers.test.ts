@@ -108,7 +108,7 @@ test('lint refuses an import that the map of folders does not have', () => {
   ]);
 });
 
-/** What lint says about files under the rules of `MAP`. */
+/** The findings of lint for files under the rules of `MAP`. */
 function lintOf(files: Readonly<Record<string, string>>): string {
   const directory = mkdtempSync(join(tmpdir(), 'layers-'));
   try {

@@ -48,7 +48,7 @@ test('names of source files in comments', () => {
   expect(missing).toEqual([]);
 });
 
-/** What matches in the comments of a source file, or in the whole of any other text. */
+/** The matches in the comments of a source file, or in any other text as a whole. */
 function namesIn(file: string, pattern: RegExp): readonly string[] {
   const text = readFileSync(new URL(file, root), 'utf8');
   const comments = /\.(md|json)$/.test(file) ? text : commentsOf(text);

@@ -94,7 +94,7 @@ function namesOurSettings(file: string): boolean {
   return file !== 'packages/cli/src/config/convert.ts';
 }
 
-/** What is shipped, without its tests. */
+/** The shipped source files, without tests. */
 function sources(): readonly string[] {
   return filesIn('packages').filter(
     (file) => /^packages\/[\w-]+\/src\/.*\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file),

@@ -1,4 +1,4 @@
-// What is dropped while a long write is read stays dropped, and its rows never turn up under what
+// A drop during a long write stays in force, and rows of the write never turn up under what
 // is created in its place.
 import { setImmediate } from 'node:timers/promises';
 

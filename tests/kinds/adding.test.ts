@@ -93,7 +93,7 @@ test('their options have the types that the definitions give them', () => {
   expect(compile()).toContain("Property 'faktor' does not exist");
 });
 
-/** What the compiler says. */
+/** The output of the compiler. */
 function compile(): string {
   try {
     return execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', copy], { encoding: 'utf8' });

@@ -17,7 +17,7 @@ export function setup(): () => void {
   buildForTests(root);
   // Threads of services that tests start in their own process come from the build, too.
   process.env['TIDEMARK_TEST_BUILT_THREADS'] = bundleOf(root);
-  // What tests start is known (packages/testkit/programs.json): they find nothing else.
+  // Tests find only the programs in packages/testkit/programs.json.
   const programs = mkdtempSync(join(tmpdir(), 'tidemark-programs-'));
   linkPrograms(programs);
   process.env['PATH'] = programs;

@@ -1,4 +1,4 @@
-// What each kind of handler sends, checked at the other end of a real socket.
+// The requests of each kind of handler, checked at the other end of a real socket.
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import net from 'node:net';

@@ -32,7 +32,7 @@ function event(id: string, level: 'OK' | 'CRITICAL', message = `${id} ${level}`)
 let directory: string;
 let root: RootDatabase;
 let clock: TestClock;
-/** What the disk does not take. */
+/** Changes that the disk does not accept. */
 let refused: 'nothing' | 'values' | 'everything';
 let logged: string[];
 let store: AlertStore;
@@ -79,7 +79,7 @@ function collect(sent: TopicEvent, onStored?: () => void): ReturnType<AlertStore
   });
 }
 
-/** What is on disk, as the next process sees it. */
+/** The contents of the disk, as the next process reads them. */
 function onDisk(): { readonly levels: string[]; readonly messages: string[] } {
   const later = openStore();
   return {

@@ -1,4 +1,4 @@
-// What a command prints for an error.
+// The text that a command prints for an error.
 import { InvalidRequest } from '@tidemark/core';
 import { expect, test } from 'vitest';
 import { describeError } from './exit.ts';

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-/** Of a process that would wait forever, and how it ends then. */
+/** Ends a process that would otherwise wait forever, with a signal of its own. */
 const PATIENCE = { timeout: 20_000, killSignal: 'SIGALRM' } as const;
 
 test('a second signal ends a process one of whose threads never returns', async () => {

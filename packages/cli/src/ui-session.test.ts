@@ -122,7 +122,7 @@ test('a cookie that no script reads and a token make a session; a call needs bot
   for (const less of [{}, { cookie }, { csrf }, { cookie, csrf: `${csrf.slice(1)}x` }]) {
     expect((await call('GET', query, less)).status).toBe(401);
   }
-  // Whoever sends credentials of their own is who they say.
+  // Credentials in a request take precedence over the session.
   const headers = { Authorization: basic('root', 'wrong') };
   expect((await call('GET', query, { cookie, csrf, headers })).status).toBe(401);
 });

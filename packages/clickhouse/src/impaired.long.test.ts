@@ -165,7 +165,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('an impaired cluster', () => {
           (error: unknown) => error,
         );
         expect(refused).toBeInstanceOf(Unavailable);
-        // What only the probe of this replica says: time was not over yet.
+        // Only the probe of this replica reports it, because the time limit has not passed.
         expect(String(refused)).toContain(
           `shard 1 of the cluster does not take writes: ClickHouse does not take writes. url=\`${first?.url}\``,
         );

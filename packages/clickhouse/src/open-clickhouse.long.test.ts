@@ -487,7 +487,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
     };
     const last = [`points_${kept.id}`, `series_${kept.id}`].map((t) => `${t}\t${groups[2]?.id}`);
 
-    // Who has just come back needs a while until it counts again.
+    // A replica that has just returned needs a while until it counts again.
     const succeeds = (what: string, work: () => Promise<unknown>): Promise<true> =>
       eventually(
         what,

@@ -1,4 +1,4 @@
-// What is logged about periodic work.
+// Log lines about periodic work.
 import { Internal, Unavailable } from '@tidemark/core';
 import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';

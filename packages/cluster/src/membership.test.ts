@@ -16,7 +16,7 @@ class Instance {
   readonly #killed = new AbortController();
   isCut = false;
   replica = 1;
-  /** What is led ends as soon as it shall. */
+  /** Whether the work of a leader ends as soon as it is asked to. */
   isClosing = true;
 
   constructor(id: string, server: MemoryServer, clock: TestClock) {

@@ -1,4 +1,4 @@
-// What memory limits count: texts with their bytes, wherever they are.
+// Memory limits count texts by their bytes, wherever they are.
 import { expect, test } from 'vitest';
 
 import type { Column } from './column.ts';

@@ -131,7 +131,7 @@ describe('conventions', () => {
     const { user, system } = process.cpuUsage();
     const { json: text } = await call('GET', '/metrics');
 
-    // Of the whole process, what it used before the first request too.
+    // Counts the whole process, including the time before the first request.
     const seconds = /^process_cpu_seconds_total ([\d.]+)$/m.exec(String(text))?.[1];
     expect(Number(seconds)).toBeGreaterThanOrEqual((user + system) / 1e6);
     expect(text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m);

@@ -1,4 +1,4 @@
-// What encoders write at their limits, decoders read; beyond them, encoders refuse.
+// Decoders read everything that encoders write at their limits; beyond them, encoders refuse.
 import { expect, test } from 'vitest';
 
 import { CodecError } from './codec-error.ts';

@@ -75,7 +75,7 @@ function contentsOf(opened: Opened, batch: Batch): Contents {
   return contents;
 }
 
-/** What the same bodies mean, worked out one point at a time from the exact parser. */
+/** The meaning of the same bodies, computed point by point by the exact parser. */
 class Model {
   readonly contents: Contents = new Map();
   readonly types = new Map<string, FieldType>();

@@ -23,7 +23,7 @@ function floatTexts(values: readonly number[]): readonly string[] {
   return text === '' ? [] : text.slice(1, -1).split('],[');
 }
 
-/** What the language itself prints, which is the shortest text too. */
+/** JavaScript's own text of a number, which is also the shortest. */
 function expectedText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }

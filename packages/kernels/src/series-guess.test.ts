@@ -107,7 +107,7 @@ test('lines lead to the series that their tags name, in whatever order series an
 
         expect(write(opened, body)).toEqual(expected(body));
 
-        // What is forgotten comes under another id, and its text must not lead to the one before.
+        // A deleted series returns under another id, and its text must not lead to the former one.
         for (const id of ids) if (id < opened.series.nextId) opened.series.forget(id);
       }
     }),

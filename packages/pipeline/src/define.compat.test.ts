@@ -24,7 +24,7 @@ const OTHER_WORDS = new Map([
   ['batch/error not influxql', 'failed to parse InfluxQL query: found SELEKT, expected SELECT'],
 ]);
 
-/** What a service would answer, as far as the script decides it. */
+/** The answer of a service, as far as the script decides it. */
 function outcome(each: EngineCase): { phase?: string; error?: string } {
   const result = buildPipeline(each.script ?? '');
   if (result.error !== undefined) {

@@ -112,7 +112,7 @@ const scripts = [
   }),
 ];
 
-/** What only a text has. */
+/** Properties that only texts have. */
 const LAYOUT = new Set(['span', 'operatorSpan', 'text', 'isParenthesized', 'isMultiLine']);
 
 test.each(scripts)('%s', (script) => {

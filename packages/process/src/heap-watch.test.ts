@@ -70,7 +70,7 @@ test('what is let go after a collection is garbage of the next one', () => {
   heap.liveBytes = 0;
   heap.garbageBytes = 300 * MEBIBYTE;
   watch.letGo(300 * MEBIBYTE);
-  // Whoever held it may still refer to it.
+  // Other objects may still refer to it.
   expect(heap.collections).toBe(1);
   makeGarbage(1);
   expect([heap.collections, heap.garbageBytes]).toEqual([2, 0]);

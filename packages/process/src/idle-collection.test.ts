@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 import { IdleWatch, YoungBuffers, collectAll } from './idle-collection.ts';
 
-/** What is due in each of a row of intervals. */
+/** The collections due in each of several intervals. */
 const dueIn = (utilizations: readonly number[]): readonly (string | undefined)[] => {
   const watch = new IdleWatch();
   return utilizations.map((utilization) => watch.next(utilization));
@@ -59,7 +59,7 @@ test('what nobody holds any more goes when the thread has nothing to do', async 
   expect(chunk.toString()).toBe('collected');
 });
 
-/** What the heap of this thread takes for young objects, in bytes. */
+/** Size of this thread's heap for young objects, in bytes. */
 function youngSpaceBytes(): number {
   return (
     getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0

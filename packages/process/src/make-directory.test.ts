@@ -58,6 +58,6 @@ test('a directory of somebody else is refused with the setting', () => {
   if (isRoot) process.seteuid?.(0);
 
   expect(inside).toContain(`has no right to ${path}; choose another with data.dir`);
-  // What the system is asked about rights is answered for the user that began the process.
+  // The system checks rights for the user that started the process.
   if (!isRoot) expect(itself).toContain(`has no right to ${path}; choose another with s`);
 });

@@ -1,4 +1,4 @@
-// What a program inherits from the process that starts it, and what happens to it when that process
+// The state that a program inherits from the process that starts it, and its fate when that process
 // is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -83,7 +83,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-/** What the system says of a process; nothing when there is none. */
+/** The system's description of a process; empty without one. */
 function stateOf(pid: string): string {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) ? readFileSync(file, 'utf8') : '';

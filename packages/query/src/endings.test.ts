@@ -120,7 +120,7 @@ describe('a statement that comes to an end by itself', () => {
 
     expect(looks).toBeGreaterThan(atLeast);
     for (const part of [0.4, 0.9]) {
-      // What follows are looks of the streams that are closed, not of the work that goes on.
+      // Further checks come from closed streams, not from the work.
       expect(await endedAt(text, Math.ceil(looks * part))).toBeLessThan(10);
     }
   });
@@ -184,7 +184,7 @@ describe('memory that a calculation would take is the query’s', () => {
     ['texts', 'SELECT distinct(s) FROM m'],
   ])('%s', async (_name, text) => {
     const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 600_000 };
-    // Of the rows of both series, which are merged, there are 320,000 bytes, twice that with the
+    // The rows of both series, which are merged, have 320,000 bytes, and twice that with the
     // texts.
     await expect(drain(text, await contextOf(source, { limits }))).rejects.toThrow(
       'query-memory-limit exceeded',

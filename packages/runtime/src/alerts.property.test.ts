@@ -56,7 +56,7 @@ const step = fc.record({
   v: fc.constantFrom(0, 1),
 });
 
-/** What a task alerts on, holds back and is held back by. */
+/** The alerts of a task, and the inhibitions that it sets and obeys. */
 type Alerting = {
   readonly name: string;
   readonly category: string;

@@ -113,7 +113,8 @@ test('a composed script runs to its end', { timeout: SCRIPT_TIMEOUT_MS }, async 
   await fc.assert(
     fc.asyncProperty(streamScript, points, async (script, some) => {
       const { pipeline, checkStart } = buildPipeline(script);
-      // What is only examined at the start, edges of two kinds among it, is the engine's to ask.
+      // The engine reports mistakes that only the start of a task finds, such as edges of two
+      // kinds.
       fc.pre(checkStart?.({ dbrps: [{ database: 'd', retentionPolicy: 'r' }] }).length === 0);
 
       const error = await run(pipeline as Pipeline, some);

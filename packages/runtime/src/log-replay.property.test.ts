@@ -45,7 +45,7 @@ function give(task: InlineTask, records: readonly PointBatch[]): void {
   expect(task.error).toBeUndefined();
 }
 
-/** What a successor does with a state, the records behind it, and those that come later. */
+/** Continues from a state as a successor does, with the records after it and later ones. */
 function goOn(
   taken: Taken,
   state: TaskSnapshot,
@@ -178,7 +178,7 @@ describe('a task that is given a log again', () => {
         const state = structuredClone(before.snapshot());
         const toldOfState = taken.topics.events.length;
         give(before, records.slice(savedAt, killedAt));
-        // What was told last may not have been stored.
+        // The last published event may not have been stored.
         const toldCount = taken.topics.events.length - toldOfState;
         taken.topics.lose(lost % (toldCount + 1));
         const missed = records.slice(savedAt, killedAt);

@@ -88,7 +88,7 @@ const cases = readFileSync(file, 'utf8')
 const SINK = 'http://sink';
 const GROUPS = /^(?:lambda|node|influxql|alert\/(?!topic|error)|batch\/node)/;
 
-/** What the outside of a task saw. */
+/** Everything that a task sent to the outside. */
 class World implements AlertSink {
   readonly inhibitions = new Inhibitions();
   readonly emissions: string[] = [];
@@ -282,7 +282,7 @@ class World implements AlertSink {
   }
 }
 
-/** What the engine checks before a task starts; only the default cluster is there. */
+/** The engine's checks before a task starts; only the default cluster exists. */
 function checkCluster(node: NodeSpec): void {
   const need = effectsOf(node).needsCluster;
   if (need?.urgency !== 'start' || need.cluster === '') return;
@@ -412,7 +412,7 @@ async function collect(c: Case, world: World, task: InlineTask): Promise<Outcome
   const outcome: Outcome = {};
   const stats = task.stats();
   const nodeStats: Record<string, unknown> = {};
-  // What a node keeps in memory is told besides the recorded counters.
+  // Besides the recorded counters, nodes report their memory.
   for (const [name, { avg_exec_time_ns: _, memory_bytes: __, ...rest }] of stats.nodes) {
     nodeStats[name] = rest;
   }

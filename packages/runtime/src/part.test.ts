@@ -76,7 +76,7 @@ describe('the part of a series', () => {
 });
 
 type Outcome = {
-  /** What the last node emitted, by group, in order. */
+  /** The output of the last node, by group, in order. */
   readonly byGroup: Map<string, string[]>;
   readonly events: Map<string, string[]>;
   readonly counters: Map<string, readonly [collected: number, emitted: number, errors: number]>;

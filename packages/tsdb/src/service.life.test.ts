@@ -31,7 +31,7 @@ type Starting = {
   readonly log: pino.Logger;
   /** Lets storage finish its recovery, or fail. */
   readonly recover: (error?: Error) => void;
-  /** What storage calls when it is lost for good. */
+  /** Called by storage when it is lost for good. */
   readonly lose: (reason: Error) => void;
   /** Resolves when so many pings wait. */
   readonly untilWaiting: (count: number) => Promise<unknown>;
@@ -121,7 +121,7 @@ describe('while storage is recovering', () => {
       expect(await answer.json()).toEqual({ error: 'the service is recovering' });
     }
 
-    // Who waits for a ping goes on with what comes next.
+    // A client that waits for a ping continues with its next request.
     const pings = ['/ping', '/status'].map((path) => fetch(`${url}${path}`));
     await starting.untilWaiting(2);
     starting.recover();

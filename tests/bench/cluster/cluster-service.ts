@@ -17,9 +17,9 @@ import { processorMs } from '../server/processor.ts';
 const SHAPE = { shards: 2, replicas: Number(process.env['BENCH_REPLICAS'] ?? 1) };
 
 export type ClusterService = {
-  /** Of both; benchmarks keep their own files here. */
+  /** The directory of both; benchmarks keep their own files here. */
   readonly directory: string;
-  /** Of the service. */
+  /** The URL of the service. */
   readonly tsdb: string;
   /** One server of each shard. */
   readonly shards: readonly string[];

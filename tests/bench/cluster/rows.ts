@@ -9,9 +9,9 @@ const STEP_SECONDS = 10;
 export const END_SECONDS = START_SECONDS + Math.ceil(ROWS / SERIES) * STEP_SECONDS;
 const WEEK_SECONDS = 604_800;
 
-/** Of one request. */
+/** The rows of one request. */
 const ROWS_PER_BODY = 10_000;
-/** What is measured at once, and loaded again when a run was ended in between. */
+/** Everything measured in one run, and loaded again when a run was ended in between. */
 export const ROWS_PER_SLICE = 1_000_000;
 export const SLICES = Math.ceil(ROWS / ROWS_PER_SLICE);
 

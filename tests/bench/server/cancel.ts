@@ -225,8 +225,8 @@ async function isGone(server: Tidemark, text: string): Promise<void> {
 }
 
 /**
- * What is listed has its names qualified and its blanks put in order: SELECT and INTO tell it from
- * the one that asks.
+ * The list shows queries with qualified names and normalised blanks; their first letters
+ * distinguish SELECT and INTO from the statement that asks.
  */
 function isSame(shown: string, text: string): boolean {
   return shown !== 'SHOW QUERIES' && shown.startsWith(text.slice(0, 6));

@@ -76,8 +76,9 @@ async function measure(when: string): Promise<void> {
 }
 
 /**
- * What each query took, ms: from the moment at which it should have been sent, when the refresh
- * before is still running. A refresh that would be a second late is skipped, as a browser does.
+ * Milliseconds that each query took, from the moment at which it should have been sent, when the
+ * refresh before is still running. A refresh that would be a second late is skipped, as a browser
+ * does.
  */
 async function runDashboard(
   number: number,

@@ -1,6 +1,6 @@
-// What executables of Tidemark cost, in turn: two loads, queries over both, the memory that a query
-// over many series takes beside what the server holds, and a start. For comparing two builds on a
-// machine that does other work too: processor time of the servers, the median of all turns.
+// The costs of executables of Tidemark, in turn: two loads, queries over both, the memory that a
+// query over many series takes beside what the server holds, and a start. For comparing two builds
+// on a machine that does other work too: processor time of the servers, the median of all turns.
 // packages/cli/bin/node --conditions=source tests/bench/server/executables.ts TURNS EXECUTABLE...
 import { Agent } from 'node:http';
 
@@ -27,7 +27,7 @@ const STATEMENTS: readonly string[] = [
   'SELECT max(f) FROM hc GROUP BY region',
 ];
 
-/** By what was measured, the figures of each executable. */
+/** The figures of each executable, by measured quantity. */
 const figures = new Map<string, number[][]>();
 for (let turn = 0; turn < Number(turns); turn++) {
   for (const [index, executable] of executables.entries()) await measure(index, executable);

@@ -167,7 +167,7 @@ async function costs(url: string, pid: number, statement: string): Promise<reado
   return all;
 }
 
-/** What the server has now, and had at most since this was asked before. */
+/** The server's memory now, and its maximum since the previous call. */
 function shownMemory(pid: number): string {
   const [now, most] = [memoryMiB(pid, 'VmRSS'), memoryMiB(pid, 'VmHWM')];
   forgetPeak(pid);

@@ -1,4 +1,4 @@
-// What small writes cost: lines of ten fields, some in each request, from many connections that
+// The cost of small writes: lines of ten fields, some in each request, from many connections that
 // wait for their answers; several builds and InfluxDB, in turns. Prints for each requests a second,
 // CPU of the server per request, and p50 and p99: medians of the rounds. packages/cli/bin/node
 // --conditions=source tests/bench/server/requests.ts [executable ...]

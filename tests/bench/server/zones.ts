@@ -8,7 +8,7 @@ import { besideInfluxdb, DATABASE } from './beside-influxdb.ts';
 const ROWS = 190_000;
 const ROWS_PER_BODY = 10_000;
 const START_SECONDS = 1_500_000_000;
-/** Of the decades only a day has points. */
+/** Only one day of the decades has points. */
 const DAY_SECONDS = 86_400;
 
 const ZONE = "tz('Europe/Berlin')";

@@ -80,7 +80,7 @@ async function report(
   );
 }
 
-/** Of this thread, in ticks of the system. */
+/** CPU time of this thread; it grows by ticks of the system. */
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

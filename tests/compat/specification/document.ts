@@ -17,7 +17,7 @@ export function sentencesOf(markdown: string): Sentences {
     if (line.trim() === '' || heading !== undefined || isTableHead || /^\|[-|]+\|$/.test(line)) {
       return;
     }
-    // What is not shown, and the frame of an example, say nothing.
+    // Hidden text and the frame of an example are no sentences.
     const sentences = line.startsWith('```') ? [] : sentencesIn(line);
     if (sentences.length > 0) (sections[section] ??= []).push(...sentences);
   });

@@ -40,7 +40,7 @@ const ALERTS_PER_LIFE_MAX = 200;
 const MOMENT_MS_MAX = 30;
 const SETTLE_TIMEOUT_MS = 120_000;
 
-/** What is written, and whether the disk is full at times. */
+/** The points to write, and whether the disk is full at times. */
 export type AlertLoad = 'singles' | 'bursts' | 'full disk';
 
 export type AlertSoakOptions = {
@@ -88,12 +88,12 @@ export async function soakAlerts(options: AlertSoakOptions): Promise<AlertSoakRe
       disk?.free();
       receiver.nextGeneration();
       engine = await start();
-      // What waits must not become more and more from round to round.
+      // Waiting deliveries must not pile up from round to round.
       if (round % ROUNDS_PER_SETTLING === 0) await allDelivered(lanes, receiver);
       say(`${load}, round ${round}/${rounds}: ${receiver.delivered.length} deliveries`);
     }
     receiver.calm();
-    // What was on its way at the last end is settled, too.
+    // Deliveries in progress at the last end are settled too.
     for (const lane of lanes) await lane.writeOne(engine.engine);
     const expected = await allDelivered(lanes, receiver);
     if ((await engine.stop()) !== 0) throw new Error('the engine did not end well');

@@ -58,7 +58,7 @@ describe.skipIf(!hasPrograms('chromium'))('what runs text by itself', () => {
   }, 60_000);
   afterAll(() => visit.close());
 
-  /** What was sent and would have changed something. */
+  /** Requests that would have changed something. */
   const changes = (): readonly string[] =>
     sent.filter((text) =>
       parseQuery(text).query.statements.some(

@@ -7,7 +7,7 @@ import { MUTANTS } from './mutants.ts';
 
 const CONFIG = fileURLToPath(new URL('./mutants.config.ts', import.meta.url));
 
-/** Of the guards whose description contains the text; returns how many were not found. */
+/** Tries the guards whose description contains the text; returns how many were not found. */
 export async function findGuardMutants(text: string, say: (line: string) => void): Promise<number> {
   let survived = 0;
   for (const { what, edits, foundBy } of MUTANTS.filter((one) => one.what.includes(text))) {

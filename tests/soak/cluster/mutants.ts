@@ -2,7 +2,7 @@
 import type { Edit } from '../mutants/mutant.ts';
 
 export type GuardMutant = {
-  /** What happens without the guard. */
+  /** The fault that appears without the guard. */
   readonly what: string;
   readonly edits: readonly Edit[];
   /** A test file of the package, and the title of a test in it. */

@@ -133,7 +133,7 @@ async function restartOne(
   try {
     const asked = cluster.instances.find((one) => one !== instance);
     const path = `/engine/v1/cluster/members/${encodeURIComponent(instance.url)}/drain`;
-    // Whoever was restarted before may have led, and nobody may lead yet.
+    // An instance that was restarted before may have led, and nobody may lead yet.
     await eventually(
       'a leader that drains an instance',
       async () =>

@@ -110,7 +110,7 @@ const EXCUSES: readonly Excuse[] = [
   {
     reason: 'top, bottom and sample do not descend there',
     concerns: (text) => /\b(top|bottom|sample)\(/.test(text) && /ORDER BY time DESC/.test(text),
-    // Of equal values, the last ones are chosen then.
+    // The last of equal values are chosen then.
     explains: differOnlyIn({ rows: 'any-order', cells: (_column, index) => index !== 1 }),
   },
   {

@@ -14,7 +14,8 @@ export type Mutant = {
   /** Operations that have to meet. */
   readonly by: string;
   /**
-   * What was wrong in the plan of `seeds/plans.ts` whose orders miss it; else those of all seeds.
+   * The fault of the plan of `seeds/plans.ts` whose orders miss it; without one, those of all
+   * seeds.
    */
   readonly plan?: string | undefined;
   /** A seed that misses it, unless the order of its steps has changed since. */

@@ -22,7 +22,7 @@ function program(): Command {
     );
 }
 
-/** What bash proposes for the last of the words. */
+/** The completions that bash proposes for the last word. */
 function proposals(words: readonly string[]): readonly string[] {
   const quoted = words.map((word) => `'${word}'`).join(' ');
   const script = `${completionScript('bash', program())}
@@ -70,7 +70,9 @@ test('fish gets a line per word, with its description quoted', () => {
   );
 });
 
-/** What may follow a command: its verbs, its long options, what its arguments may be. */
+/**
+ * The words that may follow a command: its verbs, its long options, the values of its arguments.
+ */
 const wordsAfter = (command: Command): readonly string[] => [
   ...command.commands.map((child) => child.name()),
   ...command.options.filter(({ hidden }) => !hidden).flatMap(({ long }) => long ?? []),

@@ -8,7 +8,7 @@ test.each([
   [75, '1m 15s'],
   [3600, '1h 0m'],
   [90_061, '25h 1m'],
-  // What the bar says while it does not know.
+  // The bar's text while the total is unknown.
   ['NULL', ''],
   ['INF', ''],
   [Number.POSITIVE_INFINITY, ''],

@@ -1,4 +1,4 @@
-// What counts as a running cluster.
+// The conditions under which a cluster counts as running.
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';

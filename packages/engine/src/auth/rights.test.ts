@@ -23,7 +23,7 @@ const CACHE_MS = 61_000;
 const USERS = ['nobody', 'other', 'writer', 'reader', 'admin'] as const;
 type User = (typeof USERS)[number];
 
-/** Whom an endpoint answers. */
+/** The users that an endpoint answers. */
 const ALL = USERS;
 const GRANTED = ['other', 'writer', 'reader', 'admin'] as const;
 const READERS = ['reader', 'admin'] as const;
@@ -34,7 +34,7 @@ type Row = {
   readonly users: readonly User[];
   /** A request for something that is there, of `d`; what the pattern says by default. */
   readonly path?: string;
-  /** What of `d` the answer shows to its readers, and to nobody else. */
+  /** The part of `d` that the answer shows to its readers only. */
   readonly shows?: RegExp;
   /** It does not end, or is too much to ask for. */
   readonly isEndless?: boolean;
@@ -302,7 +302,7 @@ test.each(Object.entries(TABLE).map(([endpoint, row]) => ({ endpoint, ...row }))
       const { status, text } = await ask(user, endpoint);
       const isRefused = status === 401 || status === 403;
       const isAllowed = users.includes(user);
-      // What else is wrong with a request is the endpoint's matter.
+      // The endpoint reports other mistakes in the request.
       expect([user, status, !isRefused]).toEqual([user, status, isAllowed]);
       if (shows === undefined || !isAllowed) continue;
       const isReader = READERS.some((reader) => reader === user);
@@ -402,7 +402,7 @@ describe('data of a task', () => {
     const other = await lines('other');
     await write('m v=4712 4');
     await done('POST', `${V1}/loglevel`, { level: 'info' });
-    /** What comes until a text does. */
+    /** Everything received until a text arrives. */
     const until = async (stream: AsyncIterator<string>, end: RegExp): Promise<string> => {
       let text = '';
       while (!end.test(text)) text += (await stream.next()).value;

@@ -150,7 +150,7 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
           },
         ],
       };
-      // Who is braked stays so, however long a test takes.
+      // Throttled users stay throttled, however long a test takes.
       const clock = { ...systemClock(), monotonicMs: () => 0 };
       await engine.start(values, { clock });
     }, START_TIMEOUT_MS);

@@ -83,7 +83,7 @@ function feed(
   },
 ): {
   readonly source: TaskSource;
-  /** What was shown as the task's problem, apart from nothing. */
+  /** The problems shown for the task. */
   readonly problems: readonly string[];
   readonly pushed: readonly (readonly [string, Timestamp])[];
   readonly failures: readonly string[];

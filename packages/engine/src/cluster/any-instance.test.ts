@@ -46,7 +46,7 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
   const shown = async ({ engine }: TestInstance, path: string): Promise<string> =>
     (await engine.call('GET', path)).bytes.toString();
 
-  /** What each record of the log at the coordinator changes. */
+  /** The changes in each record of the coordinator's log. */
   function changes(): Promise<readonly (readonly string[])[]> {
     return cluster.withCoordinator(async (own) => {
       const { first, last } = await own.changes.ends();
@@ -86,7 +86,7 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
     })().catch((error: unknown) => {
       if (!ended.signal.aborted) throw error;
     });
-    // What came before it listens is not told.
+    // Changes before it starts to listen are not reported.
     await eventually(wanted, async () => {
       await cause();
       return text.includes(wanted) ? true : undefined;

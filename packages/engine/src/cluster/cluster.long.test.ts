@@ -83,7 +83,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
       ['CRITICAL', 'CRITICAL', 'OK'],
     ]).toContainEqual(levels());
 
-    // What was cut off follows the others when it is back.
+    // An instance that was cut off follows the others when it returns.
     first.link.restore();
     const made = await second.engine.call('POST', '/engine/v1/tasks', {
       id: 'two',

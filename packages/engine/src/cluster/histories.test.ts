@@ -79,7 +79,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     metadata.table<{ readonly id: string }>('templates').put(id, { id });
   const ids = ({ metadata }: Replica): readonly string[] => [...metadata.read('templates').keys()];
 
-  /** What a single engine has stored. */
+  /** The data that a single engine has stored. */
   async function single(name: string, ...stored: readonly string[]): Promise<Replica> {
     const replica = await open(name);
     for (const id of stored)

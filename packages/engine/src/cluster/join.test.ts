@@ -75,8 +75,8 @@ describe.runIf(hasPrograms('nats-server'))('a single engine that joins a cluster
       '/engine/v1/write?db=d&rp=r',
       'm v=20 3000000000\nm v=1 4000000000',
     );
-    // What the state had counted, and the level that the event had, go on. The write was taken
-    // while no instance led, so tasks are given it later.
+    // The counters of the state and the level of the event are kept. The write was accepted while
+    // no instance led, so tasks receive it later.
     await eventually('the points of the write', async () =>
       (await countedBy(a.engine, 'counting')) >= 4 ? true : undefined,
     );

@@ -20,7 +20,7 @@ const FROM: Resumption = {
 type World = {
   readonly feed: LogFeed;
   readonly router: PointRouter;
-  /** What the task is told, in order. */
+  /** The calls that the task receives, in order. */
   readonly told: (string | number)[];
   /** Readings of the log, each with its end. */
   readonly readings: { readonly wanted: Rereading; readonly end: (isGiven: boolean) => void }[];
@@ -36,7 +36,7 @@ function open({
   waitingMax = 10,
 }: {
   readonly from?: Resumption;
-  /** What its saved state contains; `none` when there is none. */
+  /** The records in its saved state; `none` without a saved state. */
   readonly saved?: number | 'none';
   readonly waitingMax?: number;
 }): World {

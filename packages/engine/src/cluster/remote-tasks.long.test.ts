@@ -62,7 +62,7 @@ function allTold(): readonly number[] {
 
 const told = (): readonly number[] => [...new Set(allTold())];
 
-/** Of a point whose event is told; every second of them is older than the one before it. */
+/** The time of a point whose event is published; every second one is older than its predecessor. */
 const agoOf = (n: number): number => (n % 4 === 0 ? 7000 : 0);
 
 async function counted(): Promise<number> {
@@ -179,7 +179,7 @@ ${log}`,
         script: `${script}|httpOut('out')`,
         status: 'enabled',
       };
-      // What the task before it needed may still count for the instance that ran it.
+      // The needs of the previous task may still count for the instance that ran it.
       await eventually('a task that the leader does not run', async () => {
         expect(await call('POST', '/engine/v1/tasks', task)).toMatchObject({
           status: 200,

@@ -25,7 +25,7 @@ test.runIf(hasPrograms('nats-server'))(
         while (!isEnded) {
           const line = `m v=1 ${1_700_000_000 + written}000000000`;
           const { status } = await asked.engine.call('POST', '/engine/v1/write?db=d&rp=r', line);
-          // What was under way at the leader when it ended is repeated, as its answer says.
+          // Requests in progress when the leader ended are repeated, as the answer asks.
           if (status === 204) written++;
           else repeated++;
           if (status !== 204) continue;
@@ -37,7 +37,7 @@ test.runIf(hasPrograms('nats-server'))(
       for (const instance of [a, b]) {
         asked = instance === a ? b : a;
         expect((await cluster.drain(asked, instance.engine.url)).status).toBe(204);
-        // What was sent to it before is answered by it.
+        // It answers the requests that it received before.
         const before = written;
         await eventually('two writes', async () => (written >= before + 2 ? true : undefined));
         await cluster.restart(instance);

@@ -77,7 +77,7 @@ describe.runIf(hasPrograms('nats-server'))('a split task', () => {
     });
     expect((await call('GET', '/engine/v1/tasks/grouped/other')).status).toBe(404);
 
-    // By what was measured of them, parts are placed.
+    // Parts are placed by their measured load.
     await eventually('what its parts are given', async () => {
       await write('grouped', 3);
       const { json } = await call('GET', '/engine/v1/cluster/members');

@@ -99,7 +99,7 @@ describe.runIf(hasPrograms('nats-server', 'influxd'))('a database pushes to a cl
     await writeSome(20);
     await expectAll(b);
 
-    // What an instance gets while nobody leads waits for the next leader.
+    // Points that an instance receives while nobody leads wait for the next leader.
     const [leader, other] = await leaderAndOther();
     expect(leader).toBe(a);
     const port = Number(new URL(both.find((url) => url !== first) ?? '').port);

@@ -134,7 +134,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
     );
     await cluster.restart(older, { build: old });
 
-    // What lines cannot carry is left out, and holds nothing up.
+    // Values that lines cannot carry are left out, and do not delay the rest.
     await sendLines(leader, 'good 1 1704067200\nbad\\ 2 1704067200\n');
     await eventually('one point', async () =>
       (await countedBy(leader.engine, 'counting')) === 1 ? true : undefined,

@@ -80,7 +80,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** What an element needs to be in use, as far as it is not a default. */
+/** Options without a default that an element needs before it is used. */
 function usable(section: SectionSpec): Readonly<Record<string, unknown>> {
   const given: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(section.options)) {
@@ -131,13 +131,13 @@ test.each(OVERRIDABLE_SECTIONS.map((section) => [section.name, section] as const
           before = json;
         } else expect(json.error).toEqual(expect.any(String));
       }
-      // What was refused has changed nothing.
+      // A refused change has no effect.
       expect((await engine.call('GET', `/engine/v1/config/${name}`)).json).toEqual(before);
       // The next option is looked at in an element that is in use.
       const back = { set: base, delete: [option].filter((each) => !(each in base)) };
       before = (await post(element, back)).json;
     }
-    // What could be set last of each option, together, at the next start.
+    // The last accepted value of each option applies at the next start.
     for (const [option, spec] of Object.entries(section.options)) {
       if (option === section.elementKey || option in base) continue;
       for (const value of EXTREMES[spec.type]) await post(element, { set: { [option]: value } });

@@ -19,7 +19,7 @@ const KNOWN_SECTIONS =
 const KNOWN_KINDS =
   'aggregate alerta bigpanda discord exec hipchat kafka log mqtt opsgenie opsgenie2 pagerduty pagerduty2 post publish pushover sensu servicenow slack smtp snmptrap stateChangesOnly talk tcp teams telegram victorops zenoss';
 
-/** What the chat service got: channel and text. */
+/** The messages that the chat service received: channel and text. */
 const posted: string[] = [];
 const server = new TestServer(({ body }) => {
   // The engine asks the database for its version, too.

@@ -80,7 +80,7 @@ class Receiver {
     this.numbers.splice(0, Infinity, ...this.numbers.filter((each) => each !== number));
   }
 
-  /** Of the numbers from `first` to `last`: how many never came and how many came again. */
+  /** How many of the numbers from `first` to `last` are missing, and how many arrived twice. */
   count(first: number, last: number): { gaps: number; duplicates: number } {
     const inRange = this.numbers.filter((number) => number >= first && number <= last);
     const distinct = new Set(inRange).size;

@@ -9,7 +9,7 @@ const HANDLERS = '/engine/v1preview/alerts/topics/t/handlers';
 let engine: TestEngine;
 let receiver: TestServer;
 let url: string;
-/** What the receiver answers; 400 is not worth repeating. */
+/** The receiver's answer; after 400 no delivery is repeated. */
 let status: number;
 let received: string[];
 

@@ -59,7 +59,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   tsdb: { values: (url) => [{ name: 'default', urls: [url], 'disable-subscriptions': true }] },
 };
 
-/** What is reached in other ways: service-tests.connections.test.ts has servers for it. */
+/** Services with other protocols; service-tests.connections.test.ts has servers for them. */
 const ELSEWHERE = [
   'dns',
   'file-discovery',

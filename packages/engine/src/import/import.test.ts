@@ -84,7 +84,7 @@ let engine: EngineService;
 let old: TestServer;
 let from = '';
 let authorization: (string | undefined)[] = [];
-/** What the old engine answers; `undefined` cuts every connection. */
+/** The old engine's answers; `undefined` cuts every connection. */
 let answers: Readonly<Record<string, unknown>> | undefined;
 
 beforeEach(async () => {
@@ -240,7 +240,7 @@ describe('what is there and differs', () => {
     const overwriting = { from, to: engine.url, isOverwriting: true };
     const replaced = kept.map((line) => line.replace(' kept ', ' replaced '));
 
-    // What would be refused only the engine can say.
+    // Only the engine knows what it would refuse.
     expect(outcomes(await importDefinitions({ ...overwriting, isDryRun: true }))).toEqual(
       replaced.map((line) => line.replace(' failed', ' created')),
     );

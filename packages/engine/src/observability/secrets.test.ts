@@ -168,7 +168,7 @@ async function call(method: string, path: string, body?: unknown): Promise<any> 
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What holds a secret in any form in which it travels. */
+/** The secrets in texts, in any encoding. */
 function leaks(texts: readonly string[]): readonly string[] {
   const forms = SECRETS.flatMap((value) => [
     value,

@@ -142,7 +142,7 @@ class World {
     generation: number,
     { url, body }: { readonly url: string; readonly body?: unknown },
   ): Promise<{ status: number; body: string; headers: Record<string, string> }> {
-    // What a dead process would have sent was not sent.
+    // Deliveries of a killed process were not made.
     if (generation !== this.#generation) return new Promise(() => undefined);
     if (!this.isUp) return Promise.reject(new Unavailable('the receiver is away'));
     const { id, level, previousLevel, time } = JSON.parse(String(body)) as Record<string, string>;

@@ -13,7 +13,7 @@ const TARGET = { database: 'd', retentionPolicy: 'r' };
 type OpenedLog = {
   /** Number of the last looped record. */
   last: number;
-  /** What another instance has appended. */
+  /** The records that another instance has appended. */
   readonly unknown: LoopedTo[];
 };
 

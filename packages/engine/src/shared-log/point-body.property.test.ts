@@ -84,7 +84,7 @@ test('any bytes are points or refused', () => {
       } catch {
         return;
       }
-      // What is read is what can be used.
+      // All points that are read can be used.
       batchOfPoints(target, points);
     }),
   );

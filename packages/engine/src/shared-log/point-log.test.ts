@@ -54,7 +54,7 @@ const lines = (body: string, database = 'd'): Parameters<PointLog['append']>[0] 
   now: 0n,
 });
 
-/** What a batch has: the name of each row. */
+/** The names of the rows of a batch. */
 function namesOf({ series, seriesOfRow }: PointBatch): readonly (string | undefined)[] {
   return Array.from(seriesOfRow, (index) => series.at(index)?.name);
 }

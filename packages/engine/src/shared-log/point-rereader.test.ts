@@ -11,7 +11,7 @@ test('ends for all when what they want is forgotten, as all states contain it', 
   const record = { sequence: 4, bytes: new Uint8Array(0), label: '', level: 1 };
   const rereader = new PointRereader({
     log: {
-      // Of the messages 5 to 7 nothing is there any more.
+      // The messages 5 to 7 are gone.
       async *read() {
         yield await Promise.resolve<LogRecord>(record);
       },

@@ -75,8 +75,8 @@ const scriptOf = (measurement: string, topic: string): string =>
     |alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 1).topic('${topic}')`;
 const SCRIPT = scriptOf('m', 't');
 /**
- * What piles up from round to round gets no points: work per point must not grow with the number of
- * rounds.
+ * Nothing that accumulates from round to round gets points: work per point must not grow with the
+ * number of rounds.
  */
 const IDLE_SCRIPT = scriptOf('idle', 'idle');
 /**

@@ -8,7 +8,7 @@ import { Metadata } from './metadata.ts';
 
 const run = promisify(execFile);
 
-/** Of a process that would wait forever. */
+/** Limit for a process that would otherwise wait forever. */
 const PATIENCE_MS = 20_000;
 
 let directory: string;

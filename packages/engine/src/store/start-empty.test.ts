@@ -61,7 +61,7 @@ async function startsOnlyEmpty(reason: RegExp): Promise<void> {
   expect(readFileSync(`${file}.damaged-1`).equals(before)).toBe(true);
   await engine.startTask('new', 'stream|from()');
   await engine.stop();
-  // What is sound stays, whatever the option says.
+  // An undamaged store stays, whatever the option says.
   await engine.start({ 'start-empty': true });
   expect(await taskCount()).toBe(1);
   await engine.stop();

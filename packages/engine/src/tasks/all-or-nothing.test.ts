@@ -24,7 +24,7 @@ const send = (method: string, path: string, body?: object): ReturnType<TestEngin
 const task = (id: string, script: string, status = 'enabled'): ReturnType<TestEngine['call']> =>
   send('POST', 'tasks', { id, dbrps: DBRPS, script, status });
 
-/** What is stored of a task, without what only counts. */
+/** The stored definition of a task, without counters. */
 async function stored(id: string): Promise<unknown> {
   const { stats, ...shown } = (await send('GET', `tasks/${id}?script-format=raw`)).json;
   const dot = String(shown.dot).replaceAll(/="[^"]*"/g, '');

@@ -1,5 +1,5 @@
-// What scripts and handlers may access on the machine: programs, files to write, folders to read,
-// secrets by reference. Every kind of server with and without patterns, each started once.
+// Resources of the machine that scripts and handlers may access: programs, files to write, folders
+// to read, secrets by reference. Every kind of server with and without patterns, each started once.
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What a join on some tags does with points that still wait when its task is disabled: a join with
+// How a join on some tags treats points that still wait when its task is disabled: a join with
 // all tags emits them then, this one has nobody to pair them with any more.
 import { eventually } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';

@@ -49,7 +49,7 @@ class SlowTask {
 
 type Started = {
   readonly tasks: readonly SlowTask[];
-  /** What the feeds of the parts were told, in its order. */
+  /** The calls that the feeds of the parts received, in order. */
   readonly fed: readonly string[];
   readonly starting: Promise<unknown>;
 };

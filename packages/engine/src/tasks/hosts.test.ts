@@ -83,8 +83,7 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   );
   expect(restarted.executing).toBe(true);
   await until('/engine/v1/tasks/good', ({ error }) => error.includes('the task was started again'));
-  // What it had since its state was saved comes from the database; the others are from before its
-  // time.
+  // Points since its state was saved come from the database; the others are from before its time.
   await until('/engine/v1/tasks/kept/o', ({ series }) => series?.[0]?.values[0][1] === 2);
   await write('m v=1 3');
   await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 1);

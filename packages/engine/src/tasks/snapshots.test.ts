@@ -289,7 +289,7 @@ test('when tasks are handed over, those are not waited for whose state does not 
   await saving;
 
   expect(units.map((unit) => snapshots.saved(unit) !== undefined)).toEqual([false, true]);
-  // What is asked for from now on may be left out, too, and is not waited for.
+  // Later requests may be left out too, and nobody waits for them.
   await snapshots.saveAll(executor);
   expect(told).toEqual([]);
   await metadata.close();

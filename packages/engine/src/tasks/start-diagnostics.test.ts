@@ -1,5 +1,6 @@
-// What prevents a task from starting is reported with its position in the script: when it is
-// defined, when it is enabled, and while it is stored. Status and message stay the recorded ones.
+// Mistakes that prevent a task from starting are reported with their positions in the script: when
+// it is defined, when it is enabled, and while it is stored. Status and message stay the recorded
+// ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

@@ -17,7 +17,7 @@ const LOOPBACK: BorderSettings = {
   trustedProxies: [],
 };
 
-// What node makes of real requests is what the guard sees.
+// The guard sees real requests, as Node.js parses them.
 let seen: ((incoming: IncomingMessage) => void) | undefined;
 const server = createServer((incoming, response) => {
   seen?.(incoming);

@@ -37,7 +37,7 @@ test('nobody is believed who is not trusted', async () => {
 
 test.each<[string | string[], string]>([
   ['192.0.2.7', '192.0.2.7'],
-  // What the client wrote itself stands before what the proxy saw.
+  // Addresses that the client wrote itself precede those that the proxy saw.
   ['198.51.100.1, 192.0.2.7', '192.0.2.7'],
   [['198.51.100.1', '192.0.2.7'], '192.0.2.7'],
   ['198.51.100.1, 192.0.2.7, 10.0.0.5', '192.0.2.7'],

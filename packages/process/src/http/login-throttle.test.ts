@@ -16,7 +16,7 @@ function make() {
     monotonicMs: () => nowMs,
     isWrong: (error) => error instanceof Wrong,
   });
-  /** What became of an attempt; passwords differ unless one is given. */
+  /** The outcome of an attempt; passwords differ unless one is given. */
   const attempt = async (
     address: string,
     userName: string,

@@ -70,7 +70,7 @@ test('the pieces of a long text need no buffer beyond the first, once those come
     const piece = text.handOver();
     used.add(piece.buffer);
     releaseBuffer(piece);
-    // What small answers give back in between is not for a long text.
+    // Buffers that small answers release in between are not used for a long text.
     releaseBuffer(new Uint8Array(8));
     releaseBuffer(new Uint8Array(4 << 10));
   }

@@ -10,7 +10,7 @@ import { MemorySource } from '../testing/memory-source.ts';
 import { answer, contextOf, DATABASE, drain, execute, SECOND } from '../testing/run-statement.ts';
 
 const SERIES = 40;
-/** Of `m` in both policies: two of the five that only the second has are in the first too. */
+/** Series of `m` in both policies: two of the second policy's five are in the first too. */
 const ALL_OF_M = SERIES + 3;
 const WEEK = 604_800n * SECOND;
 

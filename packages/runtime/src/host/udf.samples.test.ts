@@ -29,7 +29,7 @@ type Sample = {
   readonly language: string;
   readonly prog: string;
   readonly args: readonly string[];
-  /** What stands behind the source. */
+  /** The nodes after the source. */
   readonly chain: string;
 };
 

@@ -91,8 +91,8 @@ function rowOf({ series, fields, time }: LinePoint): Row {
 }
 
 /**
- * What the database takes of a point; `undefined` when it refuses it. Types are those of the first
- * values.
+ * The row that the database stores for a point; `undefined` when it refuses it. Types are those of
+ * the first values.
  */
 function acceptedRow(point: LinePoint, types: Map<string, FieldType>): Row | undefined {
   const fields = point.fields.filter(([name]) => name !== 'time');

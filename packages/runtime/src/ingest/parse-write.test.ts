@@ -26,7 +26,7 @@ function rows(batch: PointBatch): unknown[] {
   });
 }
 
-/** What the general parser makes of the same body. */
+/** The result of the general parser for the same body. */
 function reference(text: string, precision: Precision): unknown[] {
   return parseLines(bytes(text), { precision, now: NOW }).points.map((point) => ({
     name: point.measurement,

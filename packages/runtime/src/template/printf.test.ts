@@ -81,7 +81,7 @@ test('decimals differ from those of JavaScript in halves only', () => {
       const text = fixedText(number, decimals);
       const other = (Object.is(number, -0) ? '-' : '') + number.toFixed(decimals);
       if (text === other) return;
-      // Of two that are equally near, the even one.
+      // Between two equally near numbers, the even one is chosen.
       const units = (each: string): bigint => BigInt(each.replace('.', ''));
       const distance = units(text) - units(other);
       expect([1n, -1n]).toContain(distance);

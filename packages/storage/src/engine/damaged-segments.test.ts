@@ -97,7 +97,7 @@ test('who asks for it is answered without the segment, and is told', async () =>
 
   expect(answer).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a'] }]);
   expect(told).toEqual([`the answer is not complete: segment is missing (${path})`]);
-  // Who cannot be told gets nothing.
+  // A reader that cannot be warned gets no rows.
   await expect(scanRows(engine, 'm', FIELDS)).rejects.toThrow(Corruption);
 });
 

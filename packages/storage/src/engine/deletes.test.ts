@@ -82,7 +82,7 @@ const ALL: Readonly<Record<string, number>> = {
 type Case = {
   readonly name: string;
   readonly remove: (engine: StorageEngine) => Promise<unknown>;
-  /** What is different afterwards; 0: nothing left. */
+  /** The values expected afterwards; 0 means no rows. */
   readonly changed: Readonly<Record<string, number>>;
 };
 

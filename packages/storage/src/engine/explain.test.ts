@@ -77,7 +77,7 @@ async function counters(text: string): Promise<Readonly<Record<string, number>>>
   return Object.fromEntries([...found].map(([name, [value = -1]]) => [name, value]));
 }
 
-/** What EXPLAIN knows beforehand. */
+/** The numbers that EXPLAIN knows in advance. */
 async function cost(text: string, name: string): Promise<number> {
   const line = (await explain(text)).find((one) => one.startsWith(name)) ?? '';
   return Number(line.slice(name.length + 2));

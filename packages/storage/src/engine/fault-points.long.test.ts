@@ -75,7 +75,7 @@ test.each(POINTS)(
           throw new SimulatedCrash('the process ends here');
         };
 
-        // What the last step says to a caller that is no more.
+        // The last step's answer goes to a caller that no longer exists.
         await run(disk, expected, { fault, more: operate(disk) }).catch(() => undefined);
 
         expect(times, 'the step was met').toBeGreaterThanOrEqual(crashAt);

@@ -66,7 +66,7 @@ test('a power cut at any step of a backup and of a restore leaves all of it or n
     const hasBackup = after.exists('/backup/full');
     if (hasBackup) await describeBackup('/backup/full', after);
     if (copied.length === 0) {
-      // What the crash left does not hinder the next try.
+      // Files left by the crash do not prevent the next attempt.
       const from = hasBackup ? '/backup/full' : '/backup/again';
       if (!hasBackup) await storeBackup(from, again.backup({}), { disk: after });
       await again.restore(request, joinBackups([from], { disk: after }));

@@ -70,7 +70,7 @@ function deleteRound(round: number): Promise<void> {
   });
 }
 
-/** What the rounds may end with: the series of round `round` are gone afterwards. */
+/** The possible results of the rounds: the series of round `round` are gone afterwards. */
 const REMOVALS: readonly ((round: number) => Promise<unknown>)[] = [
   deleteRound,
   () => storage.engine.dropMeasurement('db', 'm'),

@@ -15,7 +15,7 @@ test('the number of an index file that is there is not given to another database
   await write(engine, 'm,t=a v=1 1');
   await engine.flush();
   await engine.close();
-  // Of a rebuild that a crash ended. It is removed, and a power cut could bring it back.
+  // A rebuild left it when a crash ended it. It is removed, and a power cut could bring it back.
   disk.open('/data/index/00000002.series', 'create').close();
 
   const after = await open(disk);

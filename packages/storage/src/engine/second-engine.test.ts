@@ -97,7 +97,7 @@ test('the resources of each engine are its own', () => {
   }
 });
 
-/** What modules keep for all engines of a thread, and why no engine notices the others. */
+/** State of modules for all engines of a thread, and why no engine notices the others. */
 const SHARED = [
   // Functions: nothing stays in their memory between calls.
   'columns/codecs.ts: let kernels',
@@ -114,7 +114,7 @@ const SHARED = [
   // By identity of a list of tombstones, which is never changed.
   'shard/tombstone.ts: const groupsOf',
   'shard/tombstone.ts: const setsOf',
-  // Of the thread, which has one engine and its rehearsal.
+  // Belongs to the thread, which has one engine and its warm-up.
   'thread/host.ts: const kernels',
   'thread/host.ts: const outbox',
   'thread/host.ts: const plans',

@@ -1,4 +1,4 @@
-// What a clean stop leaves behind: rows in segments and no log or, if that fails, rows in the log.
+// A clean stop leaves rows in segments and no log or, if that fails, rows in the log.
 import { readdirSync } from 'node:fs';
 
 import { systemClock } from '@tidemark/core';

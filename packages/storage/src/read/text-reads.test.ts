@@ -219,7 +219,7 @@ test('first and last of whole chunks are read from the chunks at the ends', asyn
 
   expect(before[0]?.values).toEqual([
     [BigInt(SERIES * ROWS)],
-    // Of equal times, the largest text.
+    // At equal times, the largest text is chosen.
     [textOf(4, 0), 0n],
     [textOf(4, 99), 99n],
   ]);

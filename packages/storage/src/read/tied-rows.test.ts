@@ -44,7 +44,7 @@ function linesOf(seed: number, seriesCount: number): string {
   return lines;
 }
 
-/** What is picked of a field, by the rows of a group. */
+/** The values picked from a field, by the rows of a group. */
 function modelOf(rows: readonly Row[], at: number, name: EndFunction): FieldValue | null {
   const isBetter = (a: bigint, b: bigint): boolean => (name === 'first' ? a < b : a > b);
   const ends = new Map<string, { time: bigint; value: FieldValue }>();

@@ -78,7 +78,7 @@ test.each([
   await write(engine, 'm,t=a v=1 1');
 
   const failing = one.fail();
-  // What is asked for in the same turn may be answered before the assertion fails.
+  // Requests of the same turn may be answered before the assertion fails.
   const behind = setImmediate().then(rows);
 
   await expect(failing).rejects.toThrow(Unavailable);

@@ -142,7 +142,7 @@ test('what a write, a delete or a drop changes is seen by the next look-up', asy
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** What analysis learns of a measurement, and whether it had to wait for it. */
+/** The names that analysis gets for a measurement, and whether it had to wait for them. */
 async function names(engine: StorageEngine, measurement = 'm') {
   const snapshot = engine.source.snapshot();
   const { signal } = new AbortController();

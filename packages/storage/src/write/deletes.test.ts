@@ -1,4 +1,4 @@
-// What happens while a delete is prepared, and while the series that it empties are looked for:
+// Events while a delete is prepared, and while the series that it empties are looked for:
 // both are done in steps, between which everything else goes on.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const tagIs = (value: string): DeleteRequest['where'] => ({
 });
 
 let storage: TestEngine;
-/** What happens at a step of a delete. */
+/** An action at a step of a delete. */
 let meanwhile: ReadonlyMap<string, () => Promise<unknown>>;
 
 beforeEach(async () => {

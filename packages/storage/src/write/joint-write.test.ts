@@ -33,7 +33,7 @@ function requests(bodies: readonly string[], more: Partial<WriteLinesRequest> = 
   }));
 }
 
-/** What a client is told. */
+/** The answer that a client gets. */
 function told({ pointsWritten, parseErrors, dropped, rejectedLines = [] }: WriteOutcome): unknown {
   return { pointsWritten, parseErrors, dropped, rejectedLines };
 }

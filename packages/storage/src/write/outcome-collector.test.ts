@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { OutcomeCollector } from './ingest.ts';
 
 /**
- * What the kernel says of a part of a body in which `refused` lines were refused and the first
+ * The kernel's outcome for a part of a body in which `refused` lines were refused and the first
  * `listed` are listed.
  */
 function part(refused: number, listed: number) {

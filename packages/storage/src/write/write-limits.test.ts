@@ -1,4 +1,4 @@
-// What one write may ask for: shards, and lines that cannot be parsed.
+// Limits of one write: shards, and lines that cannot be parsed.
 import { afterEach, expect, test } from 'vitest';
 
 import { scanRows, testEngine, write } from '../testing/fixtures.ts';

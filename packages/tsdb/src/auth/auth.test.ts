@@ -16,7 +16,7 @@ const basic = (user: string, password: string): Record<string, string> => ({
 
 beforeAll(async () => {
   service = await startTestService({
-    // Who is braked stays so, however long a test takes.
+    // Throttled users stay throttled, however long a test takes.
     clock: { ...systemClock(), monotonicMs: () => 0 },
     config: {
       http: {
@@ -76,7 +76,7 @@ describe('every endpoint asks for the right that the table names', () => {
   };
   type Who = keyof typeof users;
 
-  // Whom each right lets in; everybody else who is known gets 403.
+  // The users that each right lets in; all other users get 403.
   const allowed: Record<EndpointRight, readonly Who[]> = {
     open: ['unknown', 'wrong', 'nobody', 'other', 'reader', 'writer', 'root'],
     ping: ['nobody', 'other', 'reader', 'writer', 'root'],

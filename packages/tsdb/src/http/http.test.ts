@@ -364,8 +364,7 @@ test('more writes than allowed at once wait, and are refused when the queue is f
 });
 
 describe('profiles', () => {
-  // What the type `Profiler.Profile` of the DevTools protocol demands, which is what a .cpuprofile
-  // file holds.
+  // A .cpuprofile file has the type `Profiler.Profile` of the DevTools protocol.
   test('a CPU profile has nodes, and a sample for every step of time', async () => {
     const { json, headers } = await service.get('/debug/pprof/profile?seconds=0.05');
     expect(headers.get('content-disposition')).toBe('attachment; filename="tidemark.cpuprofile"');

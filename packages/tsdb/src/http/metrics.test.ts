@@ -23,7 +23,7 @@ test('instances of a module may have different tags, and their sum is left out',
   const { user, system } = process.cpuUsage();
   const { text } = await metricsText(statistics, requests());
 
-  // Of the whole process, what it used before the first request too.
+  // Counts the whole process, including the time before the first request.
   const seconds = /^process_cpu_seconds_total ([\d.]+)$/m.exec(text)?.[1];
   expect(Number(seconds)).toBeGreaterThanOrEqual((user + system) / 1e6);
   expect(text).toContain('tidemark_tsdb_subscriber_create_failures_total 1');

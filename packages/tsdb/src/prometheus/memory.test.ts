@@ -37,7 +37,7 @@ async function writePoints(count: number): Promise<void> {
 
 type Usage = Readonly<Record<'bytes' | 'waited', number>>;
 
-/** What is used of a budget at one moment. */
+/** The used part of a budget at one moment. */
 async function usage(budget: string): Promise<Usage> {
   const { text } = await service.get('/metrics');
   const read = (name: string): number =>

@@ -8,7 +8,7 @@ import type { StatementContext } from './context.ts';
 
 const REASON = 'query engine shutdown';
 
-/** What is answered to changes; the query of the first is ended while it is under way. */
+/** Answers to changes; the query of the first is killed while it runs. */
 async function answer(changes: readonly (() => Promise<unknown>)[]): Promise<unknown> {
   const query = new AbortController();
   const { signal } = query;

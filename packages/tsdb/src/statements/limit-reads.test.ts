@@ -156,7 +156,7 @@ describe('LIMIT reads nothing after its last row', () => {
 
   /** Rows of a group are sent four chunks at a time, and one message is under way. */
   const SENT_AHEAD = 12;
-  /** Of each series a slice of rows, and what measuring the slices takes. */
+  /** A slice of rows of each series, and the chunks read to size the slices. */
   const SLICE = 4 * SERIES;
 
   test.each([

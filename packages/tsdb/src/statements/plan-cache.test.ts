@@ -30,7 +30,7 @@ afterAll(() => service.close());
 
 let asked = 0;
 
-/** What a text answers whose shape nobody has sent before: empty statements write a number. */
+/** The answer to a text with a new shape: empty statements encode a number. */
 async function unknown(text: string, parameters: Record<string, string>): Promise<string> {
   const number = (asked++).toString(2).replaceAll('1', ' ;').replaceAll('0', ';');
   return (await service.query(`${text} ${number}`, parameters)).text;
@@ -106,7 +106,7 @@ test.each([
     const { text: answer } = await service.query(written, { db: 'db', params });
     expect(answer).not.toContain('error');
   };
-  // What the first one writes may be new to the database.
+  // The first one may write names that are new to the database.
   for (let n = 1; n <= 2; n++) await ask(n);
   const before = await planCounters();
   for (let n = 3; n <= 12; n++) await ask(n);
@@ -119,12 +119,12 @@ test('a continuous query has one plan for all its runs', async () => {
   await service.query(
     'CREATE CONTINUOUS QUERY q ON db BEGIN SELECT max(f) INTO other.most FROM m GROUP BY time(1m) END',
   );
-  // Of one shard.
+  // Points of one shard.
   const range = { start: '2026-03-02T00:00:00Z', end: '2026-03-05T00:00:00Z' };
   const body = JSON.stringify({ database: 'db', name: 'q', ...range });
   const run = async (): Promise<string> =>
     (await service.get('/api/continuous-queries/run', { method: 'POST', body })).text;
-  // What it writes is new to the database.
+  // It writes names that are new to the database.
   await run();
   const before = await planCounters();
   const text = await run();
@@ -248,7 +248,7 @@ test('any statement with other values', { timeout: 60_000 }, async () => {
       const fill = (given: readonly string[]): string => {
         let at = 0;
         const filled = statement.replace(/\?/g, () => given[at++ % 12]!);
-        // What is in quotes, as a regular expression.
+        // The quoted text, as a regular expression.
         const matched = filled.replace(/%/g, () => `/${given[at++ % 12]!.slice(1, -1)}/`);
         return matched.replace(/#/g, () => String(given[at++ % 12]!.length - 1));
       };

@@ -103,7 +103,7 @@ test('limits of a user do not stop it, and what is told of slow queries does not
 
 type Asked = { readonly events: string[]; readonly options: WarmUpOptions };
 
-/** Of a warm-up whose statements are answered by `onStatement` and nothing else. */
+/** Starts a warm-up whose statements are answered by `onStatement` only. */
 function asked(
   directory: string,
   onStatement: (response: ServerResponse) => void,

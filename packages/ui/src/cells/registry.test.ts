@@ -25,7 +25,7 @@ test('an option is what is meant anyway, whatever a document says', () => {
   for (const row of KINDS.flatMap(optionsOf)) {
     for (const value of [undefined, null, 'x', -1, NaN, true, [], {}, [null, 3, 'x', {}, []]]) {
       expect(() => JSON.stringify(row.read(value)), row.name).not.toThrow();
-      // What was read is read as the same again.
+      // Reading the result again changes nothing.
       expect([row.name, row.read(row.read(value))]).toEqual([row.name, row.read(value)]);
     }
   }

@@ -1,4 +1,4 @@
-// What the tests of the sections of the database's specification share: one server per file, and
+// The harness of the tests of the database specification's sections: one server per file, and
 // for each sentence, as it is written there, requests and what is answered.
 import { removeDirectory, send, startTidemark } from '@tidemark/testkit';
 import type { Answer, Tidemark } from '@tidemark/testkit';
@@ -62,7 +62,7 @@ export function oneSeries(name: string, columns: readonly string[], values: unkn
 
 /** A request, and what has to be answered. */
 export type Asked = {
-  /** What it shows of the sentence, where several do. */
+  /** The part of the sentence that it shows, if several cases share the sentence. */
   readonly of?: string;
   readonly before?: readonly (readonly [method: string, path: string, body?: string])[];
   readonly method?: string;

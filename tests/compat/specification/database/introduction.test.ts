@@ -1,4 +1,4 @@
-// What the specification of the database's HTTP API says of itself and of all paths.
+// Sentences of the specification of the database's HTTP API about itself and all paths.
 import { startTidemark, removeDirectory, send } from '@tidemark/testkit';
 import { expect } from 'vitest';
 

@@ -54,7 +54,7 @@ function shapeOf(value: unknown, key = ''): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, each]) => [
     constant(name),
-    // What has been counted so far.
+    // The counters so far.
     name === 'stats' ? Object.keys(each as object) : shapeOf(each, name),
   ]);
   return Object.fromEntries(members);

@@ -1,4 +1,4 @@
-// What the tests of the sections of the specification share: one engine per file, a database that
+// The harness of the tests of the specification's sections: one engine per file, a database that
 // gives every query the same result, and factories of tasks, recordings, replays, topics and
 // handlers with unique ids. Requests and responses of a sentence are compared with the stored ones
 // (exchanges.ts), so that no response changes unnoticed.

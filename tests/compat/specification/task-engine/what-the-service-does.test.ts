@@ -115,7 +115,7 @@ sentences('What the service does', [
         type: 'batch',
         dbrps: DBRPS,
       });
-      // What a script says decides; one that is something else is refused.
+      // The script decides; a request that contradicts it is refused.
       expect((await call('POST', 'tasks', { ...made, id: newId(), type: 'stream' })).status).toBe(
         400,
       );

@@ -31,7 +31,7 @@ const INSTANCES = 3;
 /** Up to some leases. */
 const LENGTH_MS = 3000;
 
-/** In which several connections break. */
+/** Time in which several connections break. */
 const RESETS_MS = 150;
 
 const anInstance = (below: Dice['below']): number => (below(2) === 0 ? LEADER : below(INSTANCES));
@@ -143,7 +143,7 @@ export const FAULTS: readonly FaultMaker[] = [
 
 /** Windows of a run close with the first points behind each of these. */
 const WINDOW_MS = 1000;
-/** In which they do. */
+/** Time in which they close. */
 const CLOSING_MS = 150;
 
 /** Faults that come at a moment at which they can do harm. */
