@@ -98,7 +98,7 @@ test('a full and an incremental backup come back in a new directory and beside t
   await second.stop();
 }, 60_000);
 
-test('what cannot be done is a sentence and leaves no file', async () => {
+test('an impossible backup is reported in a sentence and leaves no file', async () => {
   const url = ['--url', server.tsdb];
   await runTidemark(['tsdb', 'backup', path('whole'), ...url]);
   const { stdout } = await runTidemark([

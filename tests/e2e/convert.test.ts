@@ -171,7 +171,7 @@ test('a file of one service given to both is told where its sections belong', as
   expect(wrong.stderr).toContain('is a configuration of influxdb');
 });
 
-test('what scripts and handlers name is listed, as comments unless that is allowed', async () => {
+test('resources that scripts and handlers name are listed, as comments unless they are allowed', async () => {
   const [load, more] = [join(directory, 'load'), join(directory, 'more')];
   await mkdir(join(load, 'tasks'), { recursive: true });
   await mkdir(more);

@@ -62,7 +62,7 @@ describe.each(SERVICES)('in %s', (service, documents, path) => {
   });
 });
 
-test('what was acknowledged is there after a crash', async () => {
+test('acknowledged documents survive a crash', async () => {
   for (const [, documents] of SERVICES) {
     await documents().put('dashboards', 'kept', { replaces: 0, title: 'Kept', content });
     await documents().put('queries', 'kept', { replaces: 0, title: 'Kept', content });

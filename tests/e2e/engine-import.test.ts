@@ -151,7 +151,7 @@ describe('tidemark engine import', () => {
     expect(await get(engine.engine, '/engine/v1/tasks/own')).toMatchObject({ executing: true });
   }, 60_000);
 
-  test('what could not be copied is told and makes the exit status 1, as does a server that is not there', async () => {
+  test('definitions that could not be copied are reported with exit status 1, as is an unreachable server', async () => {
     const kapacitor = await openKapacitor();
     const odd = await runImport('--from', kapacitor.url);
     await kapacitor.close();

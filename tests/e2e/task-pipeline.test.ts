@@ -99,7 +99,7 @@ test.each([
   expect(stderr).toContain(`tidemark: ${message}`);
 });
 
-test('what no script can say is refused with the reason', async () => {
+test('pipelines that no script can express are refused with the reason', async () => {
   const node = { type: 'stream', arguments: [], properties: [] };
   const nodes = [
     { ...node, parents: [] },

@@ -32,7 +32,7 @@ function write(files: Readonly<Record<string, string>>): void {
 
 const escaped = (text: string): string => text.replaceAll(/[()]/g, '\\$&');
 
-test('what can be built is built', () => {
+test('a sound repository is built', () => {
   write(SOUND);
 
   expect(() => buildForTests(root)).not.toThrow();

@@ -244,7 +244,7 @@ describe('delivery', () => {
     expect(delivery.state.lastError).toBe('no such channel');
   });
 
-  test('what could not be delivered before the end is delivered by the next run', async () => {
+  test('the next run delivers events that were undelivered at the end', async () => {
     const failing = recorder(() => new Unavailable('away'));
     const first = deliver([failing.step]);
     send(first, event('a', 'one'));
@@ -272,7 +272,7 @@ describe('delivery', () => {
     expect(entry?.event.data[0]?.values).toEqual([[1n, 9007199254740993n]]);
   });
 
-  test('what does not fit into memory is read back from the disk, in order', async () => {
+  test('events that do not fit into memory are read back from disk, in order', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     const { step, sent } = recorder();

@@ -71,7 +71,7 @@ function event(unit: string, record: number, row: number): AlertEvent {
   };
 }
 
-test('of each unit the last one is known, of whatever topic, and after a restart', async () => {
+test('the last event of each unit is known, whatever its topic, and after a restart', async () => {
   alerts.publish('t', event('cpu#1/2', 7, 3));
   alerts.publish('t', event('cpu#2/2', 5, 0));
   alerts.publish('main:cpu:alert2', event('cpu#1/2', 8, 1));

@@ -19,7 +19,7 @@ const POST = {
 };
 
 describe('what is shown', () => {
-  test('of each option the secret part is a marker, and the rest is as it was written', () => {
+  test('a marker replaces the secret part of each option, and the rest is as written', () => {
     expect(optionsOf(hideHandlerSecrets(handler(['post', POST])))).toEqual({
       url: `https://user:${HIDDEN}@host.example/in?room=1&auth_token=${HIDDEN}`,
       headers: { Authorization: HIDDEN, 'X-Api-Key': 'env:KEY', Accept: 'text/plain' },

@@ -88,7 +88,7 @@ function onDisk(): { readonly levels: string[]; readonly messages: string[] } {
   };
 }
 
-test('what a full disk refused is refused to those who ask, and written when there is room', async () => {
+test('changes refused by a full disk are refused to callers, and written when there is room', async () => {
   const stored: string[] = [];
   refused = 'everything';
   const collected = collect(event('a', 'CRITICAL'), () => stored.push('a'));
@@ -108,7 +108,7 @@ test('what a full disk refused is refused to those who ask, and written when the
   ]);
 });
 
-test('what caused an event is stored with it, or neither is', async () => {
+test('the cause of an event is stored with it, or neither is', async () => {
   const caused = (id: string, record: number): TopicEvent => ({
     ...event(id, 'CRITICAL'),
     cause: { unit: 'cpu', record, row: 0 },
@@ -182,7 +182,7 @@ test('the removal of an entry that is on disk waits for the disk', async () => {
   expect(onDisk().messages).toEqual([]);
 });
 
-test('what is deleted meanwhile does not come back', async () => {
+test('entries deleted meanwhile do not come back', async () => {
   collect(event('a', 'CRITICAL')).stored.catch(() => undefined);
   await store.stored;
   refused = 'values';

@@ -38,7 +38,7 @@ test.each([
   expect(logged('json', error)).not.toContain('stack');
 });
 
-test('what should not happen is told with one', () => {
+test('unexpected errors are logged with a stack', () => {
   const { err } = JSON.parse(logged('json', new Error('a bug'))) as { err: { stack: string } };
   expect(err.stack).toContain('logger.test.ts');
   expect(logged('text', new Error('a bug'))).toMatch(

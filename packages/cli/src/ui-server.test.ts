@@ -165,7 +165,7 @@ test('refuses other origins, other host names, text and services that do not run
   expect((await send('/api/engine/engine/v1/ping')).status).toBe(502);
 });
 
-test('what is no request is answered with the same headers', async () => {
+test('malformed requests are answered with the same headers', async () => {
   const { port } = new URL(ui.url);
   const answer = await new Promise<string>((resolve, reject) => {
     let text = '';

@@ -28,7 +28,7 @@ test('integers of any length are printed as numbers', () => {
   );
 });
 
-test('what was printed is read again, whatever texts stand beside long integers', () => {
+test('printed values are read back, whatever texts stand beside long integers', () => {
   const text = fc.oneof(
     fc.string(),
     fc

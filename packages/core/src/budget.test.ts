@@ -56,7 +56,7 @@ test('gives parts at once while there is room, then in order as others give thei
   expect([budget.heldBytes, budget.waitingCount]).toEqual([90, 0]);
 });
 
-test('whoever waits too long is refused with the setting; who waits behind may fit', async () => {
+test('a request that waits too long is refused with the setting; one behind it may fit', async () => {
   const first = budget.take(95);
   take('large', 80);
   await pass(1);
@@ -70,7 +70,7 @@ test('whoever waits too long is refused with the setting; who waits behind may f
   expect((first as Part).sizeBytes).toBe(95);
 });
 
-test('what is larger than everything is given everything', async () => {
+test('a request larger than the budget gets all of it', async () => {
   take('huge', 1000);
   await pass(1);
 

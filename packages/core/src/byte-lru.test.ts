@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { ByteLru } from './byte-lru.ts';
 
-test('what was used least goes first, and its owner is told', () => {
+test('the least recently used entry goes first, and its owner is notified', () => {
   const dropped: string[] = [];
   const cache = new ByteLru<string, number>(10, (key) => dropped.push(key));
   cache.set('a', 1, 4);

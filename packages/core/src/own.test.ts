@@ -6,7 +6,7 @@ test.each(['__proto__', 'constructor', 'toString', 'b'])('%s is in no table', (n
   expect(own({ a: 1 }, name)).toBe(undefined);
 });
 
-test('what a table has is found', () => {
+test('finds what a table has', () => {
   expect(own({ a: 1, ['__proto__']: 2 }, 'a')).toBe(1);
   expect(own({ ['__proto__']: 2 }, '__proto__')).toBe(2);
 });

@@ -52,7 +52,7 @@ test('an address that is in use: everything is closed again', async () => {
   await new Promise((resolve) => (other satisfies Server).close(resolve));
 });
 
-test('what the first start makes is for its user alone', async () => {
+test('files of the first start are readable by its user only', async () => {
   rmSync(engine.directory, { recursive: true });
   const umask = process.umask(0o022);
   try {

@@ -30,7 +30,7 @@ test.each(['99999999w', '9000000000s9000000000s'])('refuses %s as too long', (te
   });
 });
 
-test('what is printed parses to the same length', () => {
+test('printed durations parse to the same length', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 9223372036854775807n }), (nanos) => {
       expect(parseDuration(formatDuration(nanos))).toEqual({ ok: true, nanos });

@@ -145,7 +145,7 @@ test.each([
     'SELECT a FROM m WHERE b > 9223372036854775807',
     'SELECT a FROM m WHERE b > 9223372036854775808',
   ],
-])('what is no parameter has to be the same: %s', (one, other) => {
+])('texts must agree in everything but parameters: %s', (one, other) => {
   expect(ofOneShape([one, other])).toBe(false);
 });
 
@@ -246,7 +246,7 @@ test('any texts are parsed as by the parser, whatever was parsed before', () => 
   );
 });
 
-test('what was not asked for lately is forgotten', () => {
+test('forgets texts that were not used lately', () => {
   const known = new ParseCache({});
   const text = (i: number): string => `SELECT ${'a'.repeat(4000)}${i} FROM m`;
   const parsed = (i: number): Query => known.parse(text(i)).query;

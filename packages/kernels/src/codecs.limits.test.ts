@@ -73,7 +73,7 @@ test('only the texts that rows have are written', () => {
   expect(codecs.encodeStrings(among)).toEqual(codecs.encodeStrings(used));
 });
 
-test('what a long dictionary has besides is not encoded', () => {
+test('unused entries of a long dictionary are not encoded', () => {
   const dictionary = Array.from({ length: 2000 }, (_, i) => `${i}`.padEnd(50_000, 'x'));
   const one = new Codecs();
 

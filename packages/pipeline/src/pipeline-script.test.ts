@@ -147,7 +147,7 @@ test('values that a task gives are put in', () => {
   expect(comparable(again.pipeline)).toEqual(comparable(pipeline));
 });
 
-test('what only JSON can say has no script', () => {
+test('pipelines that only JSON can express have no script', () => {
   const { pipeline } = buildPipeline('stream|from()');
   const json = printPipeline(pipeline!);
   const second = { ...json.nodes[1], id: 2, name: 'from2', parents: [] };

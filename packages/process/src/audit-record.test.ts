@@ -66,7 +66,7 @@ test('holds no more than it may: the oldest entries go', async () => {
   await record.close();
 });
 
-test('who is refused does not push out what was done', async () => {
+test('refused requests do not push out executed ones', async () => {
   const record = open(4000);
   record.add(entry(0));
   for (let i = 1; i < 60; i++) {

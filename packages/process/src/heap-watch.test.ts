@@ -58,7 +58,7 @@ test('the heap is not looked at for each small object', () => {
   expect(heap.collections).toBe(1);
 });
 
-test('what is let go after a collection is garbage of the next one', () => {
+test('objects released after a collection are garbage of the next one', () => {
   const { heap, watch, makeGarbage } = subject(100);
   makeGarbage(4 * MEBIBYTE);
   heap.liveBytes = 300 * MEBIBYTE;

@@ -49,7 +49,7 @@ const PROCESS = `
   setTimeout(() => {}, 15_000);
 `;
 
-test('what nobody holds any more goes when the thread has nothing to do', async () => {
+test('unreferenced memory is freed when the thread is idle', async () => {
   const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '--eval', PROCESS], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -42,7 +42,7 @@ test('group and others lose everything, links lead nowhere, and a second look fi
   expect(narrowToOwner(at(''))).toEqual({ narrowed: 0, refusal: undefined });
 });
 
-test('what was done, and what cannot be, is told', () => {
+test('logs how many files were narrowed, and which could not be', () => {
   const lines: string[] = [];
   const log = (level: string, message: string): void => void lines.push(`${level}: ${message}`);
 

@@ -9,7 +9,7 @@ function driver(): Driver {
   return new Driver({ supervision: () => undefined, monotonicMs: () => 0 });
 }
 
-test('what has not to be waited for is pulled at once', async () => {
+test('ready batches are pulled at once', async () => {
   const pulled = driver().pull(
     (function* batches(): Operator<number> {
       yield;
@@ -75,7 +75,7 @@ test('batches that are taken at once give others a turn when the slice is over',
   expect(turns).toBeGreaterThan(40);
 });
 
-test('what an operator hands on once it was told to end is not thrown away', async () => {
+test('batches that an operator emits after it was told to end are not discarded', async () => {
   const abort = new AbortController();
   let nowMs = 0;
   // A slice is over whenever somebody looks, as on a machine that has much to do.

@@ -25,7 +25,7 @@ test.each(PATTERNS.trim().split(/\s+/).concat(''))(
   },
 );
 
-test('what is no pattern is an invalid request', () => {
+test('an invalid pattern is an invalid request', () => {
   expect(() => textMatcher('^(a|b')).toThrow('error parsing regexp: missing closing ): `^(a|b`');
 });
 

@@ -116,7 +116,7 @@ describe('writes', () => {
     await service.query('CREATE DATABASE w');
   });
 
-  test('what was written is read back', async () => {
+  test('written points are read back', async () => {
     expect((await service.write('m,t=a f=1.5,i=2i 1000', { db: 'w' })).status).toBe(204);
     const answer = await service.query('SELECT * FROM m', { db: 'w', epoch: 'ns' });
     expect(answer.json.results[0].series).toEqual([

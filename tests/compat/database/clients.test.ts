@@ -150,7 +150,7 @@ describe.skipIf(!hasPrograms('python3', '/usr/lib/python3/dist-packages/influxdb
   },
 );
 
-test('what one client wrote another one sees', async () => {
+test('one client sees the points that another wrote', async () => {
   const client = new InfluxDB({
     host: new URL(server.tsdb).hostname,
     port: Number(new URL(server.tsdb).port),

@@ -71,7 +71,7 @@ remote_read:
     for (const cleanup of cleanups.reverse()) await cleanup();
   });
 
-  test('what it scrapes arrives with its labels', async () => {
+  test('scraped samples arrive with their labels', async () => {
     const series = await eventually('a scrape', async () => {
       const found = await query(server.tsdb, 'SELECT value FROM up GROUP BY job, instance', 'prom');
       return found[0];

@@ -113,7 +113,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await page.unroute('**/debug/replicas');
   });
 
-  test('what runs is shown, and what took long', async () => {
+  test('running and slow queries are shown', async () => {
     const { page } = visit;
     await tab('Running queries');
     await page.getByRole('cell', { name: 'SHOW QUERIES' }).first().waitFor();
@@ -186,7 +186,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await made.waitFor({ state: 'detached' });
   });
 
-  test('who changed what is kept, of both services', async () => {
+  test('the audit logs of both services are shown', async () => {
     const { page } = visit;
     await tab('Audit log');
     await page.getByPlaceholder('User, database').fill('continuous query hourly');

@@ -97,7 +97,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await fill('Name', 'warm-rooms');
   });
 
-  test('what was chosen stays while a service restarts, and becomes a task', async () => {
+  test('choices survive a restart of a service, and become a task', async () => {
     const { page } = visit;
     await visit.restart(async () => {
       await press('Create task');
@@ -193,7 +193,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await page.keyboard.press('Escape');
   });
 
-  test('what was given up is delivered again', async () => {
+  test('dead letters are delivered again', async () => {
     const { page } = visit;
     await tab('Dead letters');
     const letters = page.getByRole('group', { name: 'Events that could not be delivered' });

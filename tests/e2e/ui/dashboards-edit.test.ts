@@ -208,7 +208,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     expect(visit.faults).toEqual([]);
   });
 
-  test('what is typed survives a restart of the services', async () => {
+  test('typed text survives a restart of the services', async () => {
     const { page } = visit;
     await visit.show('dashboards?id=house&edit=1');
     await cell('Rows').getByRole('cell', { name: 'kitchen' }).waitFor();

@@ -168,7 +168,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     expect(kept[0]?.values).toContainEqual(['event']);
   });
 
-  test('what nobody sees is not asked for', async () => {
+  test('cells out of sight are not queried', async () => {
     const { page } = visit;
     const cellAt = (id: string, y: number) => ({
       ...place(0, y),

@@ -49,7 +49,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await visit.page.keyboard.press('Control+Enter');
   };
 
-  test('what is stored can be opened, and a press makes a statement of it', async () => {
+  test('stored names can be opened, and a click turns them into a statement', async () => {
     const { page } = visit;
     await page.getByLabel('Retention policy').selectOption('year');
     await page.getByRole('button', { name: 'many', exact: true }).click();
@@ -223,7 +223,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await expect.poll(() => last.textContent()).toBe(before);
   });
 
-  test('what runs is cancelled, in the database too', async () => {
+  test('a running query is cancelled, in the database too', async () => {
     const { page } = visit;
     const running = async (): Promise<boolean> =>
       JSON.stringify(await query(visit.server.tsdb, 'SHOW QUERIES')).includes('time(1ms)');
@@ -341,7 +341,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await expect.poll(() => statement().textContent()).toBe('SELECT mean(celsius) FROM room');
   });
 
-  test('what was run is remembered', async () => {
+  test('statements that were run are remembered', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByPlaceholder('Save this statement as').fill('mean');
@@ -352,7 +352,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await expect.poll(() => statement().textContent()).toBe('SELECT count FROM big');
   });
 
-  test('what is saved by a name is kept by the server, also what browsers have kept before', async () => {
+  test('the server keeps saved statements, including those that browsers have kept before', async () => {
     const { page } = visit;
     const old = JSON.stringify([{ name: 'old', text: 'SHOW DATABASES', database: '' }]);
     await page.evaluate(`localStorage.setItem('tidemark.preference.explore.saved', '${old}')`);

@@ -103,7 +103,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await expect.poll(() => editor.textContent()).toBe('SHOW USERS');
   });
 
-  test('who signs out has to sign in again, and sees what is theirs', async () => {
+  test('users who sign out have to sign in again, and see their own data', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'Sign out root' }).click();
     await signIn('reader', 'pw');
@@ -142,7 +142,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     expect(visit.faults).toEqual([]);
   });
 
-  test('what leaves the nodes of a task is not offered to who may not read it', async () => {
+  test('the output of nodes is not offered to users who may not read it', async () => {
     const { page } = visit;
     const task = {
       id: 'of-hidden',
@@ -171,7 +171,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     expect(visit.faults).toEqual([]);
   });
 
-  test('who is no admin looks at dashboards, and keeps statements of their own', async () => {
+  test('users without admin rights see dashboards, and keep statements of their own', async () => {
     const { page } = visit;
     const { tsdb } = visit.server;
     const put = (user: string, kind: string, id: string) =>
@@ -249,7 +249,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await dialog().waitFor({ state: 'detached' });
   };
 
-  test('who may only read is offered nothing that would be refused, on any page', async () => {
+  test('readers are offered nothing that would be refused, on any page', async () => {
     const { engine } = visit.server;
     const headers = { Authorization: `Basic ${btoa('root:pw')}` };
     const define = async (path: string, json: object): Promise<void> => {
@@ -274,7 +274,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     expect(offered.filter((name) => !/^explore|^start: (?:Copy|Make)/.test(name))).toEqual([]);
   });
 
-  test('who may write sees the page for it, with these databases', async () => {
+  test('writers see the page for writing, with their databases', async () => {
     const { page } = visit;
     await visit.show('write');
     await page.getByRole('heading', { name: 'This page is for users who may write' }).waitFor();

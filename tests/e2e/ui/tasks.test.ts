@@ -136,7 +136,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.getByPlaceholder(/^Only of group/).fill('');
   });
 
-  test('what fails is counted, listed and logged', async () => {
+  test('failures are counted, listed and logged', async () => {
     const { page } = visit;
     await page.getByRole('tab', { name: 'Log' }).click();
     await page.getByText('Nothing has been logged since this page was opened.').waitFor();

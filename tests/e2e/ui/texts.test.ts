@@ -69,7 +69,7 @@ const wordsOf = (name: string, source: string): readonly string[] =>
     .map((text) => text.trim())
     .filter((text) => /\p{L}{2}/u.test(text) && !SAME_EVERYWHERE.test(text));
 
-test('what components say comes from the catalogue', () => {
+test('texts of components come from the catalogue', () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.tsx') && name !== 'pages/design/page.tsx',
   );

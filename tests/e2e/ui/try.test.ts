@@ -103,7 +103,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     expect(result).toMatchObject({ name: 'a warm kitchen', failures: [], checkCount: 2 });
   });
 
-  test('what is typed stays while a service restarts', async () => {
+  test('typed text stays while a service restarts', async () => {
     const { page } = visit;
     await script().click();
     await page.keyboard.press('Control+Home');

@@ -31,7 +31,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
     expect(series?.values?.[0]?.[1]).toBe(2);
   });
 
-  test('what the database refuses is said line by line', async () => {
+  test('lines that the database refuses are shown one by one', async () => {
     const { page } = visit;
     await page
       .getByRole('textbox', { name: 'Line protocol' })

@@ -19,7 +19,7 @@ function possible(of = cell): number[] {
   return [0, 1, 2, 3].filter((value) => ledger.problem(of, value, from) === undefined);
 }
 
-test('what was acknowledged is there until something else was', () => {
+test('an acknowledged value stays until another is acknowledged', () => {
   expect(possible()).toEqual([0]);
   ledger.set('write', [cell], 1).acknowledged();
   expect(possible()).toEqual([1]);
@@ -30,7 +30,7 @@ test('what was acknowledged is there until something else was', () => {
   expect(possible()).toEqual([0]);
 });
 
-test('what was refused is not there, what is unknown may be', () => {
+test('a refused value is absent, an unknown one may be present', () => {
   ledger.set('write', [cell], 1).refused();
   expect(possible()).toEqual([0]);
   ledger.set('write', [cell], 2).unknown();
@@ -39,7 +39,7 @@ test('what was refused is not there, what is unknown may be', () => {
   expect(possible()).toEqual([3]);
 });
 
-test('of changes at once, either is the last', () => {
+test('either of two changes at once may be the last', () => {
   const first = ledger.set('write', [cell], 1);
   const second = ledger.clear('delete', ALL);
   expect(possible()).toEqual([0, 1]);
@@ -61,7 +61,7 @@ test('a reading may find what there was when it began', () => {
   expect(possible()).toEqual([2]);
 });
 
-test('what lingers may take place until it has ended, whatever was found', () => {
+test('a lingering change may take effect until it has ended, whatever was found', () => {
   ledger.set('write', [cell], 1).acknowledged();
   const end = ledger.clear('expiry', ALL).lingers();
   expect(possible()).toEqual([0, 1]);

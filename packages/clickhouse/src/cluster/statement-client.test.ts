@@ -88,7 +88,7 @@ test('an error is the text of the server, an end in the middle of an answer is o
   await expect(read('half')).rejects.toMatchObject({ code: 'ECONNRESET' });
 });
 
-test('whoever does not wait any more is not kept', async () => {
+test('callers that stop waiting are released', async () => {
   const abort = new AbortController();
   const client = await clientFor(() => abort.abort());
 

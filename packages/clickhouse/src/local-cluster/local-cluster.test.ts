@@ -41,7 +41,7 @@ async function statusWith(ofZookeeper: string, ofClickHouse: (directory: string)
   return { clickhouse: nodes[0]?.isUp, zookeeper: keeper.isUp };
 }
 
-test('what is configured here and serves is up', async () => {
+test('a cluster that is configured here and serves is up', async () => {
   const serving = 'Zookeeper version: 3.8.0\nMode: standalone\nNode count: 5\n';
   expect(await statusWith(serving, (directory) => `${directory}/shard1-replica1\n`)).toEqual({
     clickhouse: true,

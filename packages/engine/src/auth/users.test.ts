@@ -236,7 +236,7 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
       );
     });
 
-    test('what is written to the database comes to tasks', async () => {
+    test('tasks receive points that are written to the database', async () => {
       const authorization = basic('admin');
       const task = {
         id: 'subscribed',

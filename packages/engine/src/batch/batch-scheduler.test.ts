@@ -244,7 +244,7 @@ describe('runs that were missed', () => {
     expect(fed.pushed.map(([, stop]) => stop)).toEqual([at(0), at(1), at(2)]);
   });
 
-  test('of too many the newest are asked', async () => {
+  test('runs the newest queries if too many are due', async () => {
     const limits = { missedRuns: 'all', missedRunsLimit: 2 };
     const fed = await run({ ...limits, from: from([['query1', at(-50)]]) });
 

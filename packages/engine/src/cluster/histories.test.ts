@@ -89,7 +89,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     return replica;
   }
 
-  test('what was refused is not there, and does not come with the next change', async () => {
+  test('a refused change is absent, and does not arrive with the next one', async () => {
     const { changes } = coordinator;
     let isRefusing = false;
     const refusing: SharedLog = {
@@ -162,7 +162,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     },
   );
 
-  test('what a leader of an earlier version has stored is set aside before the log fills it', async () => {
+  test('data stored by a leader of an earlier version are set aside before the log fills the copy', async () => {
     const a = await open('a');
     await lead(a);
     await put(a, 'in-the-log');

@@ -148,7 +148,7 @@ test('a task that too much waits for reads it from the log, and holds nobody bac
   expect(world.told).toEqual([8, 9, 10, 12]);
 });
 
-test('what came while a task was held is read from the log', async () => {
+test('points that arrived while a task was held are read from the log', async () => {
   const world = open({});
   come(world, 8);
   world.feed.hold();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { SyncedStates } from './synced-states.ts';
 
-test('what states contain counts when the coordinator has had the time to sync them', () => {
+test('states count once the coordinator has had time to sync them', () => {
   const clock = new TestClock();
   const states = new SyncedStates(clock, 120_000);
 

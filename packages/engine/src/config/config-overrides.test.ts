@@ -20,7 +20,7 @@ const options = async (): Promise<{ host: unknown; port: unknown }> => {
   return { host, port };
 };
 
-test('what is stored is merged over the file, and left out when the start is asked to skip it', async () => {
+test('stored overrides are merged over the file, and skipped when the start asks for it', async () => {
   const set = { set: { host: 'mail' } };
   expect((await engine.call('POST', '/engine/v1/config/smtp/', set)).status).toBe(200);
   expect(await options()).toEqual({ host: 'mail', port: 2525 });

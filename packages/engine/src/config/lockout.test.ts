@@ -63,7 +63,7 @@ test('an address where nobody answers, or where others are known, is refused and
   expect((await change({ enabled: false })).status).toBe(400);
 });
 
-test('what keeps the caller an admin is changed', async () => {
+test('changes that keep the caller an admin are accepted', async () => {
   expect((await change({ timeout: '5s' })).status).toBe(200);
   expect((await change({ urls: [database.tsdb, deadUrl] })).status).toBe(200);
   const added = { name: 'other', urls: [deadUrl] };

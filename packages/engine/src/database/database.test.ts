@@ -402,7 +402,7 @@ describe('recordings and replays', () => {
     expect(replay.error).toContain('damaged recording');
   });
 
-  test('what was running when the engine ended has failed, what was finished stays', async () => {
+  test('jobs running when the engine ended have failed, finished ones stay', async () => {
     await start();
     await record();
     await finished('/engine/v1/recordings/rec');

@@ -99,7 +99,7 @@ describe('YAML', () => {
     );
   });
 
-  test('what JSON prints is read back', () => {
+  test('reads back JSON', () => {
     const character = fc.constantFrom('a', '"', '\\', '\n', '\t', '\b', ':', '#', ' ', 'ä');
     const text = fc.string({ unit: character });
     const value = fc.letrec<{ node: unknown }>((tie) => ({

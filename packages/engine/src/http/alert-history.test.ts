@@ -53,7 +53,7 @@ test('changes of levels are told, the newest first, and stay over a restart', as
   expect((await history('?limit=1')).changes).toMatchObject([{ id: 'b', level: 'OK' }]);
 });
 
-test('what a handler did last is told with its state', async () => {
+test('the state of a handler includes its last deliveries', async () => {
   const actions = [
     { kind: 'stateChangesOnly' },
     { kind: 'post', options: { url: `${receiver.url}/alert` } },

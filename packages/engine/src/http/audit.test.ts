@@ -34,7 +34,7 @@ test('definitions and changes of the configuration are kept, over a restart', as
   expect(await audit('?text=watch&limit=1')).toHaveLength(1);
 });
 
-test('what was refused is kept apart from what was done', async () => {
+test('refused requests are kept apart from executed ones', async () => {
   const url = `${engine.url}/engine/v1/tasks`;
   const headers = { Origin: 'http://attacker.example' };
   expect((await fetch(url, { method: 'POST', body: '{}', headers })).status).toBe(403);

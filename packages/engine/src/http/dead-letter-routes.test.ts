@@ -81,7 +81,7 @@ test('they are listed newest first, by topic and handler, in pages, with their r
   expect((await list('?topic=other')).total).toBe(0);
 });
 
-test('what is given back is delivered in its order, once, and is gone from the list', async () => {
+test('requeued letters are delivered in order, once, and leave the list', async () => {
   await moveToDeadLetters(['a', 'b', 'c'], 3);
   status = 200;
 
@@ -99,7 +99,7 @@ test('what is given back is delivered in its order, once, and is gone from the l
   expect((await list()).total).toBe(0);
 });
 
-test('what fails again is a dead letter again; without its handler it stays one', async () => {
+test('a delivery that fails again is a dead letter again; without its handler it stays one', async () => {
   await moveToDeadLetters(['a'], 1);
   const before = (await list())['dead-letters'][0];
 
@@ -115,7 +115,7 @@ test('what fails again is a dead letter again; without its handler it stays one'
   expect((await change({ action: 'retry', all: true })).json).toMatchObject({ count: 0, left: 1 });
 });
 
-test('what is dropped is gone, after a restart too', async () => {
+test('dropped letters are gone, after a restart too', async () => {
   await moveToDeadLetters(['a', 'b'], 2);
   const [newest] = (await list())['dead-letters'];
 

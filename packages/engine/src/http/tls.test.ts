@@ -50,7 +50,7 @@ const trusting = () => ({
   servername: 'localhost',
 });
 
-test('whoever trusts the certificate is answered, and plain HTTP is refused', async () => {
+test('clients that trust the certificate are answered, and plain HTTP is refused', async () => {
   await engine.start({ http: https() });
 
   expect(engine.url).toMatch(/^https:/);

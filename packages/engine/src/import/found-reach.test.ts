@@ -73,7 +73,7 @@ test('references to secrets are found where scripts and handlers name them', asy
   expect(unclear).toEqual([]);
 });
 
-test('what a task may decide, patterns and broken files are told', async () => {
+test('addresses that a task decides, patterns and broken files are reported', async () => {
   const { programs, files, unclear } = await findIn({
     'a.tick': "var prog = '/bin/usual'\nvar path string\nstream|alert().exec(prog).log(path)",
     'b.tick': "stream|alert().exec('/bin/*')",

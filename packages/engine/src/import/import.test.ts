@@ -188,7 +188,7 @@ const outcomes = (steps: readonly ImportStep[]): readonly string[] =>
     `${kind} ${id} ${outcome} ${outcome === 'failed' ? '' : note}`.trimEnd(),
   );
 
-test('what is the same is left alone, and tasks may arrive disabled', async () => {
+test('identical definitions are left alone, and tasks may arrive disabled', async () => {
   await importDefinitions({ from, to: engine.url, isDisabled: true });
   const before = (await get('/engine/v1/tasks/own')).json;
   const steps = await importDefinitions({ from, to: engine.url, isDisabled: true, pattern: 'o*' });

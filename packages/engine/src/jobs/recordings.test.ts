@@ -64,7 +64,7 @@ test('a recording that goes on cannot be replayed yet', async () => {
   await engine.call('DELETE', '/engine/v1/recordings/on');
 });
 
-test('of two recordings that want one id at the same time one gets it', async () => {
+test('one of two recordings that want the same id at once gets it', async () => {
   const answers = await Promise.all([record('same'), record('same'), record('same')]);
 
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400, 400]);
@@ -95,34 +95,31 @@ test.each([
   expect([status, json]).toEqual([400, { error }]);
 });
 
-test.each(['recordings', 'replays'])(
-  'of batches in %s nothing is asked of the future',
-  async (kind) => {
-    const asked: string[] = [];
-    const database = new TestServer(({ path }) => {
-      asked.push(new URL(path, 'http://peer').searchParams.get('q') ?? '');
-      return { body: '{"results":[{}]}' };
-    });
-    await database.open();
-    await engine.call('POST', '/engine/v1/config/tsdb', {
-      add: { name: 'x', urls: [database.url], 'disable-subscriptions': true },
-    });
-    const script = `batch|query('SELECT v FROM "d"."r"."m"').period(1h).every(1h)`;
-    const task = { id: 'b', dbrps: [{ db: 'd', rp: 'r' }], script };
-    expect((await engine.call('POST', '/engine/v1/tasks', task)).status).toBe(200);
+test.each(['recordings', 'replays'])('no batch in %s is queried from the future', async (kind) => {
+  const asked: string[] = [];
+  const database = new TestServer(({ path }) => {
+    asked.push(new URL(path, 'http://peer').searchParams.get('q') ?? '');
+    return { body: '{"results":[{}]}' };
+  });
+  await database.open();
+  await engine.call('POST', '/engine/v1/config/tsdb', {
+    add: { name: 'x', urls: [database.url], 'disable-subscriptions': true },
+  });
+  const script = `batch|query('SELECT v FROM "d"."r"."m"').period(1h).every(1h)`;
+  const task = { id: 'b', dbrps: [{ db: 'd', rp: 'r' }], script };
+  expect((await engine.call('POST', '/engine/v1/tasks', task)).status).toBe(200);
 
-    const hoursFromNow = (hours: number): string =>
-      new Date(Date.now() + (hours + 0.5) * 3_600_000).toISOString();
-    const span = { start: hoursFromNow(-4), stop: hoursFromNow(1000) };
-    const body = { id: 'future', task: 'b', ...span };
-    expect((await engine.call('POST', `/engine/v1/${kind}/batch`, body)).status).toBe(201);
-    const ended = await eventually('the end', async () => {
-      const answer = await engine.call('GET', `/engine/v1/${kind}/future`);
-      return answer.status === 200 ? answer.json : undefined;
-    });
+  const hoursFromNow = (hours: number): string =>
+    new Date(Date.now() + (hours + 0.5) * 3_600_000).toISOString();
+  const span = { start: hoursFromNow(-4), stop: hoursFromNow(1000) };
+  const body = { id: 'future', task: 'b', ...span };
+  expect((await engine.call('POST', `/engine/v1/${kind}/batch`, body)).status).toBe(201);
+  const ended = await eventually('the end', async () => {
+    const answer = await engine.call('GET', `/engine/v1/${kind}/future`);
+    return answer.status === 200 ? answer.json : undefined;
+  });
 
-    expect(ended.status).toBe('finished');
-    expect(asked.filter((text) => text.startsWith('SELECT'))).toHaveLength(3);
-    await database.close();
-  },
-);
+  expect(ended.status).toBe('finished');
+  expect(asked.filter((text) => text.startsWith('SELECT'))).toHaveLength(3);
+  await database.close();
+});

@@ -75,7 +75,7 @@ test('a question is asked again where it is answered', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'next']);
 });
 
-test('what may have been done is not done twice: the client is told at once', async () => {
+test('a request that may have been executed is not repeated: the client gets an error at once', async () => {
   const answer = await askMeanwhile({ method: 'POST', body: '{}' });
 
   expect(answer.status).toBe(503);

@@ -102,7 +102,7 @@ test('a row that is given again before its points are kept counts once', async (
   expect(records).toEqual(['d: a by 5.0']);
 });
 
-test('what the log has of a leader before is not looped again', async () => {
+test('points that the log has from an earlier leader are not looped again', async () => {
   const { points, records, known } = open();
   points.learn({ cause: { unit: 'u', record: 5, row: 3 }, count: Infinity }, TARGET);
   known();
@@ -112,7 +112,7 @@ test('what the log has of a leader before is not looped again', async () => {
   expect(records).toEqual(['d: b by 5.4', 'other: c by 5.2']);
 });
 
-test('of what a row has caused, only what the log lacks is looped', async () => {
+test('only points of a row that the log lacks are looped', async () => {
   const { points, records, known } = open();
   points.learn({ cause: { unit: 'u', record: 5, row: 3 }, count: 2 }, TARGET);
   known();
@@ -124,7 +124,7 @@ test('of what a row has caused, only what the log lacks is looped', async () => 
   expect(records).toEqual(['d: c d by 5.3']);
 });
 
-test('what another instance has looped meanwhile is not looped again', async () => {
+test('points that another instance has looped meanwhile are not looped again', async () => {
   const { points, records, known, log } = open();
   known();
   await rows(points, [looped('a', [5, 0])]);
@@ -136,7 +136,7 @@ test('what another instance has looped meanwhile is not looped again', async () 
   expect(records).toEqual(['d: a by 5.0', 'd: d by 5.3']);
 });
 
-test('what no row has caused is always kept', async () => {
+test('points without a row as their cause are always kept', async () => {
   const { points, records, known } = open();
   known();
 

@@ -136,7 +136,7 @@ test('nothing waits for a purge but the end, which ends it', async () => {
   expect(purges).toEqual([6]);
 });
 
-test('what cannot be read is set aside, and what is behind it is given', async () => {
+test('an unreadable record is set aside, and later ones are delivered', async () => {
   const log = logInMemory();
   const label = (more: object = {}): string =>
     JSON.stringify({ id: 'i', db: 'd', rp: 'r', precision: 'ns', now: '1', ...more });

@@ -138,7 +138,7 @@ async function record(url: string, round: number, acknowledged: Acknowledged): P
   }
 }
 
-test('what was acknowledged survives', { timeout: 60_000 + ROUNDS * 30_000 }, async () => {
+test('acknowledged changes survive', { timeout: 60_000 + ROUNDS * 30_000 }, async () => {
   const acknowledged: Acknowledged = {
     tasks: [],
     templates: [],

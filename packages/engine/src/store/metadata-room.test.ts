@@ -79,7 +79,7 @@ test('LMDB never makes the file longer itself, whatever is written', async () =>
   );
 });
 
-test('what was taken and not used is there for later writes: the file grows no more', async () => {
+test('reserved but unused space serves later writes: the file stops growing', async () => {
   room = new MetadataRoom(root, file);
   const table = root.openDB<Buffer, number>({ name: 'a', encoding: 'binary' });
   const put = async (): Promise<void> => {

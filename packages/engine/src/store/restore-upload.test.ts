@@ -132,7 +132,7 @@ test('tasks, configuration and documents come back where the engine answered bef
   expect(await tasksOf(engine)).toEqual(['kept']);
 });
 
-test('what is no backup, is damaged, newer or has another key is refused, and nothing changes', async () => {
+test('files that are no backup, damaged, newer or have another key are refused, and nothing changes', async () => {
   await engine.call('POST', '/engine/v1/tasks', task('own'));
   const other = new TestEngine();
   others.push(other);

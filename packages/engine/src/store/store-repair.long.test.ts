@@ -130,7 +130,7 @@ test('one task whose text is damaged is lost and said to be, all others run', TI
   expect(await startDamaged()).toBe(TASKS - 1);
 });
 
-test('what lies before and behind a page of zeros is kept', TIMEOUT, async () => {
+test('entries before and after a page of zeros are kept', TIMEOUT, async () => {
   const bytes = readFileSync(file);
   const pages = new Set<number>();
   const needle = await storedText(id(60));

@@ -101,7 +101,7 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   await database.close();
 }, 120_000);
 
-test('what was acknowledged is processed before a graceful stop, and state goes on after it', async () => {
+test('acknowledged points are processed before a graceful stop, and state continues after it', async () => {
   await start();
   await define('t', "stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')");
   const lines = Array.from({ length: 5_000 }, (_, i) => `m v=${i} ${i}`).join('\n');

@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 afterEach(() => engine.close());
 
-test('what its files define is there and runs', async () => {
+test('definitions in its files exist and run', async () => {
   await engine.start({ load: watch });
 
   const { json } = await get('/engine/v1/tasks?fields=executing&fields=error');

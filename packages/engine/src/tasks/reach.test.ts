@@ -89,7 +89,7 @@ describe('a script', () => {
     ]);
   });
 
-  test('whose cluster is away is told so', async () => {
+  test('a task whose cluster is unreachable gets a warning', async () => {
     const [found = []] = await warnings(
       "stream|from()|influxDBOut().cluster('away').database('d')",
     );
@@ -113,7 +113,7 @@ describe('a topic handler', () => {
   const create = (kind: string, options: object) =>
     engine.call('POST', `${path}?diagnostics=true`, { actions: [{ kind, options }] });
 
-  test('whose service is not enabled is warned', async () => {
+  test('a task whose service is not enabled gets a warning', async () => {
     const { status, json } = await create('smtp', {});
 
     expect(status).toBe(200);
@@ -146,7 +146,7 @@ describe('a topic handler', () => {
     expect(works.json).not.toHaveProperty('warnings');
   });
 
-  test('whose service works is not', async () => {
+  test('a task whose service works gets none', async () => {
     expect((await create('chat', {})).json.warnings).toEqual([]);
   });
 

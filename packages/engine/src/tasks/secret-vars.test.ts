@@ -159,7 +159,7 @@ test('a typed var and one of a template take a secret too', async () => {
   expect(leaks([...answers, ...lines])).toEqual([]);
 });
 
-test('what was shown keeps the secret when it comes back, and a new value replaces it', async () => {
+test('a shown definition keeps its secret when it is sent back, and a new value replaces it', async () => {
   const { vars } = await define();
   expect(await call('PATCH', TASK, { vars, status: 'disabled' })).toMatchObject({ vars });
   await call('PATCH', TASK, { status: 'enabled' });

@@ -350,7 +350,7 @@ test('a task that has begun and loses its host before it tells a state is where 
   await metadata.close();
 });
 
-test('what is forgotten of a task is that of all its parts, and of no other task', async () => {
+test('forgetting a task removes the states of all its parts, and of no other task', async () => {
   const metadata = await Metadata.open(engine.directory);
   const snapshots = snapshotsOf(metadata);
   const task = { takeState: () => Promise.resolve(serialize('state')) };

@@ -58,7 +58,7 @@ test('enabling it is refused with the recorded sentence, its place beside it', a
   expect([asked.status, asked.json]).toEqual([400, { error: MISMATCH, diagnostics: [FINDING] }]);
 });
 
-test('what fails on every point is told of a task that runs, and of one that could', async () => {
+test('expressions that fail on every point are reported for running tasks, and for tasks that could run', async () => {
   const script = 'stream|from()|where(lambda: strLenght("a") > 1)';
   const warning = {
     code: 'TICK_FAILS_ON_POINTS',

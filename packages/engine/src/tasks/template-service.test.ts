@@ -47,7 +47,7 @@ test('tasks that are defined and changed while their template changes all have i
   }
 });
 
-test('of several that define one id at the same time one gets it', async () => {
+test('one of several requests that define the same id at once gets it', async () => {
   const body = { id: 'same', script: scriptOf('out'), dbrps: DBRPS };
   for (const kind of ['tasks', 'templates']) {
     const statuses = await Promise.all([1, 2, 3].map(() => send('POST', kind, body)));

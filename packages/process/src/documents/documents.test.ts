@@ -56,7 +56,7 @@ test('each change is a version, and older ones are kept', async () => {
   await expect(documents.get(name('a'), 3)).rejects.toThrow(NotFound);
 });
 
-test('who has not seen the last version changes nothing', async () => {
+test('a client that has not seen the last version changes nothing', async () => {
   await put(name('a', 'ann'), 0);
   await put(name('a', 'bob'), 1, 'of bob');
 
@@ -66,14 +66,14 @@ test('who has not seen the last version changes nothing', async () => {
   expect((await documents.get(name('a'))).content).toBe('of bob');
 });
 
-test('of two changes at once one is made', async () => {
+test('one of two changes at once is made', async () => {
   await put(name('a'), 0);
   const both = await Promise.allSettled([put(name('a'), 1, 'x'), put(name('a'), 1, 'y')]);
   expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   expect(await documents.get(name('a'))).toMatchObject({ version: 2, content: 'x' });
 });
 
-test('what is removed is gone with its versions, and can be stored anew', async () => {
+test('a removed document is gone with its versions, and can be stored again', async () => {
   await put(name('a'), 0, 'old');
   await documents.remove(name('a'), 1);
   expect(documents.list('dashboards', '')).toEqual([]);
@@ -101,7 +101,7 @@ test('a change that could not be stored did not happen', async () => {
   expect(await put(name('a'), 1, 'new')).toMatchObject({ version: 2 });
 });
 
-test('what was stored is listed by title when it is read again', async () => {
+test('stored documents are listed by title after they are read again', async () => {
   await put(name('b'), 0);
   await put(name('a'), 0);
   const again = new Documents(new LocalDocuments(records), systemClock());
@@ -121,7 +121,7 @@ test('old versions make room, by their number and by their size', async () => {
   expect(kept).toBe(Math.floor(versionsBytes.value / large.length));
 });
 
-test('what a backup brings is taken in with its versions, and what is there stays', async () => {
+test('documents of a backup are added with their versions, and present ones stay', async () => {
   await put(name('mine', 'ann'), 0, 'old');
   await put(name('mine', 'ann'), 1, 'new');
   await put(query('q', 'ann'), 0, 'of ann');

@@ -99,7 +99,7 @@ test('one password at once is one attempt, of that user only', async () => {
   expect([ofOne, ofOther]).toEqual(['right', 'wrong']);
 });
 
-test('what is neither right nor wrong counts for nobody', async () => {
+test('attempts without a result count for nobody', async () => {
   const { attempt, login } = make();
   const broken = () => Promise.reject(new Error('the database does not answer'));
   for (let i = 0; i < FREE * 3; i++) await attempt('10.0.0.1', 'ana', broken);

@@ -62,7 +62,7 @@ test('picks the larger of the first two rows of the whole heap', () => {
   );
 });
 
-test('of two booleans first prefers false and last true', () => {
+test('first prefers false and last true of two booleans', () => {
   expect(isPreferred(false, true, 'first')).toBe(true);
   expect(isPreferred(true, false, 'first')).toBe(false);
   expect(isPreferred(true, false, 'last')).toBe(true);

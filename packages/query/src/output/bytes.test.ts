@@ -21,7 +21,7 @@ test('texts that are written at the same time stay apart, however they grow', ()
   expect(buffers.map((buffer) => decoder.decode(buffer.take()))).toEqual(texts);
 });
 
-test('what was taken is not written over by the next text', () => {
+test('the next text does not overwrite returned bytes', () => {
   const first = new TextBuffer();
   first.ascii('first');
   const taken = first.take();

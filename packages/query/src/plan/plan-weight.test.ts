@@ -15,7 +15,7 @@ test.each([
   expect(weight).toBeLessThanOrEqual(atMost);
 });
 
-test('what is in it twice, or in itself, counts once', () => {
+test('objects that occur twice, or contain themselves, count once', () => {
   const inner: { text: string; self?: object } = { text: 'x'.repeat(1000) };
   inner.self = inner;
   expect(weightOf([inner, inner, [inner]], MAX)).toBeLessThan(1300);

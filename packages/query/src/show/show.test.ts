@@ -144,7 +144,7 @@ describe('answers do not depend on the pieces that the source gives', () => {
     }
   });
 
-  test('what several policies have is shown once', async () => {
+  test('names in several policies are shown once', async () => {
     const both = 'SHOW SERIES FROM autogen.m, other.m WHERE time > 0';
     const cardinality = 'SHOW SERIES EXACT CARDINALITY FROM autogen.m, other.m';
 
@@ -209,7 +209,7 @@ describe('no more is held than a piece', () => {
     'SHOW MEASUREMENT EXACT CARDINALITY',
     'SHOW MEASUREMENTS WHERE host =~ /./',
     'SHOW SERIES FROM m, n',
-  ])('what %s has to remember counts as its memory', async (text) => {
+  ])('the memory of %s counts the names it remembers', async (text) => {
     const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 60 };
     const work = drain(text, await context(sourceOf(3), { limits }));
 

@@ -126,7 +126,7 @@ test('columns of a large batch are moved, those of a small one copied', () => {
   expect(movableOf(lines(10)).size).toBe(0);
 });
 
-test('what was moved has the values that were sent', () => {
+test('moved buffers have the values that were sent', () => {
   const parser = new WriteParser();
   const text = Array.from({ length: 100 }, (_, i) => `m,h=a f=${i},s="x${i % 3}" ${i}`).join('\n');
   const expected = plain(parse(parser, text));

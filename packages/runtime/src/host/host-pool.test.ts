@@ -280,7 +280,7 @@ test('a task that is given a log again tells what it has not told, and by which 
   expect(events.all.slice(3).map(({ event }) => event.cause)).toEqual([causes[2]]);
 });
 
-test('what nodes tell and ask reaches the services: events, writes, loops, requests, logs', async () => {
+test('messages and requests of nodes reach the services: events, writes, loops, requests, logs', async () => {
   open();
   remembered.set('a', 'CRITICAL');
   const task = await start(
@@ -379,7 +379,7 @@ test('points of a busy task are cut into slices, so that its neighbour has its t
   expect(busy.stats().collected).toBe(200);
 });
 
-test('what a busy task was asked for is refused when its host discards it first', async () => {
+test('requests to a busy task are refused when its host discards it first', async () => {
   open();
   const busy = await start('busy', SLOW);
   busy.push(points(Array.from({ length: 200 }, () => 'x'.repeat(1000))));

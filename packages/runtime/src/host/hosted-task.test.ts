@@ -54,7 +54,7 @@ async function startedTask(
 }
 
 test.each(['the last one answers first', 'the first one answers first', 'the first one refuses'])(
-  'of two restarts at once the last one is told: %s',
+  'the last of two restarts at once is reported: %s',
   async (order) => {
     const [first, second, third] = [new SlowHost(), new SlowHost(), new SlowHost()];
     const told: string[] = [];

@@ -74,7 +74,7 @@ describe('plain bodies', () => {
     expect(errors[0]?.lineNumber).toBe(2);
   });
 
-  test('what was learned from a write that was given up does not leak into the next', () => {
+  test('series of an abandoned write do not leak into the next', () => {
     const parser = new WriteParser();
     parser.parse(bytes('m a=1,s="x" 1\nm a=1,s="y'), options);
 

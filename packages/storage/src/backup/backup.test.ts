@@ -440,7 +440,7 @@ describe('a chain that arrives, the newest first', () => {
   );
 });
 
-test('what a service adds to a backup comes out again, that of the newest of a chain', async () => {
+test('attachments of a service are restored from a backup, from the newest one of a chain', async () => {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
   const add = (path: string, request: BackupRequest, texts: readonly string[]) =>
     storeBackup(

@@ -70,7 +70,7 @@ test('a file that was closed is not read, one that does not exist is not opened'
   expect(heldFiles()).toEqual([]);
 });
 
-test('what finds no descriptor left gets those of the pool, one by one', () => {
+test('opens without a free descriptor get those of the pool, one by one', () => {
   const pool = new FilePool(8);
   const disk = nodeDisk(pool);
   for (const path of makeFiles(5)) disk.open(path, 'read');

@@ -17,7 +17,7 @@ test('files keep what is written at any place, and zeros where nothing was', () 
   expect(file.read(target, 100)).toBe(0);
 });
 
-test('what was behind the end of a cut file does not come back', () => {
+test('bytes behind the end of a truncated file do not come back', () => {
   const file = memoryDisk().open('/d/a', 'create');
   file.write(text('abcdef'), 0);
 

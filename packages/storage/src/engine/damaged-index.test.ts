@@ -99,7 +99,7 @@ test.each(DAMAGES)('one that has %s stops its database until it is repaired', as
   expect(await rowsOf(again)).toEqual([...ROWS, ['m,t=e', 1n, 6]]);
 });
 
-test('who asks for it is answered with what there is, and is told', async () => {
+test('readers that accept it get the remaining rows, with a warning', async () => {
   cut(length() - 1);
   const engine = await open(true);
   const snapshot = engine.source.snapshot();
@@ -129,7 +129,7 @@ test('the database can be dropped, and made again', async () => {
   expect(await rowsOf(engine)).toEqual([['m,t=new', 1n, 1]]);
 });
 
-test('what an append that did not come to its end has left is put aside, not lost', async () => {
+test('the rest of an interrupted append is put aside, not lost', async () => {
   const bytes = disk.bytes(path);
   disk.replace(path, Buffer.concat([bytes, new TextEncoder().encode('torn')]));
 

@@ -145,7 +145,7 @@ test('repair before a flush keeps the other records of the log', async () => {
   expect(await rowsOf(engine, 'other')).toHaveLength(3);
 });
 
-test('what a crash tears off the last file was not acknowledged', async () => {
+test('a crash only tears off unacknowledged records of the last file', async () => {
   await fill('crash');
   const logged: string[] = [];
   cut(wal(3), MARK + 1);

@@ -83,7 +83,7 @@ test.each(DAMAGES)(
   },
 );
 
-test('who asks for it is answered without the segment, and is told', async () => {
+test('readers that accept it get an answer without the segment, with a warning', async () => {
   disk.remove(path);
   const engine = await open(true);
   const told: string[] = [];

@@ -170,7 +170,7 @@ test.each(CASES)('$name: gone at once and for ever, the space comes back', async
   expect(await counts()).toEqual(expected);
 });
 
-test('what is dropped is gone from memory and log too, and its names are free again', async () => {
+test('dropped data leave memory and log too, and their names are free again', async () => {
   await write(storage.engine, 'm,t=new s=5i 7\n');
   await storage.engine.dropPolicy(POLICY.id);
   await storage.engine.dropPolicy(LONG.id);

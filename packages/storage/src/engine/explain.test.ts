@@ -97,7 +97,7 @@ test('a scan reads every chunk of both series, and the bytes that EXPLAIN tells'
   });
 });
 
-test('what has been read already is not read again from the file', async () => {
+test('pages that were read before are not read from the file again', async () => {
   expect(await counters('SELECT v FROM m')).toMatchObject({
     chunks_read: SERIES * CHUNKS,
     rows_read: SERIES * ROWS,

@@ -40,7 +40,7 @@ async function undropped(): Promise<StorageEngine> {
   return engine;
 }
 
-test('what was to go is gone before anything new stands under its name', async () => {
+test('old data are gone before new data have their name', async () => {
   const engine = await undropped();
 
   await write(engine, 'm,t=a v=7 1', SUCCESSOR);
@@ -77,7 +77,7 @@ test('one of several policies that cannot be dropped keeps none of the others', 
   expect(await rows(engine)).toEqual(['m 3 3']);
 });
 
-test('what could not be dropped is seen under no name', async () => {
+test('data of a failed drop are visible under no name', async () => {
   const engine = await undropped();
   const filter = { database: POLICY.database };
   const schema = (request: SchemaRequest): Promise<unknown> => schemaBatches(engine, request);
@@ -92,7 +92,7 @@ test('what could not be dropped is seen under no name', async () => {
   );
 });
 
-test('what could not be dropped is in no backup, and keeps no restore from its name', async () => {
+test('data of a failed drop are in no backup, and do not block a restore under their name', async () => {
   const engine = await open();
   await write(engine, 'm v=1 1', { id: 3, database: 'other' });
   const full = await backUp(engine);

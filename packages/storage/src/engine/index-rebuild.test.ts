@@ -179,7 +179,7 @@ test('a snapshot from before goes on reading what it saw, the new index answers 
   expect((await seriesKeys()).sort()).toEqual([...before.keys, String(added[0])].sort());
 });
 
-test('what is written and deleted while it is made is in it, after a crash too', async () => {
+test('a rebuilt index has the writes and deletes made meanwhile, after a crash too', async () => {
   await open();
   await write(storage.engine, 'kept f=1 1');
   for (let round = 0; round < 3; round++) await write(storage.engine, lines(round));

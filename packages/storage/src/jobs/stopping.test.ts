@@ -97,7 +97,7 @@ test('a flush that the disk refuses does not keep the engine from closing', asyn
   expect(await countOf(storage)).toBe(BigInt(ROWS));
 });
 
-test('who closes a second time waits for the first', async () => {
+test('a second close waits for the first', async () => {
   const disk: Disk = nodeDisk();
   let finishSync = (): void => undefined;
   const synced = new Promise<void>((resolve) => (finishSync = resolve));

@@ -50,7 +50,7 @@ test('writes beyond it are let in as the flush gets on, one by one and in order'
   expect(written).toEqual(['a', 'b', 'c']);
 });
 
-test('who comes later does not overtake those who wait', async () => {
+test('later writes do not overtake waiting ones', async () => {
   pressure.flushing(0);
   heldBytes = 101;
   const first = write('first', 1);
@@ -64,7 +64,7 @@ test('who comes later does not overtake those who wait', async () => {
   expect(written).toEqual(['first', 'second']);
 });
 
-test('what a flush has done is never less than it was: a second attempt begins where the first one ended', () => {
+test('the progress of a flush never decreases: a second attempt begins where the first one ended', () => {
   pressure.flushing(0.5);
   pressure.flushing(0.1);
   heldBytes = 150;
@@ -85,7 +85,7 @@ test('as many writes are let in at once as there is room for', async () => {
   await all[3];
 });
 
-test('what writes that were let in will still add counts', () => {
+test('rows that admitted writes have yet to add count', () => {
   pressure.flushing(0.5);
   heldBytes = 100;
   expect(pressure.enter(60)).toBeUndefined();

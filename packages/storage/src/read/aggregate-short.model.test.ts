@@ -180,7 +180,7 @@ test('aggregates of many short series equal those of the rows', async () => {
   );
 });
 
-test('of equal values the earliest row is chosen, of equal times the larger value', async () => {
+test('chooses the earliest row of equal values, and the larger value of equal times', async () => {
   const own = await testEngine();
   try {
     const at = (series: number): number => 100 - (series % 10);

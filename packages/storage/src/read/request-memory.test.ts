@@ -32,7 +32,7 @@ test('requests hold no more together than the total, whatever each may hold', ()
   expect(total.heldBytes).toBe(40);
 });
 
-test('what a request holds is given back at its end, and when its reader leaves', async () => {
+test('a request releases its memory at its end, and when its reader leaves', async () => {
   storage = await testEngine();
   const lines = Array.from({ length: 1000 }, (_, i) => `m,t=${i} v=1 1\n`);
   await write(storage.engine, lines.join(''));

@@ -48,7 +48,7 @@ test('work goes on at once while there is time, and nobody is left to be called'
   expect(turns.enter('background')).toBeUndefined();
 });
 
-test('who comes when the slice is used up waits one round, not for the end of the work', async () => {
+test('work that arrives after a used-up slice waits one round, not for the end of other work', async () => {
   void work('background', 'flush', 9);
   expect(order).toEqual(['flush', 'flush', 'flush']);
 
@@ -90,7 +90,7 @@ test('a query that comes alone is next, however many others wait', async () => {
   }
 });
 
-test('what comes while messages are read is among those that wait for the next turn', async () => {
+test('work that arrives while messages are read waits for the next turn', async () => {
   void work('write', 'first', 2 * SLICE_MS);
   void work('write', 'second', SLICE_MS);
   // The round in which the first has begun ends, and messages are read again.

@@ -15,7 +15,7 @@ test.each([
   [2000, [13]],
   [4096, Array.from({ length: 40 }, (_, i) => i * 100 + 7)],
   [4096, [4095]],
-])('of %d rows those with a value are found', (rowCount, rows) => {
+])('finds the rows with a value among %d', (rowCount, rows) => {
   const found = validRowsOf(blockOf(rowCount, rows), rows.length);
   expect(found?.rowCount).toBe(rowCount);
   expect([...found!.rows]).toEqual(rows);

@@ -93,7 +93,7 @@ test('postings are made anew when many series came, not for a few', () => {
   ]);
 });
 
-test('what does not fit the budget is not tried again and again', () => {
+test('lists that do not fit the budget are not tried repeatedly', () => {
   const column = columnOf(1000);
   const cache = new PostingsCache(100, 1);
 

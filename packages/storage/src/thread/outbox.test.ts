@@ -50,7 +50,7 @@ test('a long list does not wait for the end of the turn', async () => {
   expect(lists()[1]).toEqual([16, 17, 18, 19]);
 });
 
-test('what may go later goes after a while, alone', () => {
+test('messages that may wait go after a while, alone', () => {
   vi.useFakeTimers();
   outbox.sendLater(1);
   expect(delivered).toEqual([]);

@@ -66,7 +66,7 @@ const batches = fc
     ),
   );
 
-test('whatever is packed comes out as it went in', () => {
+test('packed values are unpacked unchanged', () => {
   fc.assert(
     fc.property(batches, (list) => {
       const { prepared, transfer } = prepareBatches(structuredClone(list));

@@ -106,7 +106,7 @@ async function twice(engine: StorageEngine, request: SchemaRequest): Promise<Sch
   return first;
 }
 
-test('what a write, a delete or a drop changes is seen by the next look-up', async () => {
+test('the next look-up sees the changes of a write, a delete or a drop', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'schema-cache-'));
   const engine = await openStorage({ directory });
   const week = NANOS_PER_WEEK;

@@ -108,7 +108,7 @@ test.each([
   expect(await scanRows(engine, 'm', [['f', 'float']])).toHaveLength(1);
 });
 
-test('what a request holds is given back when its reader leaves', async () => {
+test('a request releases its memory when its reader leaves', async () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `m,t=${i} f=1 1\n`);
   await write(engine, lines.join(''));
   const snapshot = engine.source.snapshot();

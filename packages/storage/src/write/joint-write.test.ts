@@ -101,7 +101,7 @@ test('other policies and units are apart', async () => {
   await compare([first!, { ...second!, policy }, first!, { ...second!, precision: 's' }]);
 });
 
-test('what is too old or too new is refused by write', async () => {
+test('points that are too old or too new are refused by write', async () => {
   const policy = { ...POLICY, oldestAccepted: 10n, newestAccepted: 20n };
 
   const outcomes = await compare(requests(['m v=1 9', 'm v=2 15', 'm v=3 21'], { policy }));

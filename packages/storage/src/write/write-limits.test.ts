@@ -63,7 +63,7 @@ test('the limit of texts is 64 KiB unless it is set, and 0 is none', async () =>
   expect((await write(storage.engine, line(2_000_000))).pointsWritten).toBe(1);
 });
 
-test('what follows too many bad lines is not read, and the answer says so', async () => {
+test('lines after too many bad ones are not read, and the answer says so', async () => {
   storage = await testEngine({ maxBadLines: 100 });
   const bad = Array.from({ length: 150 }, (_, i) => `bad${i}\n`).join('');
 

@@ -52,7 +52,7 @@ const database =
   (state: CatalogState): CatalogState =>
     createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true });
 
-test('what was refused because the folder could not be synced is not there after a start', async () => {
+test('a change refused because the folder could not be synced is absent after a start', async () => {
   const disk = nodeDisk();
   let isBroken = false;
   const syncDirectory = (path: string): Promise<void> =>

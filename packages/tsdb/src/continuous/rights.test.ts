@@ -104,7 +104,7 @@ test.each([
   expect(byHand.text).toContain(`{"error":"${reason}"}`);
 });
 
-test('what an admin made goes on when that user is gone', async () => {
+test('a query that an admin created continues when that user is gone', async () => {
   await ask('root', "CREATE USER other WITH PASSWORD 'pw' WITH ALL PRIVILEGES");
   await create('other', 'of_admin', 'sums', 'hidden.autogen.m');
   await ask('root', 'DROP USER other');

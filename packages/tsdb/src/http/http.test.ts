@@ -250,7 +250,7 @@ describe('answers of /query', () => {
     );
   });
 
-  test('what fails of an async request is in the log', async () => {
+  test('failures of an async request are logged', async () => {
     const failing = 'SELECT f FROM absent..m';
     expect((await service.query(failing, { async: 'true' })).status).toBe(204);
     const line = await untilDefined('the line', async () =>

@@ -49,7 +49,7 @@ test('every method of every endpoint is in it, and nothing else', () => {
   expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
 });
 
-test('what the OpenAPI specification demands of a document is there', () => {
+test('the document meets the OpenAPI specification', () => {
   expect(document.openapi).toMatch(/^3\.1\.\d+$/);
   expect([document.info.title, document.info.version]).toEqual([
     expect.stringMatching(/./),

@@ -314,7 +314,7 @@ describe('collectd', () => {
     ).toEqual([[100, 10, 20]]);
   });
 
-  test('what is not encrypted, or signed wrongly, is refused and counted', async () => {
+  test('packets that are not encrypted, or signed wrongly, are refused and counted', async () => {
     await sendDatagram('collectd1', packet);
     await untilDefined('the count', async () =>
       (await counters('collectd', 1)).pointsParseFail === 1 ? true : undefined,

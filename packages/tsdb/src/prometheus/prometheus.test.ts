@@ -78,7 +78,7 @@ function readOuter(bytes: Uint8Array): Uint8Array[] {
   return results;
 }
 
-test('what was written remotely is read back by its labels', async () => {
+test('remotely written samples are read back by their labels', async () => {
   expect((await post('/api/v1/prom/write', writeWriteRequest(written))).status).toBe(204);
 
   const up = await read([{ kind: '=', name: '__name__', value: 'up' }]);
@@ -140,7 +140,7 @@ test.each([
   );
 });
 
-test('what was not written remotely is found by its name too', async () => {
+test('other measurements are found by their names too', async () => {
   await service.write('line value=4 1500000000', { db: 'p' });
 
   const found = await read([{ kind: '!~', name: '__name__', value: 'up|line' }]);

@@ -39,7 +39,7 @@ test('a change that was refused is answered with the reason', async () => {
   expect(results).toEqual([{ statement_id: 0, error: refused.message }]);
 });
 
-test('what stands behind it in the request is not begun', async () => {
+test('later statements of the request are not started', async () => {
   let hasBegun = false;
   const results = await answer([
     settled,

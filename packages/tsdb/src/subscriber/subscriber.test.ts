@@ -77,7 +77,7 @@ describe('deliveries', () => {
     expect(String(json.results[0].series[0].values[0][0]).slice(0, 15)).toBe(body.slice(6, 21));
   });
 
-  test('of a partial write only the good lines are sent', async () => {
+  test('only the accepted lines of a partial write are sent', async () => {
     await subscribe('ALL', first.url);
     await service.write('m f=1 1\nbad\nm f=2 2', { db: 's' });
     await untilDefined('a delivery', () => first.received[0]);

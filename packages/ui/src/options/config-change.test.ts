@@ -51,7 +51,7 @@ test.each<readonly [string, Record<string, string>, object | undefined]>([
   );
 });
 
-test('what goes back to the file is named', () => {
+test('options that return to the file are named', () => {
   const taken = new Set(['port']);
   expect(changeOf(TABLE, { before, typed: { ...before, host: 'x' }, taken })).toEqual({
     set: { host: 'x' },

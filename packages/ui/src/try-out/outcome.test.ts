@@ -51,7 +51,7 @@ test('points are kept by node, with the moments at which they left it', () => {
   ]);
 });
 
-test('what a node has not, is nothing, and a chart goes forward in time', () => {
+test('missing values of a node are empty, and a chart goes forward in time', () => {
   const outcome = new Outcome();
   outcome.add(point(20, 'a', { usage: 2 }));
   outcome.add(point(10, 'a', { idle: 5 }));

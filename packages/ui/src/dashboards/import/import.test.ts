@@ -100,7 +100,7 @@ test.each([
   expect(grafana({ ...panel, targets: [raw('SELECT 1')] })?.dashboard.cells[0]?.kind).toBe(kind);
 });
 
-test('what of Grafana is not taken over is said, each once', () => {
+test('names each option of Grafana that is not imported once', () => {
   const found = grafana(
     {
       type: 'timeseries',
@@ -207,7 +207,7 @@ test('a query with an empty expression of another data source beside it is taken
   expect(found?.leftOut).toEqual([]);
 });
 
-test('what a name is, field or tag, stands behind its quotes', () => {
+test('marks quoted names as fields or tags', () => {
   const text = statementOf({
     measurement: 'cpu',
     select: [
@@ -305,7 +305,7 @@ test.each([
   [{ type: 'geomap', targets: [raw('SELECT 1')] }, 'this kind of panel (geomap)'],
   [{ type: 'graph', targets: [{ expr: 'up' }] }, 'a query that is not InfluxQL'],
   [{ type: 'graph', targets: [] }, 'a panel without a query'],
-])('what cannot be drawn keeps its place: %j', (panel, reason) => {
+])('panels that cannot be drawn keep their places: %j', (panel, reason) => {
   const gridPos = { x: 12, y: 0, w: 12, h: 8 };
   const found = grafana({ ...panel, gridPos, id: 7 });
   const [cell] = found?.dashboard.cells ?? [];

@@ -38,7 +38,7 @@ test('bars lie between changes, begin with the level before and end with the pre
   ]);
 });
 
-test('what changed before the span is there with its level, what was well all the time is not', () => {
+test('events changed before the span appear with their levels, those that were always OK do not', () => {
   const changes = [
     change(12, 'well', 'CRITICAL', 'OK'),
     change(11, 'ill', 'OK', 'CRITICAL'),
