@@ -1,6 +1,6 @@
 // Documents that people create in the web application, such as dashboards and statements, and that
-// both services store. A service knows title and versions; only the application interprets the
-// content.
+// both services store. A service knows title and versions, and copies the folder and the tags of
+// the content into lists; only the application interprets the rest.
 import { assert } from './assert.ts';
 import { Conflict } from './errors.ts';
 import type { Limit } from './limits.ts';
@@ -38,6 +38,7 @@ export const DOCUMENT_LIMITS = {
     unit: 'bytes',
     reason: 'of all versions of a document, which are written together',
   },
+  tagCount: { value: 20, unit: 'count', reason: 'that lists show of a document' },
   nameLength: { value: 200, unit: 'count', reason: 'characters of an id or a title' },
 } as const satisfies Readonly<Record<string, Limit>>;
 
@@ -55,6 +56,9 @@ export type VersionSummary = {
 export type DocumentSummary = VersionSummary & {
   readonly kind: DocumentKind;
   readonly id: string;
+  /** Where lists file it: members of its content, if it has them. */
+  readonly folder?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
 };
 
 /** A document in one of its versions. */
@@ -101,7 +105,18 @@ export interface DocumentStore {
 export function listedDocument({ kind, id, owner, versions }: DocumentRecord): ListedDocument {
   const newest = versions.at(-1);
   assert(newest !== undefined, 'a document has a version');
-  return { owner, summary: { kind, id, ...versionSummary(newest) } };
+  return { owner, summary: { kind, id, ...versionSummary(newest), ...filingOf(newest.content) } };
+}
+
+/** Folder and tags of a content, as far as they are what they should be. */
+function filingOf(content: unknown): Pick<DocumentSummary, 'folder' | 'tags'> {
+  if (typeof content !== 'object' || content === null) return {};
+  const { folder, tags } = content as Readonly<Record<string, unknown>>;
+  const { nameLength, tagCount } = DOCUMENT_LIMITS;
+  const isName = (value: unknown): value is string =>
+    typeof value === 'string' && value !== '' && value.length <= nameLength.value;
+  const named = Array.isArray(tags) ? tags.filter(isName).slice(0, tagCount.value) : [];
+  return { ...(isName(folder) ? { folder } : {}), ...(named.length > 0 ? { tags: named } : {}) };
 }
 
 /** What lists show of a version. */

@@ -126,4 +126,84 @@ describe.skipIf(!hasPrograms('chromium'))('values below the cursor', () => {
     expect((await cell('low').locator('.u-over').boundingBox())?.height).toBeGreaterThan(60);
     expect(visit.faults).toEqual([]);
   });
+
+  test('series and values of tables lead to addresses with what they are', async () => {
+    const { page } = visit;
+    const text = `SELECT last(value) AS v FROM cpu WHERE $timeFilter AND host = 'h3' GROUP BY host`;
+    const lines = "SELECT value FROM cpu WHERE $timeFilter AND host = 'h3' GROUP BY host";
+    const cells = [
+      {
+        ...place(0, 0),
+        id: 'a',
+        title: 'Lines',
+        kind: 'line',
+        queries: [queryOf(lines)],
+        options: { link: 'https://wiki.example/$tag_host?from=$from' },
+      },
+      {
+        ...place(4, 0),
+        id: 'b',
+        title: 'Rows',
+        kind: 'table',
+        queries: [queryOf(text)],
+        options: { link: 'explore?db=fleet&q=$host+$col+$value' },
+      },
+    ];
+    const body = JSON.stringify({ title: 'Links', content: { database: 'fleet', cells } });
+    const path = `${visit.server.tsdb}/api/documents?kind=dashboards&id=links&version=0`;
+    expect((await fetch(path, { method: 'PUT', body })).status).toBe(201);
+    await visit.show(
+      'dashboards?id=links&from=2026-01-01T10:00:00.000Z&to=2026-01-01T11:00:00.000Z',
+    );
+    const link = cell('Lines').getByRole('link', { name: /^Link of / });
+    expect(await link.getAttribute('href')).toBe(
+      'https://wiki.example/h3?from=2026-01-01T10%3A00%3A00.000Z',
+    );
+    await visit.inspect('cell-links');
+    await cell('Rows').getByRole('link', { name: '30', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Explore' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).toBe('h3 v 30');
+  });
+
+  test('lines have the colours of the thresholds that they reach', async () => {
+    const { page } = visit;
+    const text = `SELECT value FROM cpu WHERE $timeFilter AND host =~ /^h(?:1|14)$/ GROUP BY host`;
+    const options = {
+      isByValue: true,
+      thresholdStyle: 'off',
+      hasLegend: false,
+      thresholds: [{ value: 100, level: 'bad' }],
+    };
+    const chart = { ...place(0, 0), id: 'a', title: 'Hot', kind: 'line', options };
+    const cells = [{ ...chart, queries: [queryOf(text)] }];
+    const body = JSON.stringify({ title: 'Colours', content: { database: 'fleet', cells } });
+    const path = `${visit.server.tsdb}/api/documents?kind=dashboards&id=colours&version=0`;
+    expect((await fetch(path, { method: 'PUT', body })).status).toBe(201);
+    await visit.show(
+      'dashboards?id=colours&from=2026-01-01T10:00:00.000Z&to=2026-01-01T11:00:00.000Z',
+    );
+    await cell('Hot').locator('.u-over').waitFor();
+    /** How many pixels of the upper and of the lower half have the colour of the level. */
+    const count = `(() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      probe.style.color = 'var(--bad)';
+      const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+      probe.remove();
+      const canvas = document.querySelector('.dash-cell canvas');
+      const { width, height } = canvas;
+      const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+      const halves = [0, 0];
+      for (let i = 0; i < data.length; i += 4) {
+        const isIt = wanted.every((part, at) => Math.abs(data[i + at] - part) < 30);
+        if (isIt && data[i + 3] > 150) halves[i / 4 / width < height / 2 ? 0 : 1]++;
+      }
+      return halves;
+    })()`;
+    await expect
+      .poll(async () => ((await page.evaluate(count)) as number[])[0])
+      .toBeGreaterThan(50);
+    expect(((await page.evaluate(count)) as number[])[1]).toBe(0);
+    expect(visit.faults).toEqual([]);
+  });
 });

@@ -110,6 +110,59 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     expect(visit.faults).toEqual([]);
   });
 
+  test('a cell is copied to another dashboard, with keys, and asks its own database there', async () => {
+    const { page } = visit;
+    const other = { title: 'Other', database: '_internal', cells: [] };
+    expect((await put('other', 0, other, 'Other')).status).toBe(201);
+    await visit.show('dashboards?id=house&edit=1');
+    await page.getByRole('button', { name: 'Actions for Now' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Copy to another dashboard' }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Copy to another dashboard' });
+    await dialog.getByLabel('Dashboard').selectOption('Other');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Copied to Other').waitFor();
+    await visit.show('dashboards?id=other');
+    // `_internal` has no room: the values are those of the first database. The variable came along.
+    await page.getByRole('group', { name: 'Variables' }).getByText('room').first().waitFor();
+    await cell('Now')
+      .getByText(/^\d+\.\d/)
+      .first()
+      .waitFor();
+  });
+
+  test('dashboards have a folder and tags, by which the list is narrowed', async () => {
+    const { page } = visit;
+    await visit.show('dashboards?id=other&edit=1');
+    await press('Settings');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Folder').fill('Buildings');
+    await dialog.getByLabel('Tags').fill('home, heat, home');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await press('Save');
+    await page.getByText('Saved').waitFor();
+    await visit.show('dashboards');
+    await page.getByRole('row', { name: /^Other Buildings home heat/ }).waitFor();
+    await page.getByRole('row', { name: /^House/ }).waitFor();
+    await visit.inspect('dashboards-folders');
+    await page.getByLabel('Folder').selectOption('Buildings');
+    await page.getByRole('row', { name: /^House/ }).waitFor({ state: 'detached' });
+    await page.getByLabel('Folder').selectOption('All folders');
+    await page.getByRole('link', { name: 'heat', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /^House/ }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /^Other/ }).waitFor();
+    await page.reload();
+    expect(await page.getByLabel('Tag', { exact: true }).inputValue()).toBe('heat');
+    await page.getByLabel('Tag', { exact: true }).selectOption('All tags');
+    await page.getByLabel('Search dashboards').fill('build');
+    await page.getByRole('row', { name: /^House/ }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /^Other/ }).waitFor();
+  });
+
   test('a row is folded and unfolded, and repeats with its cells for each value', async () => {
     const { page } = visit;
     const cells = [

@@ -56,6 +56,17 @@ test('each change is a version, and older ones are kept', async () => {
   await expect(documents.get(name('a'), 3)).rejects.toThrow(NotFound);
 });
 
+test('lists show folder and tags of the content, and nothing else that has their names', async () => {
+  await put(name('a'), 0, { folder: 'Servers', tags: ['linux', 7, ''], cells: [] });
+  await put(name('b'), 0, { folder: { name: 'x' }, tags: 'linux' });
+
+  const [a, b] = documents.list('dashboards', '');
+  expect(a).toMatchObject({ folder: 'Servers', tags: ['linux'] });
+  expect(a).not.toHaveProperty('cells');
+  expect(b).not.toHaveProperty('folder');
+  expect(b).not.toHaveProperty('tags');
+});
+
 test('a client that has not seen the last version changes nothing', async () => {
   await put(name('a', 'ann'), 0);
   await put(name('a', 'bob'), 1, 'of bob');

@@ -9,6 +9,8 @@ export type Command = {
   readonly group: string;
   /** `g e` are two keys in sequence; `Ctrl+K` are pressed together (Cmd on a Mac). */
   readonly keys?: string | undefined;
+  /** Further words by which the palette finds it. */
+  readonly about?: string | undefined;
   readonly run: () => void;
 };
 

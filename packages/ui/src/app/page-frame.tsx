@@ -31,9 +31,10 @@ export function PageFrame({ page }: { readonly page: PageDefinition | undefined 
   }, []);
   if (page === undefined) {
     return (
-      <Empty title={t.noPage} icon="search" actions={<Link page="">{texts.nav.home}</Link>}>
-        {t.noPageHint}
-      </Empty>
+      <>
+        <PageHead title={t.noPage} />
+        <Empty title={t.noPageHint} icon="search" actions={<Link page="">{texts.nav.home}</Link>} />
+      </>
     );
   }
   if (broken !== undefined) {

@@ -128,11 +128,4 @@ export const PAGES: readonly PageDefinition[] = [
     isListed: false,
     load: () => import('../pages/shortcuts/page.tsx'),
   },
-  {
-    id: 'design',
-    title: nav.design,
-    icon: 'design',
-    isListed: false,
-    load: () => import('../pages/design/page.tsx'),
-  },
 ];

@@ -1,7 +1,8 @@
-// The command palette: finds every command by typing.
+// The command palette: finds every command, part of a page, setting and document by typing.
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
+import { useResource } from '../api/use-resource.ts';
 import { Dialog } from '../design/dialog.tsx';
 import { texts } from '../texts/texts.ts';
 import { commands } from './commands.ts';
@@ -26,11 +27,33 @@ function distance(text: string, search: string): number | undefined {
   return gaps;
 }
 
-function matching(search: string): readonly Command[] {
-  return commands.value
-    .map((command) => ({ command, rank: distance(`${command.label} ${command.group}`, search) }))
+/** Found by other words than those of the label: after all that are found by it. */
+const BY_ABOUT = 10_000;
+
+/** Whether every word of the search is in the text. */
+const hasWords = (text: string, search: string): boolean =>
+  search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.toLowerCase().includes(word));
+
+function rankOf({ label, group, about = '' }: Command, search: string): number | undefined {
+  const own = `${label} ${group}`;
+  if (hasWords(own, search)) return own.toLowerCase().indexOf(search.toLowerCase());
+  if (hasWords(`${own} ${about}`, search)) return BY_ABOUT;
+  const gaps = distance(own, search);
+  return gaps === undefined ? undefined : BY_ABOUT + 1 + gaps;
+}
+
+/** More are not looked through. */
+const SHOWN_MAX = 50;
+
+function matching(search: string, found: readonly Command[]): readonly Command[] {
+  return [...commands.value, ...found]
+    .map((command) => ({ command, rank: rankOf(command, search.trim()) }))
     .filter(({ rank }) => rank !== undefined)
     .toSorted((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
+    .slice(0, SHOWN_MAX)
     .map(({ command }) => command);
 }
 
@@ -43,7 +66,9 @@ function OpenPalette() {
   const at = useSignal(0);
   const list = useRef<HTMLUListElement>(null);
   const id = useId();
-  const found = matching(search.value);
+  // Without a search, only commands are listed.
+  const more = useResource(async (signal) => (await import('./finds.ts')).loadFinds(signal), []);
+  const found = matching(search.value, search.value.trim() === '' ? [] : (more.value.value ?? []));
   const chosen = Math.min(at.value, found.length - 1);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });

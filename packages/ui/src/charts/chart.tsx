@@ -45,6 +45,8 @@ export type ChartProps = {
   /** Aggregates in the legend, and its position. */
   readonly legendCalcs?: readonly Calc[] | undefined;
   readonly legendSide?: 'bottom' | 'right' | undefined;
+  /** The address that the name of a series leads to. */
+  readonly legendLink?: ((one: ChartSeries) => string | undefined) | undefined;
   readonly legendForm?: 'list' | 'table' | undefined;
   /** A span was selected by dragging. Without it the chart zooms into its data. */
   readonly onZoom?: ((from: number, to: number) => void) | undefined;
@@ -191,6 +193,7 @@ export function Chart(props: ChartProps) {
           cursorTime={cursor.value?.time}
           search={search.value}
           onSearch={(text) => (search.value = text)}
+          linkOf={props.legendLink}
           form={props.legendForm}
           hidden={hidden.value}
           unit={unit}

@@ -1,6 +1,7 @@
 // Names and aggregates of a chart's series. A click hides one, Ctrl and a click all others.
 import { useMemo } from 'preact/hooks';
 
+import { Icon } from '../design/icon.tsx';
 import { texts } from '../texts/texts.ts';
 import { calculated } from './calc.ts';
 import type { Calc } from './calc.ts';
@@ -25,6 +26,7 @@ export function Legend({
   decimals,
   calcs = ALL,
   form = 'table',
+  linkOf,
   search,
   onSearch,
   onToggle,
@@ -36,6 +38,8 @@ export function Legend({
   readonly unit: string;
   readonly decimals?: number | undefined;
   readonly calcs?: readonly Calc[] | undefined;
+  /** The address that a series leads to. */
+  readonly linkOf?: ((one: ChartSeries) => string | undefined) | undefined;
   readonly form?: 'list' | 'table' | undefined;
   /** Only series whose names contain it are listed. */
   readonly search: string;
@@ -50,7 +54,8 @@ export function Legend({
   const listed = [...data.series.entries()].filter(([, { label }]) => isFound(label, search));
   const name = (one: ChartSeries, index: number) => {
     const isHidden = hidden.has(one.label);
-    return (
+    const href = linkOf?.(one);
+    const button = (
       <button
         type="button"
         class="legend-name"
@@ -63,6 +68,15 @@ export function Legend({
         />
         {one.label}
       </button>
+    );
+    if (href === undefined) return button;
+    return (
+      <>
+        {button}
+        <a class="legend-link" href={href} aria-label={t.linkOf(one.label)}>
+          <Icon name="link" />
+        </a>
+      </>
     );
   };
   const searchField =

@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
+import { strokeByValue } from './by-value.ts';
 import { timeBounds } from './data.ts';
 import type { ChartData, ChartSeries, SeriesLook } from './data.ts';
 import { SERIES_COLOUR_COUNT } from './colours.ts';
@@ -32,6 +33,8 @@ export type PlotLook = {
   /** Stacked as shares of the whole. */
   readonly isShare?: boolean | undefined;
   readonly thresholdStyle?: 'line' | 'area' | 'both' | 'off' | undefined;
+  /** Lines have the colours of the thresholds that they reach. */
+  readonly isByValue?: boolean | undefined;
 };
 
 export type PlotOptions = {
@@ -378,10 +381,14 @@ function lineOf(one: ChartSeries, index: number, options: PlotOptions): uPlot.Se
   const paths = pathsOf(form, look.course, width);
   const points = look.points ?? 'auto';
   const size = look.pointSize ?? 4;
+  const scale = SCALES[own.axis ?? 'left'];
   return {
     label,
-    scale: SCALES[own.axis ?? 'left'],
-    stroke: colour,
+    scale,
+    stroke:
+      look.isByValue === true
+        ? (plot) => strokeByValue(plot, { colour, scale, thresholds: options.thresholds })
+        : colour,
     width: form === 'points' ? 0 : width,
     ...(dash.length === 0 || (own.colour !== undefined && own.isDashed !== true)
       ? {}

@@ -67,6 +67,9 @@ export type Annotation = {
 
 export type Dashboard = {
   readonly title: string;
+  /** The folder in the list; empty for none. */
+  readonly folder: string;
+  readonly tags: readonly string[];
   /** The database of queries that name none. */
   readonly database: string;
   readonly from: string;
@@ -112,6 +115,8 @@ export const EMPTY_VARIABLE: Variable = {
 
 export const EMPTY_DASHBOARD: Dashboard = {
   title: '',
+  folder: '',
+  tags: [],
   database: '',
   from: 'now-1h',
   to: 'now',
@@ -134,6 +139,8 @@ export function readDashboard(value: unknown): Dashboard {
   const fields = fieldsOf(value);
   return {
     title: textOf(fields['title']),
+    folder: textOf(fields['folder']),
+    tags: texts(fields['tags']),
     database: textOf(fields['database']),
     from: textOf(fields['from'], EMPTY_DASHBOARD.from),
     to: textOf(fields['to'], EMPTY_DASHBOARD.to),

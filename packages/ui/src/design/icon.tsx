@@ -14,7 +14,6 @@ const PATHS = {
   write: 'M3 13l.7-3L11 2.7l2.3 2.3L6 12.3zM9.5 4.2l2.3 2.3',
   admin: 'M3 3.5h10v3H3zM3 9.5h10v3H3zM5 5h.01M5 11h.01',
   start: 'M8 1.5c2.5 2 3.5 4.5 2.5 8h-5c-1-3.5 0-6 2.5-8zM6 12v2M10 12v2M8 12v2.5',
-  design: 'M2.5 2.5h5v5h-5zM11 9.5a2 2 0 1 0 .01 0zM9.5 2.5h4v4h-4zM3 13.5l2.5-4 2.5 4z',
   search: 'M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14',
   close: 'M4 4l8 8M12 4l-8 8',
   check: 'M3 8.5l3.5 3.5L13 4.5',
@@ -60,8 +59,6 @@ const PATHS = {
 } as const;
 
 export type IconName = keyof typeof PATHS;
-
-export const ICON_NAMES = Object.keys(PATHS) as readonly IconName[];
 
 export function Icon({ name }: { readonly name: IconName }) {
   return (

@@ -17,6 +17,8 @@ export type ResultTableProps = {
   readonly rows: readonly (readonly Cell[])[];
   /** Formats a cell that is not shown as it is. */
   readonly format?: ((value: Cell, column: number) => string | Formatted) | undefined;
+  /** The address that a cell leads to. */
+  readonly hrefOf?: ((row: number, column: number) => string | undefined) | undefined;
   readonly height?: number | undefined;
 };
 
@@ -54,10 +56,11 @@ export function ResultTable(props: ResultTableProps) {
             <tr key={first + i}>
               {row.map((value, j) => {
                 const shown = format(value, j);
+                const href = props.hrefOf?.(first + i, j);
                 const { text, level = '' } = typeof shown === 'string' ? { text: shown } : shown;
                 return (
                   <td key={j} class={`${typeof value === 'string' ? '' : 'number'} ${level}`}>
-                    {text}
+                    {href === undefined || text === '' ? text : <a href={href}>{text}</a>}
                   </td>
                 );
               })}

@@ -7,7 +7,6 @@ import { charts } from './en/charts.ts';
 import { common, palette, shell, signIn, nav } from './en/common.ts';
 import { config } from './en/config.ts';
 import { dashboards } from './en/dashboards.ts';
-import { design } from './en/design.ts';
 import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
@@ -29,7 +28,6 @@ export const texts = {
   common,
   config,
   dashboards,
-  design,
   editor,
   explore,
   home,

@@ -3,15 +3,17 @@ import { useMemo } from 'preact/hooks';
 
 import { Chart } from '../../charts/chart.tsx';
 import { statsOf } from '../../charts/data.ts';
-import type { ChartData } from '../../charts/data.ts';
+import type { ChartData, ChartSeries } from '../../charts/data.ts';
 import type { ChartStyle, PlotLook } from '../../charts/plot.ts';
 import type { Cell } from '../../dashboards/model.ts';
 import { shownZone, zoneName } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
 import type { DrawingProps } from '../kind.ts';
+import { linkOf, namedBySource, namedByView } from '../link.ts';
 import { valueOf } from '../option.ts';
 import { HAS_LEGEND, LEGEND_CALCS, LEGEND_FORM, LEGEND_SIDE } from '../options/legend.ts';
-import { ARE_SHARES, THRESHOLD_STYLE, THRESHOLDS } from '../options/levels.ts';
+import { LINK } from '../options/common.ts';
+import { ARE_SHARES, IS_BY_VALUE, THRESHOLD_STYLE, THRESHOLDS } from '../options/levels.ts';
 import {
   AXIS_LABEL,
   COURSE,
@@ -59,6 +61,7 @@ function lookOf(cell: Cell): PlotLook {
     course: valueOf(cell, COURSE),
     isShare: valueOf(cell, IS_SHARE),
     thresholdStyle: valueOf(cell, THRESHOLD_STYLE),
+    isByValue: valueOf(cell, IS_BY_VALUE),
   };
 }
 
@@ -86,6 +89,9 @@ export function Drawing({ cell, view, height, answer, data, onPicture }: Drawing
     Math.floor(height * TABLE_SHARE),
     (data.series.length + 1) * TABLE_ROW_PIXELS,
   );
+  const link = valueOf(cell, LINK);
+  const legendLink = ({ source }: ChartSeries): string | undefined =>
+    linkOf(link, (name) => namedBySource(source)(name) ?? namedByView(view)(name));
   // A small cell is for its lines alone.
   const isShown = hasLegend && height >= LEGEND_HEIGHT_MIN;
   const below = !isShown || side === 'right' ? 0 : isTable ? tableHeight : LEGEND_PIXELS;
@@ -107,6 +113,7 @@ export function Drawing({ cell, view, height, answer, data, onPicture }: Drawing
       isLegendHidden={!isShown}
       legendForm={isTable ? 'table' : 'list'}
       legendCalcs={calcs.length === 0 ? undefined : calcs}
+      legendLink={link === '' ? undefined : legendLink}
       legendSide={isShown ? side : undefined}
       onZoom={view.onZoom}
       onReady={({ picture }) => onPicture?.(picture)}

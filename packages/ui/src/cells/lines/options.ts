@@ -1,6 +1,7 @@
 // Options of charts over time.
 import { HAS_LEGEND, LEGEND_CALCS, LEGEND_FORM, LEGEND_SIDE } from '../options/legend.ts';
-import { ARE_SHARES, THRESHOLD_STYLE, THRESHOLDS } from '../options/levels.ts';
+import { LINK } from '../options/common.ts';
+import { ARE_SHARES, IS_BY_VALUE, THRESHOLD_STYLE, THRESHOLDS } from '../options/levels.ts';
 import {
   AXIS_LABEL,
   BRIDGE_MS,
@@ -27,6 +28,7 @@ import type { OptionRow } from '../option.ts';
 export const LINE_OPTIONS: readonly OptionRow<unknown>[] = [
   UNIT,
   DECIMALS,
+  LINK,
   Y_MIN,
   Y_MAX,
   SOFT_MIN,
@@ -50,6 +52,7 @@ export const LINE_OPTIONS: readonly OptionRow<unknown>[] = [
   THRESHOLDS,
   ARE_SHARES,
   THRESHOLD_STYLE,
+  IS_BY_VALUE,
   OVERRIDES,
   TRANSFORMATIONS,
 ];

@@ -47,6 +47,13 @@ export const TIME_SHIFT = text({
   fromGrafana: ({ panel }) => durationOf(panel['timeShift']),
 });
 
+/** Read by `cells/link.ts`. */
+export const LINK = text({
+  name: 'link',
+  label: t.link,
+  hint: t.linkHint,
+});
+
 export const OF_ALL: readonly OptionRow<unknown>[] = [
   DESCRIPTION,
   REPEAT,

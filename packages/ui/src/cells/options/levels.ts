@@ -101,6 +101,14 @@ export const ARE_SHARES = check({
     fieldAt(defaults, 'thresholds', 'mode') === 'percentage' ? true : undefined,
 });
 
+export const IS_BY_VALUE = check({
+  name: 'isByValue',
+  group: 'thresholds',
+  grafanaPaths: ['defaults.custom.gradientMode'],
+  label: t.isByValue,
+  fromGrafana: ({ custom }) => (custom['gradientMode'] === 'scheme' ? true : undefined),
+});
+
 const STYLES = { line: t.style.line, area: t.style.area, both: t.style.both, off: t.style.off };
 
 export const THRESHOLD_STYLE = choice(

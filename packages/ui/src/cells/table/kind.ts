@@ -1,5 +1,6 @@
 import { texts } from '../../texts/texts.ts';
 import type { Kind } from '../kind.ts';
+import { LINK } from '../options/common.ts';
 import { THRESHOLDS } from '../options/levels.ts';
 import { OVERRIDES } from '../options/overrides.ts';
 import { TRANSFORMATIONS } from '../options/transformations.ts';
@@ -12,7 +13,7 @@ export const table: Kind = {
   title: texts.cells.kinds.table,
   draws: 'rows',
   isScrolling: true,
-  options: [UNIT, DECIMALS, NO_VALUE, MAPPINGS, THRESHOLDS, OVERRIDES, TRANSFORMATIONS],
+  options: [UNIT, DECIMALS, NO_VALUE, LINK, MAPPINGS, THRESHOLDS, OVERRIDES, TRANSFORMATIONS],
   isGrafana: ({ type }) => OF_GRAFANA.includes(type),
   isChronograf: ({ type }) => type === 'table',
   load: () => import('./drawing.tsx'),

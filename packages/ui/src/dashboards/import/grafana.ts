@@ -34,6 +34,7 @@ export function fromGrafana(document: Fields, report: Report): Dashboard {
   return {
     ...EMPTY_DASHBOARD,
     title: textOf(fields['title']),
+    tags: listOf(fields['tags']).filter((tag) => typeof tag === 'string'),
     from: relative(from) ?? EMPTY_DASHBOARD.from,
     to: relative(to) ?? EMPTY_DASHBOARD.to,
     refresh: textOf(refresh),

@@ -30,6 +30,8 @@ export type CellActions = {
   readonly place: (cells: readonly Cell[]) => void;
   readonly edit: (cell: Cell) => void;
   readonly duplicate: (cell: Cell) => void;
+  /** Copies it to another dashboard. */
+  readonly copy: (cell: Cell) => void;
   readonly remove: (cell: Cell) => void;
 };
 
@@ -196,6 +198,7 @@ function CellFrame({
             items={[
               { label: t.edit, icon: 'edit', run: () => actions.edit(cell) },
               { label: t.duplicate, icon: 'copy', run: () => actions.duplicate(cell) },
+              { label: t.copyCell, icon: 'dashboards', run: () => actions.copy(cell) },
               { label: t.remove, icon: 'trash', isDanger: true, run: () => actions.remove(cell) },
             ]}
           />

@@ -9,9 +9,10 @@ import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
+import { route, setParams } from '../../app/router.ts';
 import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
 import { Button } from '../../design/button.tsx';
-import { TextField } from '../../design/field.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
@@ -105,30 +106,68 @@ function Ready() {
 
 function Stored({ dashboards }: { readonly dashboards: readonly DocumentSummary[] }) {
   const search = useSignal('');
+  const { params } = route.value;
+  const [folder, tag] = [params.get('folder') ?? '', params.get('tag') ?? ''];
   const wanted = search.value.trim().toLowerCase();
-  const found = dashboards.filter(({ title }) => title.toLowerCase().includes(wanted));
+  const found = dashboards.filter(
+    (each) =>
+      (folder === '' || each.folder === folder) &&
+      (tag === '' || (each.tags ?? []).includes(tag)) &&
+      [each.title, each.folder ?? '', ...(each.tags ?? [])]
+        .join(' ')
+        .toLowerCase()
+        .includes(wanted),
+  );
+  const folders = namesIn(dashboards.map((each) => each.folder ?? ''));
+  const tags = namesIn(dashboards.flatMap((each) => each.tags ?? []));
+  const isFiled = folders.length + tags.length > 0;
   return (
     <>
-      {dashboards.length > SEARCHED_MIN ? (
-        <div class="body">
+      {dashboards.length > SEARCHED_MIN || isFiled ? (
+        <div class="body form-grid">
           <TextField
             label={t.search}
-            isLabelHidden
-            placeholder={t.search}
             value={search.value}
             onInput={(text) => (search.value = text)}
           />
+          {folders.length === 0 ? null : (
+            <SelectField
+              label={t.folder}
+              value={folder}
+              options={[{ value: '', label: t.folderAll }, ...folders]}
+              onChange={(next) => setParams({ folder: next })}
+            />
+          )}
+          {tags.length === 0 ? null : (
+            <SelectField
+              label={t.tag}
+              value={tag}
+              options={[{ value: '', label: t.tagAll }, ...tags]}
+              onChange={(next) => setParams({ tag: next })}
+            />
+          )}
         </div>
       ) : null}
-      <StoredTable dashboards={found} />
+      <StoredTable dashboards={found} isFiled={isFiled} />
     </>
   );
 }
 
+/** Different names that are not empty, in order. */
+const namesIn = (names: readonly string[]): readonly string[] =>
+  [...new Set(names)].filter((name) => name !== '').toSorted((a, b) => a.localeCompare(b));
+
 /** As many are seen at once. */
 const SEARCHED_MIN = 8;
 
-function StoredTable({ dashboards }: { readonly dashboards: readonly DocumentSummary[] }) {
+function StoredTable({
+  dashboards,
+  isFiled,
+}: {
+  readonly dashboards: readonly DocumentSummary[];
+  /** Whether any has a folder or tags. */
+  readonly isFiled: boolean;
+}) {
   return (
     <Table
       label={t.list}
@@ -149,6 +188,26 @@ function StoredTable({ dashboards }: { readonly dashboards: readonly DocumentSum
             </Link>
           ),
         },
+        ...(isFiled
+          ? [
+              {
+                label: t.folder,
+                sortBy: ({ folder = '' }: DocumentSummary) => folder,
+                cell: ({ folder = '' }: DocumentSummary) => folder,
+              },
+              {
+                label: t.tags,
+                cell: ({ tags = [] }: DocumentSummary) =>
+                  tags.map((tag) => (
+                    <span key={tag}>
+                      <Link page="dashboards" params={{ tag }}>
+                        {tag}
+                      </Link>{' '}
+                    </span>
+                  )),
+              },
+            ]
+          : []),
         {
           label: t.modified,
           sortBy: ({ modified }) => modified,

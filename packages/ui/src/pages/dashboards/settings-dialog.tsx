@@ -75,6 +75,18 @@ export function SettingsDialog({
       <div class="stack wide">
         <div class="form-grid">
           <TextField label={t.title} value={shown.title} onInput={(title) => change({ title })} />
+          <TextField
+            label={t.folder}
+            value={shown.folder}
+            onInput={(folder) => change({ folder })}
+          />
+          <TextField
+            label={t.tags}
+            hint={t.tagsHint}
+            value={shown.tags.join(', ')}
+            onChange={(event) => change({ tags: tagsOf(event.currentTarget.value) })}
+            onInput={() => undefined}
+          />
           <SelectField
             label={t.database}
             hint={t.databaseHint}
@@ -147,6 +159,15 @@ export function SettingsDialog({
     </Dialog>
   );
 }
+
+const tagsOf = (text: string): readonly string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ''),
+  ),
+];
 
 function nameProblem(name: string, names: readonly string[], at: number): string | undefined {
   if (!/^\w+$/.test(name)) return t.nameHint;

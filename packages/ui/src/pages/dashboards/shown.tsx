@@ -26,6 +26,7 @@ import { texts } from '../../texts/texts.ts';
 import { useMarks } from './annotations.ts';
 import type { CellView } from '../../cells/kind.ts';
 import { CellEditor } from './cell-editor.tsx';
+import { CopyDialog } from './copy-dialog.tsx';
 import { Dialogs } from './dialogs.tsx';
 import type { ShownDialog } from './dialogs.tsx';
 import { useEditing } from './editing.ts';
@@ -102,6 +103,7 @@ function Loaded({
   const round = useSignal(0);
   const dialog = useSignal<ShownDialog | undefined>(undefined);
   const edited = useSignal<Cell | undefined>(undefined);
+  const copied = useSignal<Cell | undefined>(undefined);
   const conflict = useSignal<string | undefined>(undefined);
   const isSaving = useSignal(false);
   useKiosk();
@@ -280,6 +282,7 @@ function Loaded({
                       ...freePlace(dashboard.cells, cell),
                       id: freeId(dashboard.cells),
                     }),
+                  copy: (cell) => (copied.value = cell),
                   remove: (cell) =>
                     editing.change({
                       cells: settled(dashboard.cells.filter(({ id: one }) => one !== cell.id)),
@@ -295,6 +298,14 @@ function Loaded({
           view={view}
           onDone={setCell}
           onClose={() => (edited.value = undefined)}
+        />
+      )}
+      {copied.value === undefined ? null : (
+        <CopyDialog
+          cell={copied.value}
+          of={dashboard}
+          except={id}
+          onClose={() => (copied.value = undefined)}
         />
       )}
       <Dialogs

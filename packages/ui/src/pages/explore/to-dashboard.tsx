@@ -5,10 +5,10 @@ import { documents } from '../../api/documents.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { navigate } from '../../app/router.ts';
-import { addDashboard } from '../../dashboards/add.ts';
+import { addCellTo, addDashboard } from '../../dashboards/add.ts';
 import { withCell } from '../../dashboards/layout.ts';
 import { KINDS } from '../../cells/registry.ts';
-import { EMPTY_CELL, EMPTY_DASHBOARD, readDashboard } from '../../dashboards/model.ts';
+import { EMPTY_CELL, EMPTY_DASHBOARD } from '../../dashboards/model.ts';
 import type { Cell } from '../../dashboards/model.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
@@ -56,15 +56,8 @@ export function ToDashboard({
           cells: withCell([], cell),
         });
       } else {
-        const id = chosen.value;
-        const stored = await documents().get('dashboards', id);
-        const content = readDashboard(stored.content);
-        await documents().put('dashboards', id, {
-          replaces: stored.version,
-          title: stored.title,
-          content: { ...content, cells: withCell(content.cells, cell) },
-        });
-        navigate('dashboards', { id });
+        await addCellTo(chosen.value, cell, { database: query.database, variables: [] });
+        navigate('dashboards', { id: chosen.value });
       }
     } catch (failure) {
       toast(problemOf(failure).message, 'bad');

@@ -150,6 +150,10 @@ export const cells = {
   softMin: 'Soft min',
   style: { line: 'lines', area: 'bands', both: 'lines and bands', off: 'not in the chart' },
   suffix: 'Text after the value',
+  isByValue: 'Colour lines by threshold',
+  link: 'Link',
+  linkHint:
+    'https://… or a page such as explore?db=$db, with $tag_host, $col, $value, $from, $to and variables',
   thresholdStyle: 'Threshold style',
   thresholds: 'Thresholds',
   timeFrom: 'Own time range',

@@ -3,6 +3,7 @@ export const charts = {
   keys: 'Comma and period read values, arrow keys move, plus and minus zoom, Home shows all',
   last: 'Last',
   legend: 'Legend',
+  linkOf: (series: string) => `Link of ${series}`,
   max: 'Max',
   mean: 'Mean',
   min: 'Min',
