@@ -467,6 +467,7 @@ class Simulation implements Run {
       hostEnded: () => this.#crashes++,
       loops: () => this.#loops(),
       hostFailed: (reason) => (this.#failure ??= `hosts: ${reason}`),
+      misworded: (line) => (this.#failure ??= `log: ${line}`),
       at: (url) => this.instances.find((one) => one !== undefined && url === one.url),
       ended: () =>
         this.#timeline.at(this.#timeline.nowMs + SUPERVISOR_MS, () => {

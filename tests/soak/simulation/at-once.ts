@@ -29,6 +29,11 @@ export const AT_ONCE: readonly AtOnce[] = [
     because: 'the process is killed in the middle of a drop',
   },
   {
+    file: 'backup/backup.test.ts',
+    test: 'files that a reading backup needs are kept until it ends',
+    because: 'a backup is read while files are merged and dropped',
+  },
+  {
     file: 'engine/index-rebuild.test.ts',
     test: 'a snapshot from before goes on reading',
     because: 'a query reads while series are deleted and the index is rebuilt',

@@ -57,6 +57,8 @@ export type InstanceWorld = {
   readonly loops: () => void;
   /** A host has failed that nobody has let fail. */
   readonly hostFailed: (reason: string) => void;
+  /** A line of the log has a value that is missing. */
+  readonly misworded: (line: string) => void;
   /** The process ends by itself; somebody starts it again. */
   readonly ended: () => void;
   /** The listener at a URL. */
@@ -363,7 +365,11 @@ export class Instance implements WireEnd {
     level: string,
     message: string,
     fields?: Readonly<Record<string, unknown>>,
-  ): void => this.#trace(`${level} ${message} ${textOf(fields)}`);
+  ): void => {
+    const line = `${level} ${message} ${textOf(fields)}`;
+    this.#trace(line);
+    if (/\b(?:undefined|NaN)\b/u.test(line)) this.#world.misworded(line);
+  };
 
   readonly #sink: LogSink = {
     debug: () => undefined,
