@@ -1,6 +1,5 @@
-// A cluster of engines in virtual time, with as many seeds as take all rare paths;
-// `simulation.long.test.ts` has more. Any number: `npm run soak:engine-simulation`; a seed alone:
-// `npm run soak:engine-simulation SEED 1`.
+// A cluster of engines in virtual time, 200 seeds. More: `npm run soak:engine-simulation`; a seed
+// alone: `npm run soak:engine-simulation SEED 1`.
 import { expect, test } from 'vitest';
 import { misfits } from '../mutants/mutant.ts';
 import { explore } from './explore.ts';
@@ -9,13 +8,13 @@ import { simulate } from './simulate.ts';
 import { planOf } from './workload/plan.ts';
 
 /** Seeds of one test, and how many tests there are. */
-const COUNT = 20;
-const TESTS = 3;
+const COUNT = 40;
+const TESTS = 5;
 
 const marks = new Map<string, number>();
 
 test.each(Array.from({ length: TESTS }, (_, i) => i * COUNT + 1))(
-  'a cluster keeps its promises whatever goes wrong, from seed %i on',
+  'what a cluster promises holds, whatever goes wrong, from seed %i on',
   { timeout: 300_000 },
   async (first) => {
     const { found, marks: taken } = await explore(
@@ -27,7 +26,7 @@ test.each(Array.from({ length: TESTS }, (_, i) => i * COUNT + 1))(
   },
 );
 
-test('rare paths are taken', () => {
+test('rare ways were taken', () => {
   for (const mark of [
     'kill of the leader',
     'cut of the leader',
@@ -48,7 +47,7 @@ test('rare paths are taken', () => {
     expect([mark, (marks.get(mark) ?? 0) > 0]).toEqual([mark, true]);
 });
 
-test('the same seed gives the same trace', async () => {
+test('the same seed twice takes the same way', async () => {
   for (const seed of [3, 7, 11]) {
     const [first, second] = [await simulate(planOf(seed)), await simulate(planOf(seed))];
     expect(second.trace).toEqual(first.trace);
@@ -56,6 +55,6 @@ test('the same seed gives the same trace', async () => {
   }
 });
 
-test('mutants match the source', () => {
+test('mutants fit the source', () => {
   expect(misfits(MUTANTS)).toEqual([]);
 });

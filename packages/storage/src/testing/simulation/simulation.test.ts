@@ -1,5 +1,5 @@
-// The simulation with a few seeds, and its own guarantees: the same seed gives the same history,
-// and rare events happen. `simulation.long.test.ts` and `npm run soak:simulation` have more seeds.
+// The simulation with a few seeds (`npm run soak:simulation` runs more), and its own guarantees:
+// the same seed gives the same history, and rare events happen.
 import { expect, test } from 'vitest';
 
 import { planOf } from './workload/operations.ts';
@@ -8,9 +8,9 @@ import { PLANS } from './seeds/plans.ts';
 import { shrink } from './shrink/shrink.ts';
 import { simulate } from './simulate.ts';
 
-const SEEDS = 100;
+const SEEDS = 300;
 
-test(`concurrent work keeps every promise, with ${SEEDS} seeds`, async () => {
+test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () => {
   const failures: string[] = [];
   const marks = new Map<string, number>();
   for (let seed = 1; seed <= SEEDS; seed++) {
@@ -31,15 +31,15 @@ test(`concurrent work keeps every promise, with ${SEEDS} seeds`, async () => {
     'flipped bit',
     'writes in one message',
   ]) {
-    expect(marks.get(mark) ?? 0, mark).toBeGreaterThan(5);
+    expect(marks.get(mark) ?? 0, mark).toBeGreaterThan(20);
   }
 }, 300_000);
 
-test.each(PLANS)('a found fault stays repaired: $what', async ({ plan }) => {
+test.each(PLANS)('no more: $what', async ({ plan }) => {
   expect((await simulate(plan)).violation).toBeUndefined();
 });
 
-test('plans are written in the words of histories', () => {
+test('plans are written in the words that histories are told in', () => {
   for (let seed = 1; seed <= 50; seed++) {
     const { setup, operations } = planOf(seed);
     const words = operations.map(describeOperation);
@@ -59,7 +59,7 @@ test('the same seed gives the same history', async () => {
   expect(first.history.length).toBeGreaterThan(100);
 });
 
-test('shrinking keeps the operations that a failure needs, and little else', async () => {
+test('shrinking keeps what a plan fails with, and little else', async () => {
   const plan = planOf(1);
   const isFailure = async ({ operations }: typeof plan): Promise<boolean> =>
     operations.some(({ kind }) => kind === 'flush') &&
