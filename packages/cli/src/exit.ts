@@ -38,15 +38,15 @@ function misfitOf({ found, expected = [] }: ScriptDiagnostic): string {
 
 /**
  * The errors of a script with their hints, one line each, each preceded by a line break. A text
- * with which `told` ends is not repeated.
+ * with which `reported` ends is not repeated.
  */
-export function describeFindings(findings: readonly ScriptDiagnostic[], told: string): string {
+export function describeFindings(findings: readonly ScriptDiagnostic[], reported: string): string {
   return findings
     .map((finding) => {
       const { message, line, column, hint } = finding;
       const place = line === undefined ? '' : `line ${line}, column ${column}: `;
       const misfit = SAYING_WHAT_IS_EXPECTED.has(finding.code) ? '' : misfitOf(finding);
-      const parts = [told.endsWith(message) ? '' : message, misfit, hint ?? ''];
+      const parts = [reported.endsWith(message) ? '' : message, misfit, hint ?? ''];
       const text = parts.filter((part) => part !== '').join('; ');
       return text === '' ? '' : `\n  ${place}${text}`;
     })

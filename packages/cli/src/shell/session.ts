@@ -168,8 +168,8 @@ export class Session {
         : [];
     const parts = [shown, ...remarks].filter((part) => part !== '');
     if (failure?.error === undefined) return output(parts.join('\n') + elapsed);
-    const told = `ERR: ${failure.error}${this.#advice(text, failure)}`;
-    return { kind: 'error', text: [...parts, told].join('\n') };
+    const error = `ERR: ${failure.error}${this.#advice(text, failure)}`;
+    return { kind: 'error', text: [...parts, error].join('\n') };
   }
 
   /** The position of an error in a statement, and advice for the shell. */

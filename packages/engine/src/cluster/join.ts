@@ -52,7 +52,7 @@ type StoreEntry = { readonly table: TableName; readonly key: StoreKey; readonly 
 /** The file of the single engine before the move. */
 const KEPT_FILE = `${METADATA_FILE}.before-join`;
 
-const CONFLICTS_TOLD = 20;
+const CONFLICTS_LISTED = 20;
 
 /**
  * Moves the entries. Throws `Conflict` with the ids that the cluster has too; nothing has changed
@@ -166,10 +166,10 @@ function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly
     else if (kind !== '' && !stored.equals(entry.value)) conflicts.push(`${kind} ${nameOf(entry)}`);
   }
   if (conflicts.length === 0) return cluster.sealed(added);
-  const told = conflicts.slice(0, CONFLICTS_TOLD).join(', ');
-  const more = conflicts.length - CONFLICTS_TOLD;
+  const listed = conflicts.slice(0, CONFLICTS_LISTED).join(', ');
+  const more = conflicts.length - CONFLICTS_LISTED;
   throw new Conflict(
-    `the cluster has others of the same name: ${told}${more > 0 ? ` and ${more} more` : ''}. Nothing was changed; rename or delete them on one side`,
+    `the cluster has others of the same name: ${listed}${more > 0 ? ` and ${more} more` : ''}. Nothing was changed; rename or delete them on one side`,
   );
 }
 

@@ -123,7 +123,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     const view = handlerView(topic, alerts.handler(topic, id), request);
     return { status: 200, json: { ...view, ...more } };
   };
-  // Whoever defines a handler that cannot deliver is told so without asking.
+  // The answer to a definition warns of handlers that cannot deliver.
   const showDefined = (request: ApiRequest, id: string): ApiResponse => {
     const warnings = alerts.undeliverables(topicOf(request), id);
     return show(request, id, warnings.length > 0 ? { warnings } : warningsOf(request, id));

@@ -22,12 +22,12 @@ type Stored = {
   readonly definition: string;
   /**
    * The decoded form is from before tasks had threads of their own. Absent for a task that has
-   * begun and has told no state yet.
+   * begun and has reported no state yet.
    */
   readonly snapshot?: TaskState | undefined;
   /** Number of the last record of the log of points that it contains; of a cluster only. */
   readonly sequence?: number | undefined;
-  /** When a task that has told no state yet began; absent in records of earlier versions. */
+  /** When a task that has reported no state yet began; absent in records of earlier versions. */
   readonly begun?: Timestamp | undefined;
 };
 

@@ -86,7 +86,7 @@ export class RpcServer {
 
   async #openSideload(services: HostedTaskServices, source: string): Promise<unknown> {
     const tree = await services.sideload?.open(source);
-    assert(tree !== undefined, 'a task asks for a source where it has been told of some');
+    assert(tree !== undefined, 'a task asks for a source only if it has sources');
     const trees = this.#trees.get(source) ?? [];
     trees.push(tree);
     this.#trees.set(source, trees);
