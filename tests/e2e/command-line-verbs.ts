@@ -340,7 +340,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   },
   'handler list': {
     ok: 'verb*',
-    prints: /^Topic +ID +Kind\nverbs +noted +log\n$/,
+    prints: /^Topic +ID +Kind +Warning\nverbs +noted +log\n$/,
     json: [{ topic: 'verbs', id: 'noted', kind: 'log' }],
     glob: { args: 'v*', ids: ['verbs'] },
     emptyGlob: 'nothing*',
