@@ -32,9 +32,9 @@ export default defineConfig({
     hookTimeout: 120_000,
     // What is waited for comes soon, but not on a machine that is busy.
     expect: { poll: { timeout: 20_000 } },
-    // Two more than the processors of the smallest machine: tests wait for disks and other
+    // One more than the processors of the smallest machine: tests wait for disks and other
     // processes part of the time.
-    maxWorkers: 4,
+    maxWorkers: 3,
     pool: 'forks',
     // As the launcher starts the program, with the packages' sources.
     execArgv: [...RUNTIME_FLAGS, '--conditions=source'],
