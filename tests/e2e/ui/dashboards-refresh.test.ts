@@ -150,7 +150,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that refresh', () => {
     expect(await page.getByRole('row').filter({ hasText: 'CRITICAL' }).count()).toBe(1);
     await visit.show('alerts?tab=history');
     await page.getByRole('row').filter({ hasText: 'warm' }).waitFor();
-    expect(await page.getByRole('row').filter({ hasText: 'twice' }).count()).toBe(0);
+    expect(await page.getByRole('row').filter({ hasText: 'main:twice' }).count()).toBe(0);
     await visit.show('tasks');
     await page.getByText('running with errors').waitFor();
     expect(visit.faults).toEqual([]);

@@ -55,7 +55,10 @@ export type OptionRow<T> = {
   readonly editor: OptionEditor;
   /** Converts any content of a document to a value. */
   readonly read: (value: unknown) => T;
-  /** Paths of the option in Grafana panels; an import reports members that no option reads. */
+  /**
+   * Paths of the option in Grafana panels, `path=value` where it reads only that value; an import
+   * reports members that no option reads.
+   */
   readonly grafanaPaths?: readonly string[] | undefined;
   /** The value from a Grafana panel; `undefined` when it has none. */
   readonly fromGrafana?: ((panel: GrafanaPanel) => T | undefined) | undefined;

@@ -104,7 +104,7 @@ export const ARE_SHARES = check({
 export const IS_BY_VALUE = check({
   name: 'isByValue',
   group: 'thresholds',
-  grafanaPaths: ['defaults.custom.gradientMode'],
+  grafanaPaths: ['defaults.custom.gradientMode=scheme'],
   label: t.isByValue,
   fromGrafana: ({ custom }) => (custom['gradientMode'] === 'scheme' ? true : undefined),
 });

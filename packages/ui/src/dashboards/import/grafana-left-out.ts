@@ -144,7 +144,10 @@ export function leftOutOf(
     ...leaves(options, 'options'),
     ...leaves(defaults, 'defaults'),
   ].filter(
-    ({ path, value }) => !hasNoEffect(path, value) && !isBelow(path, [...taken, ...OF_EVERY_PANEL]),
+    ({ path, value }) =>
+      !hasNoEffect(path, value) &&
+      !isBelow(path, [...taken, ...OF_EVERY_PANEL]) &&
+      !taken.includes(`${path}=${String(value)}`),
   );
   return [
     ...(panel['alert'] === undefined ? [] : [t.alertRule]),
