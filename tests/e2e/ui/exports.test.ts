@@ -117,7 +117,7 @@ test('options', () => {
     .flatMap(([, list = '']) => [...list.matchAll(/'([^']+)'/g)])
     .map(([, path = '']) => path);
   const isThere = (path: string): boolean => {
-    const keys = path.split('.');
+    const keys = path.replace(/=.*/, '').split('.');
     const from = keys[0] === 'defaults' ? ['fieldConfig', ...keys] : keys;
     return PANELS.some((panel) => memberAt(panel, from) !== undefined);
   };
