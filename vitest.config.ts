@@ -33,7 +33,7 @@ export default defineConfig({
     // What is waited for comes soon, but not on a machine that is busy.
     expect: { poll: { timeout: 20_000 } },
     // One more than the processors of the smallest machine: tests wait for disks and other
-    // processes part of the time.
+    // processes part of the time. `npm test`, which starts fewer of them, takes one more.
     maxWorkers: 3,
     pool: 'forks',
     // As the launcher starts the program, with the packages' sources.
