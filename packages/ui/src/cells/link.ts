@@ -25,20 +25,3 @@ export function namedByView({ context: { database, from, to, chosen } }: CellVie
   const own: Readonly<Record<string, string>> = { db: database, from, to };
   return (name) => chosen.get(name)?.[0] ?? own[name];
 }
-
-/** Parts of a series: its measurement, its column and its tags. */
-export function namedBySource(
-  source:
-    | {
-        readonly measurement: string;
-        readonly column: string;
-        readonly tags: Readonly<Record<string, string>>;
-      }
-    | undefined,
-): Named {
-  return (name) => {
-    if (name === 'm') return source?.measurement;
-    if (name === 'col') return source?.column;
-    return name.startsWith('tag_') ? source?.tags[name.slice('tag_'.length)] : undefined;
-  };
-}

@@ -39,18 +39,29 @@ const isPattern = (label: string): boolean => label.search(LABEL_PART) >= 0;
 /** Replaces `$tag_host`, `$col`, `$m` and `$1` with parts of a line's name; unknown ones stay. */
 function filledIn(label: string, { source }: ChartSeries): string {
   if (source === undefined) return label;
-  const { measurement, column, tags } = source;
   return label.replaceAll(
     LABEL_PART,
     (all, bare: string | undefined, boxed: string | undefined) => {
       const name = bare ?? boxed ?? '';
-      if (name === 'm' || name === 'measurement') return measurement;
-      if (name === 'col' || name === 'field') return column;
-      if (name.startsWith('tag_')) return tags[name.slice('tag_'.length)] ?? '';
-      if (/^\d+$/.test(name)) return measurement.split('.')[Number(name)] ?? '';
-      return all;
+      if (/^\d+$/.test(name)) return source.measurement.split('.')[Number(name)] ?? '';
+      const part = partOf(source, LONG_NAMES.get(name) ?? name);
+      return part ?? (name.startsWith('tag_') ? '' : all);
     },
   );
+}
+
+const LONG_NAMES: ReadonlyMap<string, string> = new Map([
+  ['measurement', 'm'],
+  ['field', 'col'],
+]);
+
+/**
+ * The part of a line's name that `m`, `col` or `tag_host` stands for; `undefined` if it has none.
+ */
+export function partOf(source: ChartSeries['source'], name: string): string | undefined {
+  if (name === 'm') return source?.measurement;
+  if (name === 'col') return source?.column;
+  return name.startsWith('tag_') ? source?.tags[name.slice('tag_'.length)] : undefined;
 }
 
 /** Makes labels distinct for the legend. */

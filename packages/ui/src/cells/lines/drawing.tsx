@@ -5,11 +5,12 @@ import { Chart } from '../../charts/chart.tsx';
 import { statsOf } from '../../charts/data.ts';
 import type { ChartData, ChartSeries } from '../../charts/data.ts';
 import type { ChartStyle, PlotLook } from '../../charts/plot.ts';
+import { partOf } from '../../dashboards/frames.ts';
 import type { Cell } from '../../dashboards/model.ts';
 import { shownZone, zoneName } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
 import type { DrawingProps } from '../kind.ts';
-import { linkOf, namedBySource, namedByView } from '../link.ts';
+import { linkOf, namedByView } from '../link.ts';
 import { valueOf } from '../option.ts';
 import { HAS_LEGEND, LEGEND_CALCS, LEGEND_FORM, LEGEND_SIDE } from '../options/legend.ts';
 import { LINK } from '../options/common.ts';
@@ -91,7 +92,7 @@ export function Drawing({ cell, view, height, answer, data, onPicture }: Drawing
   );
   const link = valueOf(cell, LINK);
   const legendLink = ({ source }: ChartSeries): string | undefined =>
-    linkOf(link, (name) => namedBySource(source)(name) ?? namedByView(view)(name));
+    linkOf(link, (name) => partOf(source, name) ?? namedByView(view)(name));
   // A small cell is for its lines alone.
   const isShown = hasLegend && height >= LEGEND_HEIGHT_MIN;
   const below = !isShown || side === 'right' ? 0 : isTable ? tableHeight : LEGEND_PIXELS;
