@@ -37,7 +37,6 @@ const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']
   'admin?tab=engine': undefined,
   start: (page) => page.getByLabel('API token'),
   shortcuts: undefined,
-  design: undefined,
 };
 
 /** These show a form, or need no service: the notice above them suffices. */
@@ -50,7 +49,6 @@ const WITHOUT_SERVICE = [
   'admin?tab=import',
   'start',
   'shortcuts',
-  'design',
 ];
 
 const TYPED = '7';
@@ -104,6 +102,27 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     await page.keyboard.type(TYPED);
   });
 
+  test('survives a restart of the services with what was typed', async () => {
+    expect(open.size).toBe(Object.keys(PAGES).length);
+    const down = (page: Page) => page.getByText(/is not responding\. Retrying/);
+    await visit.restart(async () => {
+      for (const page of open.values()) {
+        // As when somebody comes back to it: otherwise it looks every ten seconds.
+        await page.evaluate("dispatchEvent(new Event('focus'))");
+        await down(page).waitFor();
+      }
+    });
+    for (const [path, page] of open) {
+      await down(page).waitFor({ state: 'detached' });
+      const place = PAGES[path]?.(page);
+      if (place !== undefined) expect(await heldBy(place), path).toBe(TYPED);
+      expect(await page.getByText('Something went wrong on this page').count(), path).toBe(0);
+      await page.locator('main h1').waitFor();
+    }
+    expect(visit.faults).toEqual([]);
+    for (const page of open.values()) await page.close();
+  });
+
   test('loads while its service is slow, and says what is away and what to do', async () => {
     const { context } = visit;
     const SERVICES = /\/api\/(?:tsdb|engine)\//;
@@ -135,24 +154,4 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     }
     await context.unroute(SERVICES);
   }, 180_000);
-
-  test('survives a restart of the services with what was typed', async () => {
-    expect(open.size).toBe(Object.keys(PAGES).length);
-    const down = (page: Page) => page.getByText(/is not responding\. Retrying/);
-    await visit.restart(async () => {
-      for (const page of open.values()) {
-        // As when somebody comes back to it: otherwise it looks every ten seconds.
-        await page.evaluate("dispatchEvent(new Event('focus'))");
-        await down(page).waitFor();
-      }
-    });
-    for (const [path, page] of open) {
-      await down(page).waitFor({ state: 'detached' });
-      const place = PAGES[path]?.(page);
-      if (place !== undefined) expect(await heldBy(place), path).toBe(TYPED);
-      expect(await page.getByText('Something went wrong on this page').count(), path).toBe(0);
-      await page.locator('main h1').waitFor();
-    }
-    expect(visit.faults).toEqual([]);
-  });
 });
