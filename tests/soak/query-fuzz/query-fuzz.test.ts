@@ -426,10 +426,10 @@ describe('an excuse', () => {
       answer(m(['time', 'percentile', 's'], [1, 6, 'red'])),
     ],
     [
-      'SELECT integral(f) FROM (SELECT f FROM m)',
-      answer(m(['time', 'integral'], [1, 5])),
-      answer(m(['time', 'integral'], [0, 5])),
-      answer(m(['time', 'integral'], [0, 6])),
+      'SELECT non_negative_difference(f) FROM (SELECT holt_winters(sum(i), 2, 0) AS f FROM m GROUP BY time(15m), host)',
+      answer(m(['time', 'non_negative_difference'], [1, 0], [0, 34])),
+      answer(m(['time', 'non_negative_difference'], [1, 0], [2, 10], [3, 0])),
+      answer(m(['time', 'difference'], [1, 0], [0, 34])),
     ],
     [
       'SELECT host FROM (SELECT max(*) FROM m GROUP BY host)',

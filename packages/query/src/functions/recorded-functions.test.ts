@@ -4,14 +4,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { FieldType, FieldValue } from '@tidemark/core';
-import {
-  columnFrom,
-  columnValue,
-  fieldTypeOf,
-  floorMod,
-  formatRfc3339,
-  parseRfc3339,
-} from '@tidemark/core';
+import { columnFrom, columnValue, fieldTypeOf, floorMod, formatRfc3339 } from '@tidemark/core';
 import type { Call, Expression, SelectStatement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
@@ -196,8 +189,8 @@ function specOf(call: Call, interval: bigint | undefined): TransformationSpec {
       return {
         kind: call.name,
         unitNanos: unit ?? 1_000_000_000n,
-        hasWindows: interval !== undefined,
-        windowOf: (time) => windowOf(time, interval),
+        windowOf: interval === undefined ? undefined : (time) => windowOf(time, interval),
+        wholeStamp: 0n,
       };
     case 'chande_momentum_oscillator':
       return {
@@ -216,8 +209,7 @@ function specOf(call: Call, interval: bigint | undefined): TransformationSpec {
   }
 }
 
-function windowOf(time: bigint, interval: bigint | undefined): { start: bigint; end: bigint } {
-  if (interval === undefined) return { start: 0n, end: parseRfc3339('2100-01-01T00:00:00Z') ?? 0n };
+function windowOf(time: bigint, interval: bigint): { start: bigint; end: bigint } {
   const start = time - floorMod(time, interval);
   return { start, end: start + interval };
 }

@@ -124,11 +124,11 @@ const TRANSFORMATIONS: { readonly [K in Kind]: TransformationRow<K> } = {
   },
   integral: {
     type: 'float',
-    // The windows are the plan's and known when it runs.
+    // The windows and the stamp are the plan's and known when it runs.
     read: ({ arguments: [, unit] }) => ({
       unitNanos: nanosOf(unit) ?? NANOS_PER_SECOND,
-      windowOf: (time) => ({ start: time, end: time }),
-      hasWindows: false,
+      windowOf: undefined,
+      wholeStamp: 0n,
     }),
     ...LOOKS_AT_RANGE,
     create: integral,

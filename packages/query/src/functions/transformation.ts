@@ -92,11 +92,10 @@ export type TransformationSpec =
        */
       readonly kind: 'integral';
       readonly unitNanos: bigint;
-      /** The window of a time; only asked when `hasWindows`. */
-      readonly windowOf: (time: bigint) => TimeWindow;
       /**
-       * Whether the query has GROUP BY time: areas are then split at the borders of windows. Else
-       * the stamp is 0.
+       * The window of a time, with GROUP BY time: areas are then split at the borders of windows.
        */
-      readonly hasWindows: boolean;
+      readonly windowOf: ((time: bigint) => TimeWindow) | undefined;
+      /** The stamp of the one result without windows. */
+      readonly wholeStamp: bigint;
     };

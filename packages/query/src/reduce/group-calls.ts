@@ -176,11 +176,8 @@ function transformationsOf(
       spec.kind === 'integral'
         ? {
             ...spec,
-            hasWindows: windows !== undefined,
-            windowOf: (time: bigint) =>
-              windows === undefined
-                ? { start: calls.wholeStamp, end: plan.range.end }
-                : windows.of(time),
+            windowOf: windows === undefined ? undefined : (time: bigint) => windows.of(time),
+            wholeStamp: calls.integralStamp,
           }
         : spec;
     const transformation = createTransformation(complete, {

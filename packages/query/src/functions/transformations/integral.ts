@@ -11,36 +11,34 @@ import type { Calculation } from '../steps.ts';
 
 type Options = {
   readonly unitNanos: bigint;
-  readonly windowOf: (time: bigint) => TimeWindow;
-  readonly hasWindows: boolean;
+  readonly windowOf: ((time: bigint) => TimeWindow) | undefined;
+  readonly wholeStamp: bigint;
 };
 
 /**
  * Emits the area of each window when a point beyond it is seen, the last one at the end. A line
  * that crosses borders of windows is split at each of them, so that windows without a point of
  * their own have the area under the line, too. Among points with the same time the last counts. The
- * last window is left out when its only point lies on its start. Without windows there is one
- * result, stamped with the epoch for any range.
+ * last window is left out when its only point lies on its start, which is the stamp of the one
+ * result where there are no windows.
  */
 export function integral(options: Options, context: TransformationContext): Transformation {
-  const { windowOf, hasWindows } = options;
+  const { windowOf, wholeStamp } = options;
   const { descending } = context;
   const unit = Number(options.unitNanos);
   let previousTime: bigint | undefined;
   let previousValue = 0;
   let area = 0;
-  let stamp = 0n;
-  /** Where the window ends in the direction of the stream, and where it begins. */
+  /** Where the window ends in the direction of the stream, and where it begins: its stamp. */
   let far = 0n;
-  let near = 0n;
+  let near = wholeStamp;
   let points = new FloatPoints(STEP_ITEMS);
 
   function enterWindowOf(time: bigint): void {
-    if (!hasWindows) return;
+    if (windowOf === undefined) return;
     const window = windowOf(time);
     far = descending ? window.start : window.end;
     near = descending ? window.end : window.start;
-    stamp = near;
     area = 0;
   }
 
@@ -68,7 +66,7 @@ export function integral(options: Options, context: TransformationContext): Tran
         previousValue = border;
         from = far;
       }
-      points.addAt(stamp, area);
+      points.addAt(near, area);
       if (points.count === STEP_ITEMS) yield takePoints();
       enterWindowOf(descending ? far - 1n : far);
     }
@@ -84,7 +82,7 @@ export function integral(options: Options, context: TransformationContext): Tran
       const value = values[i] ?? 0;
       if (previousTime === undefined) enterWindowOf(time);
       else if (time !== previousTime) {
-        const isBeyond = hasWindows && (descending ? time <= far : time >= far);
+        const isBeyond = windowOf !== undefined && (descending ? time <= far : time >= far);
         if (isBeyond) yield* crossBorders(previousTime, time, value);
         addArea(time, value, previousTime);
       }
@@ -98,7 +96,7 @@ export function integral(options: Options, context: TransformationContext): Tran
   function* finish(): Calculation<PointBatch> {
     if (previousTime === undefined || previousTime === near) return noPoints('float');
     const last = new FloatPoints(1);
-    last.addAt(stamp, area);
+    last.addAt(near, area);
     return last.batch();
   }
 

@@ -177,7 +177,7 @@ describe('integral', () => {
   const windows: TransformationSpec = {
     kind: 'integral',
     unitNanos: 1n,
-    hasWindows: true,
+    wholeStamp: 0n,
     windowOf: (time) => ({ start: time - (time % 10n), end: time - (time % 10n) + 10n }),
   };
 
@@ -229,7 +229,7 @@ describe('integral', () => {
   });
 
   test('without windows is stamped with the epoch, in both directions', () => {
-    const whole: TransformationSpec = { ...windows, hasWindows: false };
+    const whole: TransformationSpec = { ...windows, windowOf: undefined };
     const points: Points = [
       [7n, 2],
       [17n, 4],
