@@ -1,10 +1,11 @@
 // Many dashboards beside ingest: each has a connection of its own that is kept alive, and asks
 // twenty small queries one after the other every second, while data comes in at a third of the rate
-// that the server takes at most. Runs the built executable.
+// that the server takes at most. Every other dashboard is of the web application, which asks for
+// chunks and diagnostics. Runs the built executable.
 // packages/cli/bin/node --conditions=source tests/bench/server/dashboards.ts [seconds] [dashboards]
 import { Agent } from 'node:http';
 
-import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
+import { metricValue, query, removeDirectory, send, startTidemark } from '@tidemark/testkit';
 
 import { KeepAlive } from './keep-alive.ts';
 import { batches, quantile, START } from './lines.ts';
@@ -18,6 +19,11 @@ const HOSTS = 100;
 const ROWS = 5000;
 const VALUES = ROWS * 10;
 const WRITERS = 2;
+const OURS = { diagnostics: 'true', chunked: 'true', chunk_size: '2000' };
+const FORM = {
+  'Content-Type': 'application/x-www-form-urlencoded',
+  'Accept-Encoding': 'gzip, deflate, br',
+};
 /** An hour of all hosts, which the dashboards look at. */
 const HOUR_BODIES = (HOSTS * 360) / ROWS;
 /** 24 M values, 0.4 GB of text: made beforehand, and none is written twice. */
@@ -46,6 +52,8 @@ try {
   const writing = write(options, { durationMs: seconds * 1000, everyMs });
   await measure('beside a third of that');
   print('came in, M values/s', (await writing) / 1e6);
+  const [hits, misses] = await Promise.all(['hits', 'misses'].map(countOf));
+  print('statements whose plan was cached, %', (100 * hits!) / (hits! + misses!));
 } finally {
   agent.destroy();
   await server.stop();
@@ -85,7 +93,7 @@ async function runDashboard(
   began: number,
 ): Promise<{ readonly latencies: readonly number[]; readonly skipped: number }> {
   const connection = await KeepAlive.open(server.tsdb);
-  const paths = Array.from({ length: PANELS }, (_, panel) => pathOf(number, panel));
+  const texts = Array.from({ length: PANELS }, (_, panel) => textOf(number, panel));
   const latencies: number[] = [];
   let skipped = 0;
   try {
@@ -99,8 +107,8 @@ async function runDashboard(
         continue;
       }
       let start = due;
-      for (const path of paths) {
-        const status = await connection.get(path);
+      for (const text of texts) {
+        const status = await ask(connection, text, number % 2 === 0);
         if (status !== 200) throw new Error(`query answered ${status}`);
         const end = performance.now();
         latencies.push(end - start);
@@ -113,22 +121,31 @@ async function runDashboard(
   }
 }
 
+/** As other clients do, or as the web application does (`packages/ui/src/api/query-stream.ts`). */
+function ask(connection: KeepAlive, text: string, isOurs: boolean): Promise<number> {
+  const form = new URLSearchParams({ q: text, db: 'bench', epoch: 'ms' });
+  if (!isOurs) return connection.get(`/query?${form}`);
+  for (const [name, value] of Object.entries(OURS)) form.set(name, value);
+  return connection.post('/query', form.toString(), FORM);
+}
+
 /** Panels of a dashboard of one host: lines, a few wide ones, last values, and its menu. */
-function pathOf(dashboard: number, panel: number): string {
+function textOf(dashboard: number, panel: number): string {
   const field = `usage_${panel % 10}`;
   const where = `hostname = 'host_${dashboard % HOSTS}' AND time >= ${START} AND time < ${START + 3_600_000_000_000n}`;
-  return `/query?db=bench&epoch=ms&q=${encodeURIComponent(textOf())}`;
-
-  function textOf(): string {
-    if (panel === 0) return 'SHOW TAG VALUES FROM cpu WITH KEY = region';
-    if (panel < 4) return `SELECT last(${field}) FROM cpu WHERE ${where}`;
-    if (panel < 6) return `SELECT ${field} FROM cpu WHERE ${where} LIMIT 100`;
-    if (panel < 9) {
-      const fields = Array.from({ length: 5 }, (_, i) => `mean(usage_${i})`).join(', ');
-      return `SELECT ${fields} FROM cpu WHERE ${where} GROUP BY time(1m)`;
-    }
-    return `SELECT max(${field}) FROM cpu WHERE ${where} GROUP BY time(1m)`;
+  if (panel === 0) return 'SHOW TAG VALUES FROM cpu WITH KEY = region';
+  if (panel < 4) return `SELECT last(${field}) FROM cpu WHERE ${where}`;
+  if (panel < 6) return `SELECT ${field} FROM cpu WHERE ${where} LIMIT 100`;
+  if (panel < 9) {
+    const fields = Array.from({ length: 5 }, (_, i) => `mean(usage_${i})`).join(', ');
+    return `SELECT ${fields} FROM cpu WHERE ${where} GROUP BY time(1m)`;
   }
+  return `SELECT max(${field}) FROM cpu WHERE ${where} GROUP BY time(1m)`;
+}
+
+async function countOf(what: string): Promise<number> {
+  const { text } = await send(`${server.tsdb}/metrics`);
+  return metricValue(text, `tidemark_tsdb_plan_cache_${what}_total`);
 }
 
 function print(what: string, value: number): void {

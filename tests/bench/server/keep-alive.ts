@@ -38,9 +38,14 @@ export class KeepAlive {
   }
 
   /** As `get`, with a body of ASCII. */
-  post(path: string, body: string): Promise<number> {
-    const length = `Content-Length: ${body.length}`;
-    return this.#send(`POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n${length}\r\n\r\n${body}`);
+  post(
+    path: string,
+    body: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<number> {
+    const all = { Host: this.#host, 'Content-Length': body.length, ...headers };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    return this.#send(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
   }
 
   #send(text: string): Promise<number> {

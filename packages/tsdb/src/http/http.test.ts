@@ -183,6 +183,18 @@ describe('answers of /query', () => {
     }
   });
 
+  test('a lone chunk that fits into one packet has a length, and is not compressed', async () => {
+    const parameters = { db: 'd', q, chunked: 'true', diagnostics: 'true' };
+    const answer = await fetch(`${service.url}/query?${new URLSearchParams(parameters)}`, {
+      headers: { 'Accept-Encoding': 'gzip' },
+    });
+    const text = await answer.text();
+
+    expect(answer.headers.get('content-encoding')).toBeNull();
+    expect(answer.headers.get('content-length')).toBe(String(text.length));
+    expect(JSON.parse(text).results[0].series[0].values).toHaveLength(20);
+  });
+
   test('every compressed chunk can be read when it has come', async () => {
     const path = `/query?${new URLSearchParams({ db: 'd', q, chunked: '5' })}`;
     const answer = await raw(`GET ${path} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n`, 'latin1');

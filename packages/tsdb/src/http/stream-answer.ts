@@ -22,8 +22,8 @@ type StreamOptions = {
 };
 
 /**
- * Writes pieces as they come, no faster than the client reads. A single piece has a length; chunks
- * are sent one by one without waiting for the next.
+ * Writes pieces as they come, no faster than the client reads. A single piece has a length. Chunks
+ * are sent one by one without waiting for the next; what has only one is whole as well.
  */
 export async function streamAnswer(
   pieces: Pulled<Uint8Array>,
@@ -31,23 +31,22 @@ export async function streamAnswer(
   { type, isChunked, onPiece }: StreamOptions,
 ): Promise<void> {
   const { response } = exchange;
-  const nextPiece = async (): Promise<IteratorResult<Uint8Array>> => {
-    const pulled = pieces.next();
-    const next = pulled instanceof Promise ? await pulled : pulled;
+  const arrived = (next: IteratorResult<Uint8Array>): IteratorResult<Uint8Array> => {
     if (next.done !== true) onPiece(next.value.length);
     return next;
   };
   try {
-    const first = await nextPiece();
-    let second: IteratorResult<Uint8Array> | undefined = first.done === true ? first : undefined;
-    if (!isChunked) second ??= await nextPiece();
+    const first = arrived(await pieces.next());
     const isGzip = acceptsGzip(exchange);
-    if (second?.done === true) {
-      return await sendWhole(first.done === true ? new Uint8Array(0) : first.value, exchange, {
-        type,
-        isGzip,
-      });
+    if (first.done === true) return await sendWhole(new Uint8Array(0), exchange, { type, isGzip });
+    const pulled = pieces.next();
+    let second: IteratorResult<Uint8Array> | undefined;
+    if (!isChunked || !(pulled instanceof Promise)) {
+      second = arrived(await pulled);
+      if (second.done === true) return await sendWhole(first.value, exchange, { type, isGzip });
     }
+    // It is awaited behind the first chunk, unless the client goes.
+    else pulled.catch(() => undefined);
     response.statusCode = 200;
     response.setHeader('Content-Type', type);
     // The client must get the chunk now, not when the compressor's buffer is full.
@@ -58,7 +57,7 @@ export async function streamAnswer(
       sink.pipe(response);
     }
     const gone = closeSignal(response);
-    for (let next = first; next.done !== true;) {
+    for (let next: IteratorResult<Uint8Array> = first; next.done !== true;) {
       const piece = next.value;
       const isBelow = sink.write(piece, (error) => {
         // It has been sent, so its buffer can be reused for the next one.
@@ -68,7 +67,8 @@ export async function streamAnswer(
         await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
       }
       if (gone.aborted) return;
-      next = next === first && second !== undefined ? second : await nextPiece();
+      if (next !== first) next = arrived(await pieces.next());
+      else next = second ?? arrived(await pulled);
     }
     sink.end();
   } catch (error) {
