@@ -6,12 +6,16 @@ import { HeapWatch } from './heap-watch.ts';
 const MEBIBYTE = 1 << 20;
 
 function subject(growthMiB: number) {
-  const heap = { liveBytes: 0, garbageBytes: 0, collections: 0 };
+  const heap = { liveBytes: 0, garbageBytes: 0, collections: 0, releases: 0 };
   const watch = new HeapWatch(growthMiB * MEBIBYTE, {
     usedBytes: () => heap.liveBytes + heap.garbageBytes,
     collect: () => {
       heap.garbageBytes = 0;
       heap.collections++;
+    },
+    release: () => {
+      heap.garbageBytes = 0;
+      heap.releases++;
     },
   });
   const makeGarbage = (sizeBytes: number): void => {
@@ -74,4 +78,14 @@ test('objects released after a collection are garbage of the next one', () => {
   expect(heap.collections).toBe(1);
   makeGarbage(1);
   expect([heap.collections, heap.garbageBytes]).toEqual([2, 0]);
+});
+
+test('after a release the heap is measured from there', () => {
+  const { heap, watch, makeGarbage } = subject(100);
+  makeGarbage(90 * MEBIBYTE);
+  watch.release();
+  makeGarbage(90 * MEBIBYTE);
+  expect([heap.collections, heap.releases]).toEqual([0, 1]);
+  makeGarbage(20 * MEBIBYTE);
+  expect(heap.collections).toBe(1);
 });

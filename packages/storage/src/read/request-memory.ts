@@ -30,6 +30,9 @@ export class MemoryTotal {
   }
 }
 
+/** A request that held this much took long enough that a collection behind it costs little. */
+const MUCH_BYTES = 32 << 20;
+
 export class RequestMemory {
   readonly limitBytes: number;
   readonly #total: MemoryTotal;
@@ -73,7 +76,10 @@ export class RequestMemory {
   /** Call it when the request ends. Idempotent. */
   end(): void {
     this.#total.remove(this.#countedBytes);
+    const hadMuch = this.#countedBytes > MUCH_BYTES;
     this.#countedBytes = 0;
+    // The reader still refers to the last rows. The last of many at once releases for all.
+    if (hadMuch && this.#total.heldBytes < MUCH_BYTES) setImmediate(() => threadHeap.release());
   }
 
   #limit(sizeBytes: number, what: string): void {

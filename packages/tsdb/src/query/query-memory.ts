@@ -134,7 +134,9 @@ export class OpenMemory implements QueryMemory {
       return;
     }
     setImmediate(() => {
-      this.#memories.heap.collect();
+      const { heap, large } = this.#memories;
+      if (large.waitingCount > 0) heap.collect();
+      else heap.release();
       part.release();
     });
   }
