@@ -4,6 +4,8 @@
 import { createRequire } from 'node:module';
 
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
 
 // Tests, and what they start, run on the runtime of the product, whichever one started the runner.
 const { pinnedNode, RUNTIME_FLAGS } = createRequire(import.meta.url)(
@@ -17,6 +19,15 @@ const LONG = [
   'tests/e2e/ui/*.test.ts',
 ];
 
+/** Soaks in a small form take longest: at the end they would leave the other workers idle. */
+class SoaksFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isSoak = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/tests/soak/');
+    return [...sorted.filter(isSoak), ...sorted.filter((file) => !isSoak(file))];
+  }
+}
+
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: {
@@ -28,6 +39,7 @@ export default defineConfig({
       { extends: true, test: { name: 'long', include: LONG } },
     ],
     globalSetup: ['tests/setup/global-setup.ts'],
+    sequence: { sequencer: SoaksFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is waited for comes soon, but not on a machine that is busy.

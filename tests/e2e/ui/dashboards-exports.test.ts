@@ -179,10 +179,7 @@ describe.skipIf(!hasPrograms('chromium'))('exports of other systems', () => {
       if (isWhole) counted.whole++;
       else different.push(`${cell.title} (${cell.kind}): ${drawn} of ${wanted}`);
     }
-    await page.screenshot({
-      path: `build/screenshots/export-${name.replace(' ', '-')}.png`,
-      fullPage: true,
-    });
+    await visit.takePicture(`export-${name.replace(' ', '-')}`);
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(different).toEqual([]);
     expect(visit.faults).toEqual([]);

@@ -116,7 +116,7 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
       await cell(title).scrollIntoViewIfNeeded();
       await cell(title).getByText(text, { exact: true }).first().waitFor();
     }
-    await page.screenshot({ path: `build/screenshots/${name}.png`, fullPage: true });
+    await visit.takePicture(name);
     expect(visit.faults).toEqual([]);
   });
 

@@ -9,6 +9,8 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
+/** `SCREENSHOTS=1` asks for pictures: each takes as long as looking for faults. */
+const TAKES_SCREENSHOTS = process.env['SCREENSHOTS'] === '1';
 const SCREENSHOTS = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
 
 /** Long enough for a machine that does much else, short enough to see which step it was. */
@@ -130,28 +132,25 @@ export class Visit {
     return found;
   }
 
+  async takePicture(name: string, page = this.page): Promise<void> {
+    if (!TAKES_SCREENSHOTS) return;
+    await mkdir(SCREENSHOTS, { recursive: true });
+    await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true, caret: 'initial' });
+  }
+
   /**
-   * Takes a picture of what is shown in both themes, and looks for faults that a browser can find:
-   * those of axe, and at 360 pixels whether something sticks out.
+   * Looks for faults that a browser can find in both themes: those of axe, and at 360 pixels
+   * whether something sticks out. Takes a picture of each view where they are asked for.
    */
   async inspect(name: string, page = this.page): Promise<void> {
-    await mkdir(SCREENSHOTS, { recursive: true });
     for (const theme of ['light', 'dark'] as const) {
       await this.setTheme(theme, page);
-      await page.screenshot({
-        path: `${SCREENSHOTS}${name}-${theme}.png`,
-        fullPage: true,
-        caret: 'initial',
-      });
+      await this.takePicture(`${name}-${theme}`, page);
       const what = theme === 'light' ? 'all' : 'colours';
       expect(await this.accessibilityFaults(what, page), `${name}, ${theme}`).toEqual([]);
     }
     await page.setViewportSize({ width: 360, height: 740 });
-    await page.screenshot({
-      path: `${SCREENSHOTS}${name}-360.png`,
-      fullPage: true,
-      caret: 'initial',
-    });
+    await this.takePicture(`${name}-360`, page);
     const width = await page.evaluate('document.documentElement.scrollWidth');
     expect(width, `${name} is wider than 360 pixels`).toBeLessThanOrEqual(360);
     expect(await this.accessibilityFaults('all', page), `${name}, 360 pixels`).toEqual([]);

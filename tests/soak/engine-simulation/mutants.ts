@@ -95,7 +95,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'hosts',
-    seed: 10,
+    seed: 104,
   },
   {
     what: 'the state of a task goes when its host dies',
@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a record is appended whatever the last one is',
     edits: [engine('cluster/leader-log.ts', 'after: this.#last, signal });', 'signal });')],
     foundBy: 'definitions',
-    seed: 68,
+    seed: 182,
   },
   {
     what: 'points are purged that a saved state does not contain',
