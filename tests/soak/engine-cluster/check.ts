@@ -1,4 +1,5 @@
 // Compares the results of the cluster with those of a single engine for the same points.
+import { messageOf } from '@tidemark/core';
 import { eventually } from '@tidemark/testkit';
 
 import type { Disturbance } from './disturb.ts';
@@ -32,11 +33,13 @@ export async function checkSame(sides: Sides): Promise<Checked> {
       state === is[i] ? [] : [`task ${i} is ${is[i]}, and should be ${state}`],
     );
   };
-  const untilNone = (what: string, ask: () => Promise<readonly string[]>): Promise<void> =>
-    eventually(what, async () => ((await ask()).length === 0 ? true : undefined), patienceMs).then(
-      () => undefined,
-      async () => void problems.push(...(await ask())),
-    );
+  const untilNone = async (what: string, ask: () => Promise<readonly string[]>): Promise<void> => {
+    // A busy host may have no answer yet.
+    const found = (): Promise<readonly string[]> =>
+      ask().catch((error: unknown) => [`${what}: ${messageOf(error)}`]);
+    const isNone = async () => ((await found()).length === 0 ? true : undefined);
+    await eventually(what, isNone, patienceMs).catch(async () => problems.push(...(await found())));
+  };
   await untilNone('the same states', differing);
   await untilNone('all events', () => Promise.resolve(untold(told, expected)));
   let repeatedEvents = 0;
@@ -92,7 +95,10 @@ export function compareEvents(
     else {
       const before = expected.findLastIndex((event, i) => i <= at && event.text === text);
       if (before < 0) {
-        problems.push(`an event out of order, or of no single engine: ${text}`);
+        const found = expected.findIndex((event, i) => i > at && event.text === text);
+        const what = found < 0 ? 'of no single engine' : `told before ${found - at - 1} others`;
+        problems.push(`an event ${what}, at ${Math.round(atMs)} ms: ${text}`);
+        if (found >= 0) firstMs[(at = found)] ??= atMs;
         continue;
       }
       at = before;
@@ -100,7 +106,10 @@ export function compareEvents(
       const isRule = disturbances.some(
         ({ fromMs, untilMs }) => fromMs < atMs && sinceMs > fromMs - leaseMs && sinceMs < untilMs,
       );
-      if (!isRule) problems.push(`an event was told again without a change of leaders: ${text}`);
+      if (!isRule) {
+        const when = `${Math.round(sinceMs)} and ${Math.round(atMs)} ms`;
+        problems.push(`an event was told again without a change of leaders, at ${when}: ${text}`);
+      }
     }
     if (firstMs[at] === undefined) firstMs[at] = atMs;
     else repeated++;

@@ -71,8 +71,9 @@ export async function disturb(
     const waits = `${gap} ms without an answer, ${eventGap} ms without an event`;
     const steps = timeline.take(cluster.instances, began);
     if (gap >= timelineMs) for (const step of steps) say(step);
+    const times = `${Math.round(fromMs)} to ${Math.round(performance.now())} ms`;
     say(
-      `round ${round + 1} of ${rounds}: ${name} ${target.name}, ${waits}, tasks before ${tasks.join(' ')}`,
+      `round ${round + 1} of ${rounds}, ${times}: ${name} ${target.name}, ${waits}, tasks before ${tasks.join(' ')}`,
     );
   }
   return { gapMsMax, eventGapMsMax, disturbances };
