@@ -170,7 +170,9 @@ export function shutdownMs({ config, shared }: Pick<Stores, 'config' | 'shared'>
 function whileLeading(sender: HttpSender, { mayAct }: Shared): HttpSender {
   return {
     send: (request, signal) =>
-      mayAct() ? sender.send(request, signal) : Promise.reject(new Unavailable(NOT_LEADING)),
+      mayAct()
+        ? sender.send({ ...request, maySend: mayAct }, signal)
+        : Promise.reject(new Unavailable(NOT_LEADING)),
     close: () => sender.close(),
   };
 }

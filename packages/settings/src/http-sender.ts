@@ -20,6 +20,11 @@ export type OutgoingRequest = {
   readonly body?: string | Uint8Array | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly timeoutMs?: number | undefined;
+  /**
+   * Asked when the request has a connection, for which it may have waited long: whether it may
+   * still be sent. Default: always.
+   */
+  readonly maySend?: (() => boolean) | undefined;
   /** Bytes of the response to keep; the rest is read and dropped. */
   readonly responseBytesMax?: number | undefined;
 };
@@ -115,7 +120,8 @@ function exchange(
       const reason = messageOf(cause);
       reject(new Unavailable(`${request.method} ${url.origin}: ${reason}`, { cause }));
     };
-    const client = url.protocol === 'https:' ? https : http;
+    const isTls = url.protocol === 'https:';
+    const client = isTls ? https : http;
     const timeoutMs = Math.min(request.timeoutMs ?? SILENT_MS, TIMER_MS_MAX);
     const options = {
       method: request.method,
@@ -137,8 +143,16 @@ function exchange(
       reject(new InvalidRequest(`${url.origin} cannot be asked: ${messageOf(cause)}`, { cause }));
       return;
     }
-    // An idle connection still has the time-out announced by its server.
-    outgoing.on('socket', (socket) => socket.setTimeout(timeoutMs));
+    const check = (): void => {
+      if (request.maySend?.() === false) outgoing.destroy(new Error('it may not be sent any more'));
+    };
+    outgoing.on('socket', (socket) => {
+      // An idle connection still has the time-out announced by its server.
+      socket.setTimeout(timeoutMs);
+      // What is written to one that is being opened is sent when it is open.
+      if (socket.connecting) socket.once(isTls ? 'secureConnect' : 'connect', check);
+      else check();
+    });
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     outgoing.on('error', fail);
     outgoing.end(body);
