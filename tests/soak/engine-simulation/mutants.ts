@@ -243,8 +243,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       engine(
         'open-stores.ts',
-        'mayAct() ? sender.send(request, signal) :',
-        'mayAct() || true ? sender.send(request, signal) :',
+        '? sender.send({ ...request, maySend: mayAct }, signal)',
+        '|| true ? sender.send(request, signal)',
       ),
     ],
     foundBy: 'events',
