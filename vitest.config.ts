@@ -35,8 +35,13 @@ export default defineConfig({
   },
   test: {
     projects: [
-      { extends: true, test: { name: 'tests', include: TESTS, exclude: LONG } },
-      { extends: true, test: { name: 'long', include: LONG } },
+      // Tests wait for disks and other processes part of the time: there are more workers than the
+      // processors of the smallest machine. Long tests start more processes of their own.
+      { extends: true, test: { name: 'tests', include: TESTS, exclude: LONG, maxWorkers: 4 } },
+      {
+        extends: true,
+        test: { name: 'long', include: LONG, maxWorkers: 3, sequence: { groupOrder: 1 } },
+      },
     ],
     globalSetup: ['tests/setup/global-setup.ts'],
     sequence: { sequencer: SoaksFirst },
@@ -44,9 +49,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     // What is waited for comes soon, but not on a machine that is busy.
     expect: { poll: { timeout: 20_000 } },
-    // One more than the processors of the smallest machine: tests wait for disks and other
-    // processes part of the time. `npm test`, which starts fewer of them, takes one more.
-    maxWorkers: 3,
     pool: 'forks',
     // As the launcher starts the program, with the packages' sources.
     execArgv: [...RUNTIME_FLAGS, '--conditions=source'],
