@@ -12,7 +12,7 @@ export type Told = {
   /** The message in its point. */
   readonly message: string;
   readonly level: string;
-  /** The lease of its sender ended while the request was under way. */
+  /** The lease of its sender ended when the request had been sent. */
   readonly isLate: boolean;
 };
 
@@ -43,15 +43,19 @@ export function senderTo({
   told,
 }: ReceiverWorld): HttpSender {
   return {
-    send: async ({ url, body }, signal) => {
+    send: async ({ url, body, maySend }, signal) => {
       const isLate = sending();
+      const isSent = isConnected();
       // A sent request arrives, whatever happens to the process meanwhile; an unsent one is sent
-      // when the process continues, though another one may have published later events since.
+      // when the process continues, if it still may.
       const atMs = timeline.nowMs + delayMs();
-      if (isConnected()) await new Promise<void>((resolve) => void timeline.at(atMs, resolve));
-      else await clock.sleep(atMs - timeline.nowMs, signal);
+      if (isSent) await new Promise<void>((resolve) => void timeline.at(atMs, resolve));
+      else {
+        await clock.sleep(atMs - timeline.nowMs, signal);
+        if (maySend?.() === false) throw new Unavailable('it may not be sent any more');
+      }
       if (url === SLOW_URL) while (isHanging()) await clock.sleep(HANGING_MS, signal);
-      else if (url === RECEIVER_URL) told(eventOf(String(body), isLate()));
+      else if (url === RECEIVER_URL) told(eventOf(String(body), isSent && isLate()));
       else throw new Unavailable(`nobody answers at ${url}`);
       await clock.sleep(delayMs(), signal);
       return OK;
