@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-const HEADER_END = '\r\n\r\n';
+const LINE_END = '\r\n';
+const HEADER_END = `${LINE_END}${LINE_END}`;
 
-/** One request at a time; answers must have a length. */
+/** One request at a time. */
 export class KeepAlive {
   readonly #socket: Socket;
   readonly #host: string;
@@ -15,6 +16,8 @@ export class KeepAlive {
   /** Bytes of the answer that are still to come; `undefined` before its header is complete. */
   #leftBytes: number | undefined;
   #header = '';
+  /** The part of a chunked body that has not been dropped yet. */
+  #chunked: string | undefined;
 
   private constructor(socket: Socket, host: string) {
     this.#socket = socket;
@@ -62,12 +65,17 @@ export class KeepAlive {
   }
 
   #read(chunk: Buffer): void {
+    if (this.#chunked !== undefined) return this.#readChunked(chunk.toString('latin1'));
     if (this.#leftBytes === undefined) {
       this.#header += chunk.toString('latin1');
       const end = this.#header.indexOf(HEADER_END);
       if (end < 0) return;
-      const length = /\r\ncontent-length: (\d+)/i.exec(this.#header)?.[1];
       this.#status = Number(this.#header.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+      if (/\r\ntransfer-encoding: chunked/i.test(this.#header.slice(0, end + 2))) {
+        this.#chunked = '';
+        return this.#readChunked(this.#header.slice(end + HEADER_END.length));
+      }
+      const length = /\r\ncontent-length: (\d+)/i.exec(this.#header)?.[1];
       if (length === undefined && this.#status !== 204)
         return this.#end(new Error('an answer without a length'));
       this.#leftBytes = Number(length ?? 0) - (this.#header.length - end - HEADER_END.length);
@@ -75,10 +83,24 @@ export class KeepAlive {
     if (this.#leftBytes === 0) this.#end(this.#status);
   }
 
+  /** Drops the chunks that are whole; the last one is empty. */
+  #readChunked(text: string): void {
+    let rest = `${this.#chunked}${text}`;
+    for (let line = rest.indexOf(LINE_END); line >= 0; line = rest.indexOf(LINE_END)) {
+      const size = Number.parseInt(rest.slice(0, line), 16);
+      const end = line + LINE_END.length + size + LINE_END.length;
+      if (rest.length < end) break;
+      if (size === 0) return this.#end(this.#status);
+      rest = rest.slice(end);
+    }
+    this.#chunked = rest;
+  }
+
   #end(outcome: number | Error): void {
     const settle = this.#settle;
     this.#settle = undefined;
     this.#leftBytes = undefined;
+    this.#chunked = undefined;
     this.#header = '';
     settle?.(outcome);
   }
