@@ -27,6 +27,9 @@ const OWN_HEAP: HeapControl = {
   release: () => void globalThis.gc?.({ type: 'major', flavor: 'last-resort' }),
 };
 
+/** What held this much took long enough that a collection behind it costs little. */
+export const MUCH_BYTES = 32 << 20;
+
 /** The heap size is checked once per this many bytes. */
 const LOOK_BYTES = 4 << 20;
 

@@ -11,7 +11,7 @@ export type { DocumentUser } from './documents/answer.ts';
 export { Documents } from './documents/documents.ts';
 export { LocalDocuments } from './documents/local-documents.ts';
 export { freePorts } from './free-ports.ts';
-export { HeapWatch } from './heap-watch.ts';
+export { HeapWatch, MUCH_BYTES } from './heap-watch.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
 export type { Bind } from './http/bind-address.ts';
 export { BorderGuard, isFromBrowser } from './http/border.ts';

@@ -1,6 +1,7 @@
 // Windows of a subquery as the outer query reads them.
 import { expect, test } from 'vitest';
 
+import type { QueryContext } from '../context.ts';
 import { MemorySource } from '../testing/memory-source.ts';
 import { answer, contextOf, DATABASE } from '../testing/run-statement.ts';
 
@@ -26,27 +27,28 @@ test('windows around points of top in larger windows are those of the points', a
   expect(json).toContain('"values":[[0,-13],[600,11],[1200,null]]');
 });
 
-test('a query around windows of an integral sees those without a point of their own', async () => {
+/** The value 2 in the minutes 5 and 25. */
+function twoPoints(): QueryContext {
   const source = new MemorySource();
   source.addPolicy(DATABASE, 'autogen', 10_080n * MINUTE);
-  const point = (minute: bigint, v: number) =>
-    ({ measurement: 'm', tags: [], fields: [['v', v]], time: minute * MINUTE }) as const;
-  source.write(DATABASE, 'autogen', [point(5n, 2), point(25n, 2)]);
+  const point = (minute: bigint) =>
+    ({ measurement: 'm', tags: [], fields: [['v', 2]], time: minute * MINUTE }) as const;
+  source.write(DATABASE, 'autogen', [point(5n), point(25n)]);
+  return contextOf(source, { now: 60n * MINUTE });
+}
+
+test('a query around windows of an integral sees those without a point of their own', async () => {
+  const context = twoPoints();
   const inner = 'SELECT integral(v, 1m) AS v FROM m';
   const text = `SELECT count(v), sum(v) FROM (${inner}) WHERE time >= 0 AND time < 40m GROUP BY time(10m)`;
 
-  const json = await answer(text, await contextOf(source, { now: 60n * MINUTE }));
+  const json = await answer(text, context);
 
   expect(json).toContain('"values":[[0,1,10],[600,1,20],[1200,1,10],[1800,0,null]]');
 });
 
 test('an integral over a subquery has the time of the side of the range that its points come from', async () => {
-  const source = new MemorySource();
-  source.addPolicy(DATABASE, 'autogen', 10_080n * MINUTE);
-  const point = (minute: bigint, v: number) =>
-    ({ measurement: 'm', tags: [], fields: [['v', v]], time: minute * MINUTE }) as const;
-  source.write(DATABASE, 'autogen', [point(5n, 2), point(25n, 2)]);
-  const context = await contextOf(source, { now: 60n * MINUTE });
+  const context = twoPoints();
   const integral = (range: string) =>
     answer(`SELECT integral(v, 1m), count(v) FROM (SELECT v FROM m) ${range}`, context);
 

@@ -1,6 +1,7 @@
 // Counts the memory of a request, against its own limit and against the limit of all requests
 // together.
 import { LimitExceeded } from '@tidemark/core';
+import { MUCH_BYTES } from '@tidemark/process';
 
 import { threadHeap } from '../columns/thread-heap.ts';
 import { LIMITS } from '../limits.ts';
@@ -29,9 +30,6 @@ export class MemoryTotal {
     threadHeap.letGo(sizeBytes);
   }
 }
-
-/** A request that held this much took long enough that a collection behind it costs little. */
-const MUCH_BYTES = 32 << 20;
 
 export class RequestMemory {
   readonly limitBytes: number;

@@ -35,6 +35,8 @@ export async function streamAnswer(
     if (next.done !== true) onPiece(next.value.length);
     return next;
   };
+  /** Resolves when the piece behind the first has come, or failed. */
+  let ahead: Promise<unknown> | undefined;
   try {
     const first = arrived(await pieces.next());
     const isGzip = acceptsGzip(exchange);
@@ -45,8 +47,8 @@ export async function streamAnswer(
       second = arrived(await pulled);
       if (second.done === true) return await sendWhole(first.value, exchange, { type, isGzip });
     }
-    // It is awaited behind the first chunk, unless the client goes.
-    else pulled.catch(() => undefined);
+    // Reported where the first chunk has been sent.
+    else ahead = pulled.catch(() => undefined);
     response.statusCode = 200;
     response.setHeader('Content-Type', type);
     // The client must get the chunk now, not when the compressor's buffer is full.
@@ -77,6 +79,8 @@ export async function streamAnswer(
     if (response.headersSent) response.destroy();
     throw error;
   } finally {
+    // A client that has gone has cancelled it.
+    await ahead;
     pieces.return();
   }
 }

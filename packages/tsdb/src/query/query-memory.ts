@@ -4,7 +4,7 @@
 // deadlock.
 import { Budget } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
-import { HeapWatch } from '@tidemark/process';
+import { HeapWatch, MUCH_BYTES } from '@tidemark/process';
 import type { QueryMemory } from '@tidemark/query';
 
 export type QueryMemoryOptions = {
@@ -24,12 +24,6 @@ const BEGINNING_BYTES = 2 << 20;
 const BEGINNINGS_SHARE = 1 / 4;
 /** Garbage besides the memory of queries: collecting 256 MiB of texts takes some 20 ms. */
 const HEAP_GROWTH_BYTES = 64 << 20;
-/**
- * A query that held this much took a second, so collecting its rows before others are admitted
- * costs little.
- */
-const MUCH_BYTES = 32 << 20;
-
 export class QueryMemories {
   readonly beginnings: Budget;
   readonly large: Budget;

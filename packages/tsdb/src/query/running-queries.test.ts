@@ -59,6 +59,25 @@ test('KILL QUERY ends a running query with the reason in its answer', async () =
   );
 });
 
+test('a chunk comes while the next is calculated, and its client may go then', async () => {
+  await start();
+  const controller = new AbortController();
+  const q = `SELECT f FROM m; ${ENDLESS}`;
+  const response = await fetch(
+    `${service.url}/query?${new URLSearchParams({ db: 'd', q, chunked: 'true', chunk_size: '100000000' })}`,
+    { signal: controller.signal },
+  );
+  const { value } = await response.body!.getReader().read();
+  expect(Buffer.from(value!).toString('utf8')).toContain('"statement_id":0');
+  expect(await runningIds()).toHaveLength(1);
+
+  controller.abort();
+
+  await untilDefined('the end of the query', async () =>
+    (await runningIds()).length === 0 ? true : undefined,
+  );
+});
+
 test('a query whose client goes away ends', async () => {
   await start();
   const endless = await startEndless();

@@ -12,7 +12,7 @@ export type Told = {
   /** The message in its point. */
   readonly message: string;
   readonly level: string;
-  /** The lease of its sender ended when the request had been sent. */
+  /** The lease of its sender ended between the sending of the request and its arrival. */
   readonly isLate: boolean;
 };
 
