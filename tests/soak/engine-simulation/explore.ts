@@ -11,10 +11,13 @@ export type Found = {
   readonly history: readonly string[];
 };
 
-/** The first seed that fails, and how often rare ways were taken until then. */
+/**
+ * The first seed that fails, and how often rare ways were taken until then. With a checker, the
+ * first that fails by it, as it is.
+ */
 export async function explore(
   seeds: Iterable<number>,
-  { isShort = true }: { readonly isShort?: boolean } = {},
+  { checker }: { readonly checker?: string } = {},
 ): Promise<{ readonly found: Found | undefined; readonly marks: ReadonlyMap<string, number> }> {
   const marks = new Map<string, number>();
   for (const seed of seeds) {
@@ -22,10 +25,12 @@ export async function explore(
     const { failure, marks: taken } = await simulate(plan);
     for (const [mark, count] of taken) marks.set(mark, (marks.get(mark) ?? 0) + count);
     if (failure === undefined) continue;
-    if (!isShort) return { found: { seed, failure, history: [] }, marks };
+    const by = failure.split(':')[0];
+    if (checker !== undefined && checker !== by) continue;
+    if (checker !== undefined) return { found: { seed, failure, history: [] }, marks };
     const short = await shrink(plan, async (shorter) => {
       const { failure: other } = await simulate(shorter);
-      return other?.split(':')[0] === failure.split(':')[0];
+      return other?.split(':')[0] === by;
     });
     const { trace, failure: last = failure } = await simulate(short);
     return { found: { seed, failure: last, history: trace }, marks };

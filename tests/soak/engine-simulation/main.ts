@@ -1,6 +1,7 @@
 // `npm run soak:engine-simulation [FIRST [COUNT]]`: many seeds of the simulated cluster. With
-// `FIRST COUNT found` the first seed that fails is told as it is, not made shorter. With `mutants
-// [SEEDS [TEXT]]` guards are taken out of the source, those with the text in what happens then.
+// `FIRST COUNT CHECKER` the first seed that fails by that checker is told as it is, not made
+// shorter. With `mutants [SEEDS [TEXT]]` guards are taken out of the source, those with the text in
+// what happens then.
 import { fileURLToPath } from 'node:url';
 import { findMutants } from '../mutants/find-mutants.ts';
 import { explore } from './explore.ts';
@@ -13,7 +14,7 @@ if (first === 'mutants') process.exitCode = await exploreMutants(count ?? '2000'
 else process.exitCode = await exploreSeeds(Number(first), Number(count ?? 100_000));
 
 async function exploreMutants(seeds: string, text: string): Promise<number> {
-  const program = [fileURLToPath(import.meta.url), '1', seeds, 'found'];
+  const program = [fileURLToPath(import.meta.url), '1', seeds];
   const mutants = MUTANTS.filter(({ what }) => what.includes(text));
   const survived = await findMutants(mutants, program, say);
   say(`${mutants.length} mutants, ${survived} not found`);
@@ -27,7 +28,7 @@ async function exploreSeeds(begin: number, seeds: number): Promise<number> {
       yield seed;
     }
   };
-  const { found, marks } = await explore(numbers(), { isShort: mode !== 'found' });
+  const { found, marks } = await explore(numbers(), mode === '' ? {} : { checker: mode });
   for (const [mark, times] of [...marks].sort()) say(`${mark}: ${times}`);
   if (found === undefined) return 0;
   say(found.history.join('\n'));

@@ -204,8 +204,8 @@ export const MUTANTS: readonly Mutant[] = [
         'if (isOfPlace) this.#displaced.set(task, { isSuspect });',
       ),
     ],
-    foundBy: 'points',
-    seed: 104,
+    foundBy: 'tasks',
+    seed: 80,
   },
   {
     what: 'a task whose host ends behind the answer to its start is given nothing any more',

@@ -4,19 +4,24 @@ import type { Mutant } from './mutant.ts';
 
 export type Finding = {
   readonly mutant: Mutant;
-  /** The checker's finding; `undefined` for one that survived, or was found by another checker. */
+  /**
+   * The checker's finding; `undefined` for one that survived, or was found by other checkers only.
+   */
   readonly found: string | undefined;
   readonly said: string;
 };
 
-/** Programs say `seed N fails: CHECKER: …` of the first seed that fails, and end with 1. */
-const FAILURE = /seed \d+ fails: (.*)/;
+/** What the programs say, who then end with 1. */
+const FAILURE = /seed \d+ fails: .*/;
 
+/**
+ * The program is given the mutant's checker as its last argument: it says `seed N fails: CHECKER:
+ * …` of the first seed that fails by it, and passes over those that fail by another.
+ */
 export async function findMutant(mutant: Mutant, program: readonly string[]): Promise<Finding> {
-  const { status, said } = await runMutant(mutant, program);
+  const { status, said } = await runMutant(mutant, [...program, mutant.foundBy]);
   const failure = status === 1 ? FAILURE.exec(said) : null;
-  const isFound = failure?.[1]?.startsWith(mutant.foundBy) === true;
-  return { mutant, found: isFound ? failure?.[0] : undefined, said };
+  return { mutant, found: failure?.[0], said };
 }
 
 /** `say` is told of each; answers how many were not found. */
