@@ -63,10 +63,12 @@ const BINDS: Readonly<Record<'up' | 'tsdb' | 'engine', readonly string[]>> = {
   engine: ['--bind', '127.0.0.1:0'],
 };
 
-// The warm-up takes seconds of processor time, which tests need themselves.
+// The warm-up takes seconds of processor time, and a password a tenth, which tests need themselves.
 const TEST_ENVIRONMENT = {
   TIDEMARK_DATA_REHEARSAL_ENABLED: 'false',
   TIDEMARK_DATABASE_DATA_REHEARSAL_ENABLED: 'false',
+  TIDEMARK_META_PASSWORD_COST: '4',
+  TIDEMARK_DATABASE_META_PASSWORD_COST: '4',
 };
 
 /** A directory below the system's temporary one. The caller removes it with `removeDirectory`. */

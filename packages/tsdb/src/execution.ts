@@ -117,6 +117,7 @@ export function buildExecution({
       maxSelectDimensions: coordinator.maxSelectDimensions,
     },
     createsPolicies: config.meta.retentionAutocreate,
+    passwordCost: config.meta.passwordCost,
     random: Math.random,
     diagnostics: () =>
       serviceDiagnostics({

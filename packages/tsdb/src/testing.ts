@@ -62,6 +62,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
         ...options.sections,
         data: { dir: directory, 'reserve-size': '0', ...options.config?.['data'] },
         http: { 'bind-address': '127.0.0.1:0', ...options.config?.['http'] },
+        // A password of the default cost takes a tenth of a second.
+        meta: { 'password-cost': 4, ...options.config?.['meta'] },
         monitor: { 'store-enabled': false, ...options.config?.['monitor'] },
       },
     },

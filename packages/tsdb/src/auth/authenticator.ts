@@ -18,17 +18,20 @@ export type AuthenticatorOptions = {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly isEnabled: boolean;
+  /** `meta.password-cost`. */
+  readonly passwordCost: number;
   readonly tokens: TokenSettings;
 };
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #passwords = new PasswordChecker();
+  readonly #passwords: PasswordChecker;
   readonly #tokens: TokenVerifier;
   readonly #throttle: LoginThrottle;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    this.#passwords = new PasswordChecker(options.passwordCost);
     this.#tokens = new TokenVerifier(options.tokens);
     this.#throttle = new LoginThrottle({
       monotonicMs: () => options.clock.monotonicMs(),

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { hashPassword, PasswordChecker } from './passwords.ts';
 
 /** A checker, and the hashes that it compared with; comparing is what takes time. */
-function watched() {
+function watched(cost = 4) {
   const compared: string[] = [];
-  const checker = new PasswordChecker(async (password, passwordHash) => {
+  const checker = new PasswordChecker(cost, async (password, passwordHash) => {
     compared.push(passwordHash);
     return compareSync(password, passwordHash);
   });
@@ -17,9 +17,9 @@ const cost = (hash: string): string | undefined =>
   /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash)?.[1];
 
 test('an unknown user costs what a wrong password costs: one comparison with a hash of the same cost', async () => {
-  const known = await hashPassword('right');
-  const wrong = watched();
-  const unknown = watched();
+  const known = await hashPassword('right', 10);
+  const wrong = watched(10);
+  const unknown = watched(10);
 
   expect(await wrong.checker.check('ana', 'guess', known)).toBe(false);
   expect(await unknown.checker.check('nobody', 'guess', undefined)).toBe(false);
@@ -28,8 +28,17 @@ test('an unknown user costs what a wrong password costs: one comparison with a h
   expect(unknown.compared.map(cost)).toEqual(['10']);
 });
 
+test('a cost that bcrypt does not have is its least', async () => {
+  const { checker, compared } = watched(0);
+
+  expect(await checker.check('nobody', 'guess', undefined)).toBe(false);
+  expect(await checker.check('ana', 'right', await hashPassword('right', 0))).toBe(true);
+
+  expect(compared.map(cost)).toEqual(['04', '04']);
+});
+
 test('that holds after a right login, whose repetition costs nothing', async () => {
-  const known = await hashPassword('right');
+  const known = await hashPassword('right', 4);
   const { checker, compared } = watched();
   expect(await checker.check('ana', 'right', known)).toBe(true);
   expect(await checker.check('ana', 'right', known)).toBe(true);
@@ -38,7 +47,7 @@ test('that holds after a right login, whose repetition costs nothing', async () 
   expect(await checker.check('ana', 'guess', known)).toBe(false);
   expect(compared).toHaveLength(2);
 
-  const changed = await hashPassword('new');
+  const changed = await hashPassword('new', 4);
   expect(await checker.check('ana', 'right', changed)).toBe(false);
   expect(await checker.check('ana', 'new', changed)).toBe(true);
 });

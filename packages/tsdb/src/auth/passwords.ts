@@ -5,13 +5,19 @@ import { compare, hash } from '@node-rs/bcrypt';
 
 import { LIMITS } from '../limits.ts';
 
-const BCRYPT_COST = 10;
+const BCRYPT_COST_MIN = 4;
 
-// A hash of an unknown password: comparing with it takes as long as with a real one.
-const UNKNOWN_USER_HASH = '$2b$10$CwTycUXWue0Thq9StjUM0uJ8.ZrVVYz5f4rP0b1sZkqJv1n4lTLxC';
+// Salt and hash of an unknown password.
+const UNKNOWN = 'CwTycUXWue0Thq9StjUM0uJ8.ZrVVYz5f4rP0b1sZkqJv1n4lTLxC';
 
-export function hashPassword(password: string): Promise<string> {
-  return hash(password, BCRYPT_COST);
+/** `cost` is `meta.password-cost`. */
+export function hashPassword(password: string, cost: number): Promise<string> {
+  return hash(password, Math.max(BCRYPT_COST_MIN, cost));
+}
+
+/** Comparing with it takes as long as with a hash of that cost, and finds nothing equal. */
+function unknownUserHash(cost: number): string {
+  return `$2b$${String(Math.max(BCRYPT_COST_MIN, cost)).padStart(2, '0')}$${UNKNOWN}`;
 }
 
 type Login = { readonly passwordHash: string; readonly salt: Buffer; readonly digest: Buffer };
@@ -21,8 +27,14 @@ export class PasswordChecker {
   readonly #logins = new Map<string, Login>();
   readonly #compare: (password: string, passwordHash: string) => Promise<boolean>;
 
-  /** `compareHash` is the slow part; tests count its calls. */
-  constructor(compareHash?: (password: string, passwordHash: string) => Promise<boolean>) {
+  readonly #unknownUserHash: string;
+
+  /** `cost` is that of new passwords. `compareHash` is the slow part; tests count its calls. */
+  constructor(
+    cost: number,
+    compareHash?: (password: string, passwordHash: string) => Promise<boolean>,
+  ) {
+    this.#unknownUserHash = unknownUserHash(cost);
     // Referred to only when it is called, because the native module loads with its first use.
     this.#compare = compareHash ?? ((password, passwordHash) => compare(password, passwordHash));
   }
@@ -34,7 +46,7 @@ export class PasswordChecker {
     passwordHash: string | undefined,
   ): Promise<boolean> {
     if (passwordHash === undefined) {
-      await this.#compare(password, UNKNOWN_USER_HASH);
+      await this.#compare(password, this.#unknownUserHash);
       return false;
     }
     const login = this.#logins.get(userName);

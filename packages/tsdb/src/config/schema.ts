@@ -26,6 +26,13 @@ export const TSDB_CONFIG = {
   meta: configSection('The catalog: databases, retention policies, users.', {
     dir: str('Folder of the catalog; empty is <data-dir>/tsdb/meta.'),
     'retention-autocreate': bool('New databases get a retention policy "autogen".', true),
+    'password-cost': {
+      ...integer(
+        'Cost of bcrypt, for passwords that are set from now on: 1 more doubles the time that a guess takes; less than 4 is 4.',
+        10,
+      ),
+      max: 14,
+    },
   }),
   data: configSection('Storage of points.', {
     dir: str('Data directory.', './data'),

@@ -113,6 +113,7 @@ export class HttpInterface {
       catalog,
       clock,
       isEnabled: http.authEnabled,
+      passwordCost: config.meta.passwordCost,
       tokens: { sharedSecret: http.sharedSecret, keys: options.tokenKeys },
     });
     const requests = new RequestTracker();

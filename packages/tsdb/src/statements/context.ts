@@ -30,6 +30,7 @@ export type StatementServices = {
   readonly clock: Clock;
   readonly limits: QueryLimits;
   readonly createsPolicies: boolean;
+  readonly passwordCost: number;
   /** Numbers in [0, 1). */
   readonly random: () => number;
   readonly diagnostics: () => readonly DiagnosticModule[];

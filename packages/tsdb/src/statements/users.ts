@@ -28,7 +28,7 @@ export const createUserHandler = acts<Of<'create-user'>>(async (statement, { ser
     if (!isSame) throw new Conflict(USER_EXISTS);
     return;
   }
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword(password, services.passwordCost);
   await services.catalog.change((state) => createUser(state, { name, passwordHash, isAdmin }));
 });
 
@@ -38,7 +38,7 @@ export const dropUserHandler = acts<Of<'drop-user'>>((statement, { services }) =
 
 export const setPasswordHandler = acts<Of<'set-password'>>(async (statement, { services }) => {
   requireUser(services.catalog.state, statement.name);
-  const passwordHash = await hashPassword(statement.password);
+  const passwordHash = await hashPassword(statement.password, services.passwordCost);
   await services.catalog.change((state) => setPassword(state, statement.name, passwordHash));
 });
 
