@@ -54,11 +54,11 @@ const LENGTH_BYTES = 4;
 
 export class FrameSocket<In, Out> {
   readonly #socket: Duplex;
-  readonly #head: Uint8Array;
 
+  /** `head` are the bytes of it that were read already. */
   constructor(socket: Duplex, head: Uint8Array) {
     this.#socket = socket;
-    this.#head = head;
+    if (head.length > 0) socket.unshift(head);
     // The reader gets the error; data written to a failed socket is dropped.
     socket.on('error', () => undefined);
   }
@@ -74,28 +74,29 @@ export class FrameSocket<In, Out> {
     this.#socket.uncork();
   }
 
-  /** Yields frames until the other side closes; throws when the connection breaks. */
+  /**
+   * Yields frames until the other side closes; throws when the connection breaks. Bytes in a frame
+   * are views of its buffer, which has nothing else.
+   */
   async *frames(): AsyncIterable<In> {
-    let chunks: Buffer[] = [Buffer.from(this.#head)];
-    let sizeBytes = this.#head.length;
-    let wanted = LENGTH_BYTES;
+    let target = Buffer.allocUnsafeSlow(LENGTH_BYTES);
+    let filled = 0;
+    let isLength = true;
     for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      sizeBytes += chunk.length;
-      if (sizeBytes < wanted) continue;
-      const bytes = Buffer.concat(chunks);
-      let at = 0;
-      for (;;) {
-        const left = bytes.length - at;
-        wanted = left < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + bytes.readUInt32LE(at);
-        if (wanted > HOST_FRAME_BYTES.value)
-          throw new Corruption('a message of a task host is too large', { file: '', offset: at });
-        if (left < wanted) break;
-        yield deserialize(bytes.subarray(at + LENGTH_BYTES, at + wanted)) as In;
-        at += wanted;
+      for (let at = 0; at < chunk.length;) {
+        const taken = Math.min(chunk.length - at, target.length - filled);
+        target.set(chunk.subarray(at, at + taken), filled);
+        at += taken;
+        filled += taken;
+        if (filled < target.length) break;
+        const length = isLength ? target.readUInt32LE() : LENGTH_BYTES;
+        if (length > HOST_FRAME_BYTES.value)
+          throw new Corruption('a message of a task host is too large', { file: '', offset: 0 });
+        if (!isLength) yield deserialize(target) as In;
+        isLength = !isLength;
+        target = Buffer.allocUnsafeSlow(length);
+        filled = 0;
       }
-      chunks = [bytes.subarray(at)];
-      sizeBytes = bytes.length - at;
     }
   }
 

@@ -1,10 +1,12 @@
+import { deserialize, serialize } from 'node:v8';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SeriesTable } from '../data/series.ts';
 import { WriteParser } from '../ingest/parse-write.ts';
 import type { PointBatch, SeriesRef } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
-import { appendMovable, BatchPacker, BatchUnpacker } from './batch-codec.ts';
+import { BatchPacker, BatchUnpacker, movable, packWhole } from './batch-codec.ts';
+import type { PackedBatch } from './batch-codec.ts';
 
 const options = { database: 'd', retentionPolicy: 'r', precision: 'ns', now: 0n } as const;
 const parse = (parser: WriteParser, text: string): PointBatch =>
@@ -116,9 +118,9 @@ test('columns of a large batch are moved, those of a small one copied', () => {
   const lines = (count: number): string =>
     Array.from({ length: count }, (_, i) => `m,h=a f=${i},s="x",b=true,i=${i}i ${i}`).join('\n');
   const movableOf = (text: string): Set<ArrayBuffer> => {
-    const movable = new Set<ArrayBuffer>();
-    appendMovable(new BatchPacker().pack(parse(parser, text)), movable);
-    return movable;
+    const buffers = new Set<ArrayBuffer>();
+    movable(new BatchPacker().pack(parse(parser, text)), buffers);
+    return buffers;
   };
 
   // Four columns, times and series by row.
@@ -131,14 +133,36 @@ test('moved buffers have the values that were sent', () => {
   const text = Array.from({ length: 100 }, (_, i) => `m,h=a f=${i},s="x${i % 3}" ${i}`).join('\n');
   const expected = plain(parse(parser, text));
   const packed = new BatchPacker().pack(parse(parser, text));
-  const movable = new Set<ArrayBuffer>();
-  appendMovable(packed, movable);
+  const buffers = new Set<ArrayBuffer>();
 
-  const moved = structuredClone(packed, { transfer: [...movable] });
+  const moved = structuredClone(movable(packed, buffers), { transfer: [...buffers] });
 
   expect(plain(new BatchUnpacker(new SeriesTable()).unpack(moved).batch)).toEqual(expected);
   expect(packed.times.length).toBe(0);
 });
+
+test.each([10, 1000])('a batch of %i rows that came in a frame leaves the frame', (rowCount) => {
+  const text = Array.from({ length: rowCount }, (_, i) => `m,h=a${i} f=${i},s="x${i}",b=true ${i}`);
+  const batch = parse(new WriteParser(), text.join('\n'));
+  const [framed] = deserialize(serialize([packWhole(batch), 'x'.repeat(1 << 20)])) as [PackedBatch];
+  const buffers = new Set<ArrayBuffer>();
+
+  const moved = structuredClone(movable(framed, buffers), { transfer: [...buffers] });
+
+  expect(sharedBuffersOf(framed)).not.toEqual([]);
+  expect(sharedBuffersOf(moved)).toEqual([]);
+  expect(plain(new BatchUnpacker(new SeriesTable()).unpack(moved).batch)).toEqual(plain(batch));
+});
+
+/** Sizes of buffers of which columns are a part. */
+function sharedBuffersOf({ numbers, series, seriesOfRow, times, blocks }: PackedBatch): number[] {
+  const columns = blocks.flatMap((block) =>
+    block.columns.map((column) => (column.type === 'string' ? column.codes : column.values)),
+  );
+  return [numbers, series?.ends, series?.shapeOf, seriesOfRow, times, ...columns]
+    .filter((view) => view !== undefined && view.byteLength < view.buffer.byteLength)
+    .map((view) => view?.buffer.byteLength ?? 0);
+}
 
 test('series of several writes arrive, whether they come in the order of their writes or not', () => {
   const parser = new WriteParser();

@@ -2,6 +2,7 @@
 // is sent once and referred to by number afterwards, because otherwise a write of thousands of
 // series would consist mostly of their texts.
 import { assert } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
 import { DictionarySeries } from '../data/series-dictionary.ts';
@@ -219,23 +220,51 @@ export class BatchUnpacker {
 }
 
 /**
- * Adds the buffers that can be transferred instead of being copied. The batch must not be read
+ * The batch with columns that share no buffer with anything else, as a message carries whole
+ * buffers: columns of a batch that came in a frame would bring the frame each time. Adds their
+ * buffers to those of the message, which transfers them; the given batch must not be read
  * afterwards.
  */
-export function appendMovable(batch: PackedBatch, buffers: Set<ArrayBuffer>): void {
-  if (batch.rowCount < ROWS_MOVED_MIN) return;
-  const add = (view: ArrayBufferView | undefined): void => {
-    if (view === undefined || !(view.buffer instanceof ArrayBuffer)) return;
-    // A partial view shares its buffer with something else.
-    if (view.byteLength === view.buffer.byteLength) buffers.add(view.buffer);
+export function movable(batch: PackedBatch, buffers: Set<ArrayBuffer>): PackedBatch {
+  const isMoved = batch.rowCount >= ROWS_MOVED_MIN;
+  const own: Owned = (view) => {
+    const owned = alone(view);
+    if (isMoved && owned.buffer instanceof ArrayBuffer) buffers.add(owned.buffer);
+    return owned;
   };
-  add(batch.seriesOfRow);
-  add(batch.times);
-  add(batch.blockOfRow);
-  add(batch.rowInBlock);
-  for (const { columns } of batch.blocks) {
-    for (const column of columns) add(column.type === 'string' ? column.codes : column.values);
-  }
+  const { series, blockOfRow, rowInBlock } = batch;
+  return {
+    ...batch,
+    numbers: alone(batch.numbers),
+    // Its page may be the one that the sender remembers.
+    series: series && {
+      ...series,
+      shapeOf: series.shapeOf && alone(series.shapeOf),
+      ends: alone(series.ends),
+    },
+    seriesOfRow: own(batch.seriesOfRow),
+    times: own(batch.times),
+    blocks: batch.blocks.map(({ fieldNames, columns }) => ({
+      fieldNames,
+      columns: columns.map((column) => ownColumn(column, own)),
+    })),
+    blockOfRow: blockOfRow && own(blockOfRow),
+    rowInBlock: rowInBlock && own(rowInBlock),
+  };
+}
+
+type ColumnArray = Uint8Array | Uint32Array | Float64Array | BigInt64Array | BigUint64Array;
+
+type Owned = <T extends ColumnArray>(view: T) => T;
+
+/** A view that has its buffer for itself. */
+const alone: Owned = (view) =>
+  view.byteLength === view.buffer.byteLength ? view : (view.slice() as typeof view);
+
+function ownColumn(column: Column, own: Owned): Column {
+  const valid = column.valid && own(column.valid);
+  if (column.type === 'string') return { ...column, valid, codes: own(column.codes) };
+  return { ...column, valid, values: own(column.values) } as Column;
 }
 
 /** The series of a batch with these indexes. */

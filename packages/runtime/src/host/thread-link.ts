@@ -2,7 +2,7 @@
 import { messageOf } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
 import type { Worker } from 'node:worker_threads';
-import { appendMovable, BatchPacker } from './batch-codec.ts';
+import { BatchPacker, movable } from './batch-codec.ts';
 import type { HostLink, HostLinkEvents, RowsForTasks, ToHostMessage } from './host-link.ts';
 import type { FromHost, HostData, RowsEntry, ToHost } from './protocol.ts';
 import { StatusCell } from './protocol.ts';
@@ -72,21 +72,21 @@ export class ThreadLink implements LocalHostLink {
   }
 
   postRows(rows: readonly RowsForTasks[]): void {
-    const movable = new Set<ArrayBuffer>();
+    const buffers = new Set<ArrayBuffer>();
     const entries = rows.map(({ batch, tasks, due, isOurs }): RowsEntry => {
       const packed = this.#packer.pack(batch);
-      if (isOurs) appendMovable(packed, movable);
-      return { batch: packed, tasks, due };
+      return { batch: isOurs ? movable(packed, buffers) : packed, tasks, due };
     });
-    this.#post({ kind: 'rows', entries }, [...movable]);
+    this.#post({ kind: 'rows', entries }, [...buffers]);
   }
 
   postPacked(entries: readonly RowsEntry[]): void {
+    const buffers = new Set<ArrayBuffer>();
     const adopted = entries.map((entry) => ({
       ...entry,
-      batch: this.#packer.adopt(entry.batch),
+      batch: movable(this.#packer.adopt(entry.batch), buffers),
     }));
-    this.#post({ kind: 'rows', entries: adopted }, []);
+    this.#post({ kind: 'rows', entries: adopted }, [...buffers]);
   }
 
   async terminate(): Promise<void> {
