@@ -97,6 +97,11 @@ export class SeriesKeys {
     return this.kernels.bytes.subarray(start, start + exports.seriesKeyLength(id));
   }
 
+  /** Bytes of the canonical key of a series; 0 when there is none. */
+  keyLength(id: number): number {
+    return this.kernels.exports.seriesKeyLength(id);
+  }
+
   /** The key without the measurement. A view, valid until the next call. */
   tags(id: number): Uint8Array {
     const { exports } = this.kernels;

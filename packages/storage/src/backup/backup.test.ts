@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto';
+
 import { Conflict, Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 import { beforeEach, describe, expect, test } from 'vitest';
 
+import { scanFrames } from '../disk/frames.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
+import { seriesFilePath } from '../shard/series-file.ts';
 import type { BackupRequest, RestoreRequest, StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
@@ -88,6 +92,29 @@ test('a backup of a running engine is restored elsewhere with everything acknowl
   await copy.close();
   const again = await open('/copy');
   expect(await rowsOf(again)).toEqual([...ROWS, ['m,t=c', 4n, 4, null]]);
+});
+
+test('keys of series that are long are stored in portions, in backups and in files', async () => {
+  const tags = Array.from({ length: 120 }, () => randomBytes(30_000).toString('hex'));
+  await write(engine, tags.map((tag) => `m,t=${tag} f=1 1\n`).join(''));
+  let largest = 0;
+  for await (const frame of engine.backup({})) largest = Math.max(largest, frame.length);
+  await engine.close();
+  const [index] = disk.list('/data/index').filter((name) => name.endsWith('.series'));
+  const [shard] = disk.list('/data/shards');
+  const paths = [`/data/index/${index}`, seriesFilePath('/data', Number(shard))];
+  const records = paths.map((path) => {
+    const { payloads } = scanFrames(disk.open(path, 'read'));
+    return Math.max(...payloads.map(({ length }) => length));
+  });
+
+  // Hexadecimal digits are compressed to little more than half.
+  expect(largest).toBeGreaterThan(1 << 20);
+  expect(largest).toBeLessThan(3 << 20);
+  for (const record of records) {
+    expect(record).toBeGreaterThan(1 << 20);
+    expect(record).toBeLessThan(5 << 20);
+  }
 });
 
 test('a restore takes the name of a database that has no shards', async () => {

@@ -2,6 +2,7 @@
 // checkpoint.
 import type { Disk } from '../disk/disk.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import type { IndexEnd } from './index-damage.ts';
 import type { FramedEnd } from '../disk/framed-file.ts';
 import type { SeriesIndex } from './series-index.ts';
@@ -22,6 +23,8 @@ const RUNNING_SERIES_MIN = 50_000;
  * compressing a portion for a backup takes some milliseconds.
  */
 const PORTION_SERIES = 1 << 13;
+/** Keys encoded at once: those of 8,192 series with tags of 32 kB are 256 MiB. */
+const PORTION_KEY_BYTES = 4 << 20;
 
 /** Numbers of measurements and series. */
 export type EntryCounts = { readonly measurements: number; readonly series: number };
@@ -139,11 +142,26 @@ function* portionsOf(
   let firstMeasurementId = first.measurements;
   let from = first.series;
   do {
-    const to = Math.min(end.series, from + PORTION_SERIES);
+    const to = portionEnd(index, { from, end: Math.min(end.series, from + PORTION_SERIES) });
     const series = index.encodedSeries(from, to);
     yield { firstMeasurementId, measurements, firstSeriesId: from, series };
     firstMeasurementId += measurements.length;
     measurements = [];
     from = to;
   } while (from < end.series);
+}
+
+/**
+ * The end of a portion of ids that begins at `from`: it has at least one, and of long keys not
+ * much more than `PORTION_KEY_BYTES`. `idAt` is the id at a position if positions are not ids.
+ */
+export function portionEnd(
+  { keys }: SeriesIndex,
+  { from, end, idAt = (at) => at }: { from: number; end: number; idAt?: (at: number) => SeriesId },
+): number {
+  let to = from;
+  for (let bytes = 0; to < end && bytes < PORTION_KEY_BYTES; to++) {
+    bytes += keys.keyLength(idAt(to));
+  }
+  return to;
 }

@@ -7,6 +7,7 @@ import { encodeSeriesKeys, seriesFilePath } from './series-file.ts';
 import { SeriesSet } from '../series/series-set.ts';
 import type { Shard } from './shard.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
+import { portionEnd } from '../series/stored-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { appendFrames, sizeOf } from '../disk/framed-file.ts';
 import type { Pacer } from '../schedule/pacer.ts';
@@ -122,9 +123,11 @@ function* recordsOf(missing: readonly MissingSeries[], index: SeriesIndex): Iter
       const tags = index.keys.tags(id);
       return tags[1] === 0 ? undefined : tags;
     };
-    for (let at = 0; at < ids.length; at += PORTION_SERIES) {
-      const portion = ids.subarray(at, at + PORTION_SERIES);
-      yield encodeSeriesKeys({ measurementId, name, ids: portion, tagsOf });
+    for (let at = 0; at < ids.length;) {
+      const most = Math.min(ids.length, at + PORTION_SERIES);
+      const end = portionEnd(index, { from: at, end: most, idAt: (i) => ids[i]! });
+      yield encodeSeriesKeys({ measurementId, name, ids: ids.subarray(at, end), tagsOf });
+      at = end;
     }
   }
 }
