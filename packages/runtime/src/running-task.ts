@@ -214,6 +214,10 @@ export type TaskState = TaskSnapshot | EncodedSnapshot;
 
 /** The tasks of one thread, seen from another: a batch is sent once for all of them. */
 export interface BatchTaker {
+  /** Tasks of the thread wait for the batch, and are given it later. */
+  keep(batch: PointBatch): void;
+  /** No task of the thread waits for the batch any more. */
+  release(batch: PointBatch): void;
   /**
    * The batch has no other holder: its columns may be transferred to the other thread instead of
    * being copied.

@@ -8,7 +8,7 @@ import type { FromHost, HostData, HostEnd, RowsEntry, ToHostMessage } from '@tid
 import { HOST_FRAME_BYTES } from '../limits.ts';
 
 /** Rows of a record of the log of points, which the instance reads itself. */
-export type NamedRows = Pick<RowsEntry, 'tasks' | 'due'> & { readonly sequence: number };
+export type NamedRows = Omit<RowsEntry, 'batch'> & { readonly sequence: number };
 
 /** Messages of the leader. Hosts have numbers, which it chooses and does not reuse. */
 export type ToInstance =

@@ -190,9 +190,9 @@ class Session {
       link?.postPacked([entry]);
       return;
     }
-    const { sequence, tasks, due } = entry;
+    const { sequence, ...to } = entry;
     const batch = await this.#points.batch(sequence);
-    link?.postRows([{ batch, tasks, due, isOurs: false }]);
+    link?.postRows([{ ...to, batch, isOurs: false }]);
   }
 
   #tick(): void {

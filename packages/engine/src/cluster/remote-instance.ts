@@ -120,11 +120,11 @@ export class RemoteInstance implements HostLocation {
     const { points } = this.#options;
     const { firstNamed } = points;
     const first = Math.max(this.#first, firstNamed);
-    const entries = rows.map(({ batch, tasks, due }): NamedRows | RowsEntry => {
+    const entries = rows.map(({ batch, tasks, due, isKept }): NamedRows | RowsEntry => {
       const { record: sequence } = batch;
       return sequence !== undefined && sequence >= first
-        ? { sequence, tasks, due }
-        : { batch: packWhole(batch), tasks, due };
+        ? { sequence, tasks, due, isKept }
+        : { batch: packWhole(batch), tasks, due, isKept: false };
     });
     this.#frames.send({ kind: 'rows', host, entries, firstNamed });
   }

@@ -170,18 +170,29 @@ class Write {
   readonly #taker: BatchTaker | undefined;
   /** Number of consumers that wait for it, plus one during the round through all of them. */
   #holderCount = 1;
+  /** Those of each thread. */
+  #waiting: Map<BatchTaker, number> | undefined;
 
   constructor(batch: PointBatch, queues: Iterable<Queue>) {
     this.batch = batch;
     this.#taker = commonTaker(queues);
   }
 
-  held(): void {
+  /** A consumer of this thread waits for it. */
+  held(taker: BatchTaker | undefined): void {
     this.#holderCount++;
+    if (taker === undefined) return;
+    this.#waiting ??= new Map();
+    this.#waiting.set(taker, (this.#waiting.get(taker) ?? 0) + 1);
+    taker.keep(this.batch);
   }
 
-  given(): void {
+  /** A consumer does not wait for it any more. */
+  given(taker?: BatchTaker): void {
     this.#holderCount--;
+    const left = (taker && this.#waiting?.get(taker)) ?? 0;
+    if (taker !== undefined) this.#waiting?.set(taker, left - 1);
+    if (left === 1) taker?.release(this.batch);
     if (this.#holderCount === 0) this.#taker?.takeOver(this.batch);
   }
 }
@@ -195,11 +206,14 @@ function commonTaker(queues: Iterable<Queue>): BatchTaker | undefined {
   return common;
 }
 
+/** A write that waits for a consumer, in the thread that this was in then. */
+type Waiting = { readonly write: Write; readonly taker: BatchTaker | undefined };
+
 /** Batches that wait for one consumer. */
 class Queue {
   readonly #consumer: PointConsumer;
   readonly #waitingRowsMax: number;
-  readonly #waiting: Write[] = [];
+  readonly #waiting: Waiting[] = [];
   #waitingRows = 0;
   #pump: Promise<void> | undefined;
 
@@ -233,8 +247,9 @@ class Queue {
       consumer.push(batch);
       return undefined;
     }
-    this.#waiting.push(write);
-    write.held();
+    const { taker } = consumer;
+    this.#waiting.push({ write, taker });
+    write.held(taker);
     this.#waitingRows += batch.rowCount;
     this.#pump ??= this.#run().finally(() => {
       this.#pump = undefined;
@@ -247,7 +262,7 @@ class Queue {
   }
 
   drop(): void {
-    for (const write of this.#waiting.splice(0)) write.given();
+    for (const { write, taker } of this.#waiting.splice(0)) write.given(taker);
     this.#waitingRows = 0;
   }
 
@@ -266,11 +281,12 @@ class Queue {
   async #run(): Promise<void> {
     for (;;) {
       await this.#consumer.ready();
-      const write = this.#waiting.shift();
-      if (write === undefined) return;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      const { write, taker } = next;
       this.#waitingRows -= write.batch.rowCount;
       if (this.#consumer.error === undefined) this.#consumer.push(write.batch);
-      write.given();
+      write.given(taker);
     }
   }
 }

@@ -267,6 +267,24 @@ function ownColumn(column: Column, own: Owned): Column {
   return { ...column, valid, values: own(column.values) } as Column;
 }
 
+/** About what a batch takes in memory: the same at both ends. */
+export function packedBytes(batch: PackedBatch): number {
+  const { series, seriesOfRow, times, blockOfRow, rowInBlock } = batch;
+  let sizeBytes = batch.numbers.byteLength + seriesOfRow.byteLength + times.byteLength;
+  sizeBytes += (blockOfRow?.byteLength ?? 0) + (rowInBlock?.byteLength ?? 0);
+  if (series !== undefined) sizeBytes += series.text.length + series.ends.byteLength;
+  for (const { columns } of batch.blocks) {
+    for (const column of columns) {
+      if (column.type !== 'string') sizeBytes += column.values.byteLength;
+      else {
+        sizeBytes += column.codes.byteLength;
+        for (const text of column.dictionary) sizeBytes += text.length;
+      }
+    }
+  }
+  return sizeBytes;
+}
+
 /** The series of a batch with these indexes. */
 function packSeries(series: SeriesList, indexes: Uint32Array): PackedSeries {
   return (

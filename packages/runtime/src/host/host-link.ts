@@ -12,6 +12,8 @@ export type RowsForTasks = {
   readonly due: Due | undefined;
   /** The batch has no other holder: its columns may be transferred. */
   readonly isOurs: boolean;
+  /** As in `RowsEntry`. */
+  readonly isKept: boolean;
 };
 
 /** Messages other than rows, for which each kind of link has its own form. */

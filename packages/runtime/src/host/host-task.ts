@@ -18,11 +18,14 @@ const SLICE_ROWS_MIN = 16;
 /** A write that several tasks of the host read. It is settled after the last of them. */
 export class SharedRows {
   readonly source: RowSource;
-  #useCount: number;
+  #useCount = 0;
 
-  constructor(source: RowSource, useCount: number) {
+  constructor(source: RowSource) {
     this.source = source;
-    this.#useCount = useCount;
+  }
+
+  retain(count: number): void {
+    this.#useCount += count;
   }
 
   release(): void {

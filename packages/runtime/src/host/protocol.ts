@@ -120,7 +120,7 @@ export type ToHost =
       readonly task: number;
       readonly request: TaskRequest;
     }
-  | { readonly kind: 'rows'; readonly entries: readonly RowsEntry[] }
+  | { readonly kind: 'rows'; readonly entries: readonly AnyRows[] }
   | {
       readonly kind: 'result';
       readonly task: number;
@@ -167,12 +167,19 @@ export type ToHost =
   | { readonly kind: 'handled'; readonly count: number }
   | { readonly kind: 'ping'; readonly id: number };
 
-export type RowsEntry = {
+/** Rows for some tasks of a host. */
+type RowsTo = {
   readonly tasks: readonly number[];
-  readonly batch: PackedBatch;
   /** In the virtual time of the task; `undefined` in that of the machine. */
   readonly due: Due | undefined;
+  /** Other tasks of the host will be given them, too: they are named by their number then. */
+  readonly isKept: boolean;
 };
+
+export type RowsEntry = RowsTo & { readonly batch: PackedBatch };
+
+/** Rows themselves, or the number of those that were sent before: see `RememberedBatches`. */
+export type AnyRows = RowsEntry | (RowsTo & { readonly number: number });
 
 /** The final state of a task that has ended. */
 export type FinalTaskState = {

@@ -34,6 +34,7 @@ export class RpcClient implements BatchTaker {
   readonly #events: HostEvents;
   readonly #calls = new Map<number, Call>();
   #waiting: Waiting[] = [];
+  readonly #kept = new WeakSet<PointBatch>();
   #nextId = 1;
   #sentCount = 0;
   #isEnding = false;
@@ -76,6 +77,14 @@ export class RpcClient implements BatchTaker {
     this.#waiting.push({ batch, tasks: [task], due, isOurs: false });
   }
 
+  keep(batch: PointBatch): void {
+    this.#kept.add(batch);
+  }
+
+  release(batch: PointBatch): void {
+    this.#kept.delete(batch);
+  }
+
   takeOver(batch: PointBatch): void {
     for (const waiting of this.#waiting) if (waiting.batch === batch) waiting.isOurs = true;
   }
@@ -115,7 +124,8 @@ export class RpcClient implements BatchTaker {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
-    if (this.#lostReason === undefined) this.#link.postRows(waiting);
+    if (this.#lostReason !== undefined) return;
+    this.#link.postRows(waiting.map((rows) => ({ ...rows, isKept: this.#kept.has(rows.batch) })));
   }
 
   #post(message: ToHostMessage): void {

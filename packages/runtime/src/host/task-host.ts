@@ -11,17 +11,17 @@ import type { TapMessage } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 import { createTask } from '../task.ts';
 import { VirtualTimers } from '../timers.ts';
-import { BatchUnpacker } from './batch-codec.ts';
+import { BatchUnpacker, packedBytes } from './batch-codec.ts';
 import { HostTask, SharedRows } from './host-task.ts';
 import type { Step } from './host-task.ts';
 import type { HostCalls } from './host-services.ts';
 import { EventStates, hostServices, Sideloaded } from './host-services.ts';
 import type {
+  AnyRows,
   Answers,
   FromHost,
   HostData,
   HostItem,
-  RowsEntry,
   ServiceCall,
   FinalTaskState,
   TaskRequest,
@@ -29,6 +29,7 @@ import type {
   ToHost,
 } from './protocol.ts';
 import { makesWork, StatusCell } from './protocol.ts';
+import { RememberedBatches } from './remembered-batches.ts';
 import { udfConnector } from './udf-connector.ts';
 
 /**
@@ -58,6 +59,7 @@ export class TaskHost implements HostCalls {
   readonly #options: TaskHostOptions;
   readonly #series = new SeriesTable();
   readonly #unpacker = new BatchUnpacker(this.#series);
+  readonly #remembered = new RememberedBatches<SharedRows>((rows) => rows.release());
   readonly #eventStates = new EventStates();
   readonly #inhibitions = new Inhibitions();
   readonly #sideloaded = new Sideloaded();
@@ -195,11 +197,9 @@ export class TaskHost implements HostCalls {
     });
   }
 
-  #rows({ tasks, batch: packed, due }: RowsEntry): void {
-    // Series must be learned even when no task is left for the rows.
-    const { batch, series } = this.#unpacker.unpack(packed);
-    const source = new RowSource(batch, this.#series, series);
-    const shared = new SharedRows(source, tasks.length);
+  #rows(entry: AnyRows): void {
+    const { tasks, due } = entry;
+    const shared = this.#shared(entry);
     for (const id of tasks) {
       const task = this.#tasks.get(id);
       if (task === undefined) shared.release();
@@ -208,6 +208,23 @@ export class TaskHost implements HostCalls {
         this.#ready(task);
       }
     }
+  }
+
+  /** In use by the tasks of the entry, and as long as it is remembered. */
+  #shared(entry: AnyRows): SharedRows {
+    const { tasks, isKept } = entry;
+    if ('number' in entry) {
+      const known = this.#remembered.get(entry.number);
+      known.retain(tasks.length);
+      if (!isKept) this.#remembered.forget(entry.number);
+      return known;
+    }
+    // Series must be learned even when no task is left for the rows.
+    const { batch, series } = this.#unpacker.unpack(entry.batch);
+    const shared = new SharedRows(new RowSource(batch, this.#series, series));
+    shared.retain(tasks.length + (isKept ? 1 : 0));
+    if (isKept) this.#remembered.add(shared, packedBytes(entry.batch));
+    return shared;
   }
 
   #step(id: number, run: Step['run'], drop?: Step['drop']): void {

@@ -2,10 +2,10 @@
 import { messageOf } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
 import type { Worker } from 'node:worker_threads';
-import { BatchPacker, movable } from './batch-codec.ts';
 import type { HostLink, HostLinkEvents, RowsForTasks, ToHostMessage } from './host-link.ts';
 import type { FromHost, HostData, RowsEntry, ToHost } from './protocol.ts';
 import { StatusCell } from './protocol.ts';
+import { RowsSender } from './rows-sender.ts';
 
 export type ThreadLinkOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly name: string;
@@ -28,7 +28,7 @@ export const openThread: OpenLocalHost = (options, events) => new ThreadLink(opt
 export class ThreadLink implements LocalHostLink {
   readonly #worker: Worker;
   readonly #status = new Int32Array(new SharedArrayBuffer(StatusCell.Count * 4));
-  readonly #packer = new BatchPacker();
+  readonly #rows = new RowsSender();
   readonly #ended: Promise<void>;
   #isEnded = false;
 
@@ -72,21 +72,13 @@ export class ThreadLink implements LocalHostLink {
   }
 
   postRows(rows: readonly RowsForTasks[]): void {
-    const buffers = new Set<ArrayBuffer>();
-    const entries = rows.map(({ batch, tasks, due, isOurs }): RowsEntry => {
-      const packed = this.#packer.pack(batch);
-      return { batch: isOurs ? movable(packed, buffers) : packed, tasks, due };
-    });
-    this.#post({ kind: 'rows', entries }, [...buffers]);
+    const { message, buffers } = this.#rows.send(rows);
+    this.#post(message, buffers);
   }
 
   postPacked(entries: readonly RowsEntry[]): void {
-    const buffers = new Set<ArrayBuffer>();
-    const adopted = entries.map((entry) => ({
-      ...entry,
-      batch: movable(this.#packer.adopt(entry.batch), buffers),
-    }));
-    this.#post({ kind: 'rows', entries: adopted }, [...buffers]);
+    const { message, buffers } = this.#rows.adopt(entries);
+    this.#post(message, buffers);
   }
 
   async terminate(): Promise<void> {
@@ -94,7 +86,7 @@ export class ThreadLink implements LocalHostLink {
     await this.#ended;
   }
 
-  #post(message: ToHost, movable: ArrayBuffer[]): void {
-    if (!this.#isEnded) this.#worker.postMessage(message, movable);
+  #post(message: ToHost, buffers: readonly ArrayBuffer[]): void {
+    if (!this.#isEnded) this.#worker.postMessage(message, buffers);
   }
 }

@@ -2,7 +2,7 @@
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LocalHostLink } from '@tidemark/runtime/host';
-import { BatchPacker } from '../../../../packages/runtime/src/host/batch-codec.ts';
+import { RowsSender } from '../../../../packages/runtime/src/host/rows-sender.ts';
 import type {
   HostLinkEvents,
   RowsForTasks,
@@ -43,7 +43,7 @@ export class SimulatedHost implements LocalHostLink {
   readonly #process: HostProcess;
   readonly #events: HostLinkEvents;
   readonly #status = new Int32Array(StatusCell.Count);
-  readonly #packer = new BatchPacker();
+  readonly #rows = new RowsSender();
   readonly #toHost: Channel<ToHost>;
   readonly #fromHost: Channel<FromHost>;
   readonly #host: TaskHost;
@@ -107,15 +107,11 @@ export class SimulatedHost implements LocalHostLink {
   }
 
   postRows(rows: readonly RowsForTasks[]): void {
-    const entries = rows.map(({ batch, tasks, due }): RowsEntry => {
-      return { batch: this.#packer.pack(batch), tasks, due };
-    });
-    this.#toHost.send(copied({ kind: 'rows', entries }));
+    this.#toHost.send(copied(this.#rows.send(rows).message));
   }
 
   postPacked(entries: readonly RowsEntry[]): void {
-    const adopted = entries.map((entry) => ({ ...entry, batch: this.#packer.adopt(entry.batch) }));
-    this.#toHost.send(copied({ kind: 'rows', entries: adopted }));
+    this.#toHost.send(copied(this.#rows.adopt(entries).message));
   }
 
   terminate(): Promise<void> {

@@ -1,0 +1,47 @@
+// Batches that some tasks of a host get later than others: each crosses to the host once, and is
+// named by its number from then on. Both ends remember the same ones, because they forget by the
+// same rule in the same order of messages.
+import { assert } from '@tidemark/core';
+
+/**
+ * What one end remembers at most; the oldest are forgotten first, and are sent again. As much as
+ * the tasks of a host are apart in what they were given.
+ */
+export const REMEMBERED_BYTES_MAX = 16 << 20;
+
+export class RememberedBatches<T> {
+  readonly #batches = new Map<number, { readonly value: T; readonly sizeBytes: number }>();
+  readonly #forgotten: (value: T) => void;
+  #last = 0;
+  #sizeBytes = 0;
+
+  /** `forgotten` is told of each that is not remembered any more. */
+  constructor(forgotten: (value: T) => void) {
+    this.#forgotten = forgotten;
+  }
+
+  /** Returns its number; at most `REMEMBERED_BYTES_MAX`. */
+  add(value: T, sizeBytes: number): number {
+    this.#batches.set(++this.#last, { value, sizeBytes });
+    this.#sizeBytes += sizeBytes;
+    for (const number of this.#batches.keys()) {
+      if (this.#sizeBytes <= REMEMBERED_BYTES_MAX) break;
+      this.forget(number);
+    }
+    return this.#last;
+  }
+
+  get(number: number): T {
+    const found = this.#batches.get(number);
+    assert(found !== undefined, 'the other end names remembered batches only');
+    return found.value;
+  }
+
+  forget(number: number): void {
+    const found = this.#batches.get(number);
+    assert(found !== undefined, 'only remembered batches are forgotten');
+    this.#batches.delete(number);
+    this.#sizeBytes -= found.sizeBytes;
+    this.#forgotten(found.value);
+  }
+}
