@@ -85,14 +85,19 @@ describe('LIMIT answers with the first rows of the whole answer', () => {
     ['apart', 'crowded', 'sparse']
       .flatMap((from) => [from, `(SELECT * FROM ${from})`, `(SELECT * FROM ${from} GROUP BY *)`])
       .concat('weeks', 'many')
-      .flatMap((source) =>
-        ['*', 'v', 's, v', 'b, s'].map((select, number) => ({ source, select, number })),
+      .flatMap((source, row) =>
+        ['*', 'v', 's, v', 'b, s'].map((select, column) => ({
+          source,
+          select,
+          number: row + column,
+        })),
       ),
   )('for $select of $source', async ({ source, select, number }) => {
     for (const [i, condition] of ['', 'WHERE v > 3', 'WHERE v + 1 > 5'].entries()) {
       for (const [j, group] of ['', 'GROUP BY b', 'GROUP BY *'].entries()) {
-        // Half of all combinations: any three choices meet in one of them.
-        const order = (number + i + j) % 2 === 0 ? '' : 'ORDER BY time DESC';
+        // A sixth of all combinations: any three choices meet in one of them.
+        if ((number + i + j) % 3 !== 0) continue;
+        const order = (number + i) % 2 === 0 ? '' : 'ORDER BY time DESC';
         const text = `SELECT ${select} FROM ${source} ${condition} ${group} ${order}`;
 
         const [whole = [], ...limited] = await askAll(service, [
