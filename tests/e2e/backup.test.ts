@@ -6,13 +6,14 @@ import {
   makeDirectory,
   query,
   removeDirectory,
-  runTidemark,
   send,
   startTidemark,
   write,
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 let directory: string;
 let server: Tidemark;
@@ -54,7 +55,7 @@ const countOf = async (of: Tidemark, database: string): Promise<unknown> => {
 };
 
 async function json(args: readonly string[]): Promise<Record<string, unknown>> {
-  const { stdout, stderr, status } = await runTidemark([...args, '--json']);
+  const { stdout, stderr, status } = await runInProcess([...args, '--json']);
   expect([stderr, status]).toEqual(['', 0]);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -84,7 +85,7 @@ test('a full and an incremental backup come back in a new directory and beside t
   expect(renamed).toMatchObject({ databases: ['old'], documents: 0 });
   expect([offline['leftOut'], renamed['leftOut']]).toEqual([[], ['database other']]);
   expect(await countOf(server, 'old')).toEqual([4000, 4000]);
-  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', path('second')]);
+  const verified = await runInProcess(['tsdb', 'verify', '--data-dir', path('second')]);
   expect(verified.stdout).toContain('everything is readable');
   const second = await startTidemark({
     command: 'tsdb',
@@ -100,8 +101,8 @@ test('a full and an incremental backup come back in a new directory and beside t
 
 test('an impossible backup is reported in a sentence and leaves no file', async () => {
   const url = ['--url', server.tsdb];
-  await runTidemark(['tsdb', 'backup', path('whole'), ...url]);
-  const { stdout } = await runTidemark([
+  await runInProcess(['tsdb', 'backup', path('whole'), ...url]);
+  const { stdout } = await runInProcess([
     'tsdb',
     'backup',
     path('one'),
@@ -120,7 +121,7 @@ test('an impossible backup is reported in a sentence and leaves no file', async 
 
   expect(stdout).toMatch(/^.*one: .* databases other, 1 segments\n$/);
   for (const [args, text, status] of cases) {
-    const result = await runTidemark(['tsdb', ...args]);
+    const result = await runInProcess(['tsdb', ...args]);
     expect([result.stderr, result.status]).toEqual([expect.stringContaining(text), status]);
   }
   await expect(stat(path('x'))).rejects.toThrow('ENOENT');

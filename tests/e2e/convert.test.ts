@@ -9,11 +9,12 @@ import {
   makeDirectory,
   query,
   removeDirectory,
-  runTidemark,
   startTidemark,
   write,
 } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 let directory: string;
 beforeEach(async () => {
@@ -34,14 +35,14 @@ test.skipIf(!hasPrograms('influxd'))(
     const [oldFile, file] = [join(directory, 'influxdb.conf'), join(directory, 'tidemark.toml')];
     await writeFile(oldFile, changed);
 
-    const converted = await runTidemark(['config', 'convert', oldFile, '--for', 'tsdb']);
+    const converted = await runInProcess(['config', 'convert', oldFile, '--for', 'tsdb']);
     await writeFile(file, converted.stdout);
 
     expect(converted.status).toBe(0);
     expect(converted.stderr).toContain('data.wal-dir: the log is in the data directory\n');
     expect(converted.stderr).not.toContain('http.bind-address');
     expect(converted.stdout).not.toContain('/var/lib/influxdb');
-    expect(await runTidemark(['config', 'check', file, '--for', 'tsdb'])).toMatchObject({
+    expect(await runInProcess(['config', 'check', file, '--for', 'tsdb'])).toMatchObject({
       status: 0,
     });
     const server = await startTidemark({
@@ -90,7 +91,7 @@ data_dir = "/var/lib/kapacitor"
 `,
   );
 
-  const converted = await runTidemark(['config', 'convert', oldFile, '--for', 'engine']);
+  const converted = await runInProcess(['config', 'convert', oldFile, '--for', 'engine']);
   await writeFile(file, converted.stdout);
 
   expect(converted.status).toBe(0);
@@ -100,7 +101,7 @@ data_dir = "/var/lib/kapacitor"
   expect(converted.stdout).toContain('[[tsdb]]');
   expect(converted.stdout).not.toContain('/var/lib');
   expect(converted.stdout).toContain('from = "tasks@example.org"');
-  expect(await runTidemark(['config', 'check', file, '--for', 'engine'])).toMatchObject({
+  expect(await runInProcess(['config', 'check', file, '--for', 'engine'])).toMatchObject({
     status: 0,
     stderr: '',
   });
@@ -129,7 +130,7 @@ test('both files become one for `up`, which runs with it', async () => {
 `,
   );
 
-  const converted = await runTidemark(['config', 'convert', influxdb, kapacitor]);
+  const converted = await runInProcess(['config', 'convert', influxdb, kapacitor]);
   const file = join(directory, 'tidemark.toml');
   await writeFile(file, converted.stdout);
 
@@ -138,7 +139,7 @@ test('both files become one for `up`, which runs with it', async () => {
     'influxdb: tasks use the servers named there; without [[engine.tsdb]] they use the database of the same process\n',
   );
   expect(converted.stdout).toContain('# From influxdb.conf and k.conf, for `tidemark up');
-  expect(await runTidemark(['config', 'check', file])).toMatchObject({ status: 0, stderr: '' });
+  expect(await runInProcess(['config', 'check', file])).toMatchObject({ status: 0, stderr: '' });
   const server = await startTidemark({
     directory: join(directory, 'data'),
     args: ['--config', file],
@@ -156,17 +157,17 @@ test('a file of one service given to both is told where its sections belong', as
   const file = join(directory, 'tsdb.toml');
   await writeFile(file, '[http]\nlog-enabled = true\n[coordinator]\n[nonsense]\n');
 
-  const checked = await runTidemark(['config', 'check', file]);
+  const checked = await runInProcess(['config', 'check', file]);
 
   expect(checked.stderr).toContain(
     'http: belongs to one of the services: write [database.http] or',
   );
   expect(checked.stderr).toContain('coordinator: belongs to one of the services: write [database.');
   expect(checked.stderr).toContain('nonsense: unknown section; known are ui, database, engine');
-  expect(await runTidemark(['config', 'check', file, '--for', 'tsdb'])).toMatchObject({
+  expect(await runInProcess(['config', 'check', file, '--for', 'tsdb'])).toMatchObject({
     stderr: expect.stringMatching(/nonsense: unknown section or key; known are meta, data, /),
   });
-  const wrong = await runTidemark(['config', 'convert', file, '--for', 'engine']);
+  const wrong = await runInProcess(['config', 'convert', file, '--for', 'engine']);
   expect(wrong).toMatchObject({ status: 2, stdout: '' });
   expect(wrong.stderr).toContain('is a configuration of influxdb');
 });
@@ -182,8 +183,8 @@ test('resources that scripts and handlers name are listed, as comments unless th
   await writeFile(oldFile, `hostname = "h"\n[load]\n  enabled = true\n  dir = "${load}"\n[task]\n`);
   const convert = ['config', 'convert', oldFile, '--scripts', more];
 
-  const commented = await runTidemark(convert);
-  const allowed = await runTidemark([...convert, '--for', 'engine', '--allow-found']);
+  const commented = await runInProcess(convert);
+  const allowed = await runInProcess([...convert, '--for', 'engine', '--allow-found']);
 
   const lists = [
     'allowed-programs = ["/bin/page"]',
@@ -199,7 +200,7 @@ test('resources that scripts and handlers name are listed, as comments unless th
   ] as const) {
     const file = join(directory, `${command}.toml`);
     await writeFile(file, text);
-    expect(await runTidemark(['config', 'check', file, '--for', command])).toMatchObject({
+    expect(await runInProcess(['config', 'check', file, '--for', command])).toMatchObject({
       status: 0,
       stderr: '',
     });
@@ -209,7 +210,7 @@ test('resources that scripts and handlers name are listed, as comments unless th
 test('scripts that cannot be read are told', async () => {
   const file = join(directory, 'kapacitor.conf');
   await writeFile(file, '[load]\n  enabled = true\n  dir = "/not/here"\n[task]\n');
-  const { status, stderr } = await runTidemark(['config', 'convert', file]);
+  const { status, stderr } = await runInProcess(['config', 'convert', file]);
   expect([status, stderr]).toEqual([
     0,
     expect.stringContaining('/not/here: scripts cannot be read: ENOENT'),

@@ -3,9 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { eventually, removeDirectory, runTidemark, startTidemark } from '@tidemark/testkit';
+import { eventually, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { RunResult, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 const ADMIN = { TIDEMARK_USERNAME: 'admin', TIDEMARK_PASSWORD: 'secret' };
 
@@ -28,7 +30,7 @@ afterAll(async () => {
 const tidemark = (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Promise<RunResult> => runTidemark(args, environment);
+): Promise<RunResult> => runInProcess(args, environment);
 
 test('the engine gets a user of its own, without a restart', async () => {
   const statement =

@@ -2,9 +2,11 @@
 // running engines. The tests of packages/engine/src/import cover the conversion of a Kapacitor's
 // responses.
 
-import { removeDirectory, runTidemark, startTidemark, TestServer, write } from '@tidemark/testkit';
+import { removeDirectory, startTidemark, TestServer, write } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 const SCRIPT = `// kept as it is
 stream|from().measurement('m').groupBy('h')|alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 5).topic('cpu')`;
@@ -79,9 +81,9 @@ describe('tidemark engine import', () => {
     await Promise.all([removeDirectory(old.directory), removeDirectory(engine.directory)]);
   });
 
-  function runImport(...flags: string[]): ReturnType<typeof runTidemark> {
+  function runImport(...flags: string[]): ReturnType<typeof runInProcess> {
     const from = flags.includes('--from') ? [] : ['--from', old.engine];
-    return runTidemark(['engine', 'import', ...from, '--url', engine.engine, ...flags]);
+    return runInProcess(['engine', 'import', ...from, '--url', engine.engine, ...flags]);
   }
 
   test('a dry run says what there is and changes nothing', async () => {
@@ -155,7 +157,7 @@ describe('tidemark engine import', () => {
     const kapacitor = await openKapacitor();
     const odd = await runImport('--from', kapacitor.url);
     await kapacitor.close();
-    const absent = await runTidemark([
+    const absent = await runInProcess([
       'engine',
       'import',
       '--from',
@@ -169,7 +171,7 @@ describe('tidemark engine import', () => {
     expect(odd.stdout).toContain('0 templates, 0 tasks, 0 handlers, 0 events; 1 failed');
     expect([absent.status, absent.stdout]).toEqual([1, '']);
     expect(absent.stderr).toContain('http://127.0.0.1:1 does not answer');
-    const wrong = await runTidemark(['engine', 'import', '--url', engine.engine]);
+    const wrong = await runInProcess(['engine', 'import', '--url', engine.engine]);
     expect(wrong.status).toBe(2);
     expect(wrong.stderr).toContain('--from');
   }, 60_000);

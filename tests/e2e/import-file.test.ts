@@ -8,13 +8,14 @@ import {
   eventually,
   query,
   removeDirectory,
-  runTidemark,
   startTidemark,
   TestServer,
   write,
 } from '@tidemark/testkit';
 import type { RunResult, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 let server: Tidemark;
 const subscriber = new TestServer(() => ({ status: 204 }));
@@ -38,7 +39,7 @@ afterAll(async () => {
 
 const path = (name: string): string => join(server.directory, name);
 const importing = (...args: string[]): Promise<RunResult> =>
-  runTidemark(['tsdb', 'import', '--url', server.tsdb, ...args]);
+  runInProcess(['tsdb', 'import', '--url', server.tsdb, ...args]);
 
 async function fileOf(name: string, content: string | Buffer): Promise<string> {
   await writeFile(path(name), content);
@@ -201,7 +202,7 @@ describe('subscribers', () => {
       await query(server.tsdb, 'DROP DATABASE strict');
       const state = path('state.json');
 
-      const copied = await runTidemark(
+      const copied = await runInProcess(
         ['tsdb', 'import', '--from', server.tsdb, '--url', target.tsdb].concat(['--state', state]),
       );
 

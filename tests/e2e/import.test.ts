@@ -11,13 +11,14 @@ import {
   hasPrograms,
   query,
   removeDirectory,
-  runTidemark,
   startInfluxdb,
   startTidemark,
   write,
 } from '@tidemark/testkit';
 import type { Influxdb, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
   let old: Influxdb;
@@ -74,7 +75,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
 
   test('copies policies, points, continuous queries and grants, and finds counts and sums equal', async () => {
     const state = join(server.directory, 'import.json');
-    const result = await runTidemark([
+    const result = await runInProcess([
       'tsdb',
       'import',
       '--from',
@@ -106,7 +107,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
 
   test('does nothing a second time, because the state says what is done', async () => {
     const state = join(server.directory, 'import.json');
-    const again = await runTidemark([
+    const again = await runInProcess([
       'tsdb',
       'import',
       '--from',
@@ -148,7 +149,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
     const before = await done();
     expect(before).toBeLessThan(200);
 
-    const second = await runTidemark([...args, ...only]);
+    const second = await runInProcess([...args, ...only]);
     expect(second.status, second.stderr).toBe(0);
     const report = JSON.parse(second.stdout);
     expect(report).toMatchObject({ databases: 1, measurements: 10, mismatches: [] });
@@ -161,7 +162,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
   test('says which measurement differs, and fails', async () => {
     await query(server.tsdb, 'DELETE FROM m1 WHERE time < 1700000001s', 'long');
     const state = join(server.directory, 'killed.json');
-    const again = await runTidemark([
+    const again = await runInProcess([
       'tsdb',
       'import',
       '--from',
@@ -186,7 +187,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
 
   test('an export of the old server is read into a new database', async () => {
     const path = join(server.directory, 'plant.gz');
-    const exported = await runTidemark([
+    const exported = await runInProcess([
       'tsdb',
       'export',
       '--url',
@@ -202,7 +203,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
     const text = gunzipSync(await readFile(path)).toString();
     await writeFile(path, gzipSync(text.replaceAll('plant', 'copied')));
 
-    const imported = await runTidemark([
+    const imported = await runInProcess([
       'tsdb',
       'import',
       '--file',
@@ -234,7 +235,7 @@ test('an export of ours keeps strings of several lines, a range and the choice o
       'm,t=a\\ "b s="one\n# two\\"\n\nthree",f=1 1000000000\nm f=2 2000000000\nm f=3 3000000000',
     );
     await write(server.tsdb, 'd', 'elsewhere f=1 1', { rp: 'other' });
-    const exported = await runTidemark([
+    const exported = await runInProcess([
       'tsdb',
       'export',
       '--url',
@@ -259,7 +260,7 @@ test('an export of ours keeps strings of several lines, a range and the choice o
       path,
       `# DDL\nCREATE DATABASE copy\n${exported.stdout.replace('DATABASE:d', 'DATABASE:copy')}`,
     );
-    const imported = await runTidemark([
+    const imported = await runInProcess([
       'tsdb',
       'import',
       '--file',
@@ -310,7 +311,7 @@ m,host=b b=true 1700000020000000000
 recent f=1 1700000000000000000
 `,
     );
-    const imported = await runTidemark([
+    const imported = await runInProcess([
       'tsdb',
       'import',
       '--file',

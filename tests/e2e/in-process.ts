@@ -1,10 +1,12 @@
 // Runs the command line inside the test's own process: the same output and exit status as a
-// separate process, at a tenth of the CPU. Several may run at a time. Standard input, signals and
-// terminals need a real process (`runTidemark`).
+// separate process, at a tenth of the CPU. Several may run at a time, unless they have an
+// environment of their own. Standard input, signals and terminals need a real process
+// (`runTidemark`).
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { main } from '@tidemark/cli';
 import type { RunResult } from '@tidemark/testkit';
+import { vi } from 'vitest';
 
 type Captured = { stdout: string; stderr: string };
 
@@ -31,10 +33,18 @@ function captureWrites(): void {
   }
 }
 
-/** Runs a command line to its end. */
-export async function runInProcess(args: readonly string[]): Promise<RunResult> {
+/** Runs a command line to its end. `environment` is what this process has besides meanwhile. */
+export async function runInProcess(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<RunResult> {
   captureWrites();
   const captured: Captured = { stdout: '', stderr: '' };
-  const status = await captures.run(captured, () => main(args));
-  return { status, ...captured };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  try {
+    const status = await captures.run(captured, () => main(args));
+    return { status, ...captured };
+  } finally {
+    if (Object.keys(environment).length > 0) vi.unstubAllEnvs();
+  }
 }

@@ -1,15 +1,10 @@
 // Error messages of the command line for small mistakes: each says what to do.
 
-import {
-  query,
-  removeDirectory,
-  runTidemark,
-  startTidemark,
-  TestServer,
-  write,
-} from '@tidemark/testkit';
+import { query, removeDirectory, startTidemark, TestServer, write } from '@tidemark/testkit';
 import type { RunResult, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 const CERTIFICATE = new URL('../../packages/tsdb/src/testdata/localhost.pem', import.meta.url);
 
@@ -34,7 +29,7 @@ afterAll(async () => {
 });
 
 const shell = (url: string, statement: string, ...args: string[]): Promise<RunResult> =>
-  runTidemark(['shell', '--url', url, ...args, '--execute', statement]);
+  runInProcess(['shell', '--url', url, ...args, '--execute', statement]);
 
 describe('in the shell', () => {
   test('a statement without a database is told how to choose one here', async () => {
@@ -87,7 +82,7 @@ describe('the wrong address', () => {
   });
 
   test('a database is no engine', async () => {
-    const { status, stderr } = await runTidemark(['task', 'list', '--url', server.tsdb]);
+    const { status, stderr } = await runInProcess(['task', 'list', '--url', server.tsdb]);
 
     expect(status).toBe(1);
     expect(stderr).toContain(`${server.tsdb} is a database, not a task engine`);
@@ -115,7 +110,7 @@ describe('the wrong address', () => {
     const other = new TestServer(() => ({ status: 404, body: 'nothing here' }));
     await other.open();
 
-    const { status, stderr } = await runTidemark(['task', 'list', '--url', other.url]);
+    const { status, stderr } = await runInProcess(['task', 'list', '--url', other.url]);
     await other.close();
 
     expect([status, stderr]).toEqual([1, 'tidemark: nothing here\n']);
@@ -124,7 +119,7 @@ describe('the wrong address', () => {
 
 describe('what is not there', () => {
   test('a task is named, and an endpoint is told from a task', async () => {
-    const { stderr } = await runTidemark(['task', 'show', 'nope', '--url', server.engine]);
+    const { stderr } = await runInProcess(['task', 'show', 'nope', '--url', server.engine]);
     const answers = await Promise.all(
       ['tasks/nope', 'tasks/nope/out', 'taskz'].map(async (path) => {
         const response = await fetch(`${server.engine}/engine/v1/${path}`);

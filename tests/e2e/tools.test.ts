@@ -3,15 +3,10 @@ import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { openStorage } from '@tidemark/storage';
-import {
-  makeDirectory,
-  query,
-  removeDirectory,
-  runTidemark,
-  startTidemark,
-  write,
-} from '@tidemark/testkit';
+import { makeDirectory, query, removeDirectory, startTidemark, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { runInProcess } from './in-process.ts';
 
 let directory: string;
 
@@ -49,7 +44,7 @@ async function segments(): Promise<readonly string[]> {
 }
 
 test('inspect shows columns with their size, verify finds nothing wrong', async () => {
-  const inspected = await runTidemark(['tsdb', 'inspect', '--data-dir', directory, '--json']);
+  const inspected = await runInProcess(['tsdb', 'inspect', '--data-dir', directory, '--json']);
   expect(inspected.stderr).toBe('');
   const shards = JSON.parse(inspected.stdout) as {
     segments: { measurements: { rows: number; columns: { name: string; values: number }[] }[] }[];
@@ -63,14 +58,14 @@ test('inspect shows columns with their size, verify finds nothing wrong', async 
       .reduce((sum, column) => sum + column.values, 0);
   expect([valuesOf('f'), valuesOf('n'), valuesOf('s')]).toEqual([5000, 5000, 5000]);
 
-  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', directory]);
+  const verified = await runInProcess(['tsdb', 'verify', '--data-dir', directory]);
   expect(verified.stdout).toContain('everything is readable');
   expect(verified.status).toBe(0);
 });
 
 test('the tools refuse a directory that a server owns', async () => {
   const server = await startTidemark({ command: 'tsdb', directory });
-  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', directory]);
+  const verified = await runInProcess(['tsdb', 'verify', '--data-dir', directory]);
   await server.stop();
 
   expect(verified.status).toBe(1);
@@ -80,8 +75,8 @@ test('the tools refuse a directory that a server owns', async () => {
 test('a damaged copy of the catalog is named and mended, two are named', async () => {
   const catalog = join(directory, 'tsdb', 'meta', 'catalog.tdm');
   const sound = await readFile(catalog);
-  const tool = (name: string): ReturnType<typeof runTidemark> =>
-    runTidemark(['tsdb', name, '--data-dir', directory]);
+  const tool = (name: string): ReturnType<typeof runInProcess> =>
+    runInProcess(['tsdb', name, '--data-dir', directory]);
   const half = sound.length / 2;
   try {
     await writeFile(catalog, Buffer.concat([sound.subarray(0, half), Buffer.alloc(half)]));
@@ -110,18 +105,18 @@ test('verify names a damaged block, repair keeps the rest and lists what is lost
   await handle.write(Buffer.from([(byte[0] ?? 0) ^ 0xff]), 0, 1, position);
   await handle.close();
 
-  const verified = await runTidemark(['tsdb', 'verify', '--data-dir', directory, '--json']);
+  const verified = await runInProcess(['tsdb', 'verify', '--data-dir', directory, '--json']);
   expect(verified.status).toBe(1);
   expect((JSON.parse(verified.stdout) as { damage: { file: string }[] }).damage[0]?.file).toContain(
     file.slice(directory.length),
   );
 
-  const repaired = await runTidemark(['tsdb', 'repair', '--data-dir', directory, '--json']);
+  const repaired = await runInProcess(['tsdb', 'repair', '--data-dir', directory, '--json']);
   const report = JSON.parse(repaired.stdout) as { rowsKept: number; lost: unknown[] };
   expect(repaired.status).toBe(1);
   expect(report.lost.length).toBeGreaterThan(0);
   expect(report.rowsKept).toBeGreaterThan(0);
-  expect((await runTidemark(['tsdb', 'verify', '--data-dir', directory])).status).toBe(0);
+  expect((await runInProcess(['tsdb', 'verify', '--data-dir', directory])).status).toBe(0);
 
   const server = await startTidemark({
     command: 'tsdb',
@@ -147,8 +142,8 @@ test('a shard of a dropped policy is named, and set aside', async () => {
   await storage.writeLines({ policy, body, precision: 's', now: 0n });
   await storage.flush();
   await storage.close();
-  const tool = (name: string): ReturnType<typeof runTidemark> =>
-    runTidemark(['tsdb', name, '--data-dir', directory]);
+  const tool = (name: string): ReturnType<typeof runInProcess> =>
+    runInProcess(['tsdb', name, '--data-dir', directory]);
 
   const found = await tool('verify');
   const repaired = await tool('repair');
