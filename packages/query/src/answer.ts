@@ -8,7 +8,7 @@ import type { TimeRange } from '@tidemark/core';
 import type { QueryContext } from './context.ts';
 import { execute } from './execute/execute.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
-import { SMALL_ANSWER_BYTES, SMALL_ANSWER_CELLS } from './limits.ts';
+import { SMALL_AGGREGATION_BYTES, SMALL_ANSWER_BYTES, SMALL_ANSWER_CELLS } from './limits.ts';
 import { forEachBatch } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
@@ -103,8 +103,10 @@ export function* answerText(
   // Plans are opaque to all but `executeInStorageThread`, which made this one.
   const select = boundPlan(plan as SelectPlan, range, bound as Bound | undefined);
   const physical = physicalPlan(select, source.capabilities);
-  const held = physical.rows.kind === 'raw' ? { maxQueryMemoryBytes: SMALL_ANSWER_BYTES } : {};
-  const query = { ...NO_CATALOG, ...source, limits: { ...limits, ...held }, now: range.end };
+  const bytes = physical.rows.kind === 'raw' ? SMALL_ANSWER_BYTES : SMALL_AGGREGATION_BYTES;
+  const maxQueryMemoryBytes = Math.min(bytes, limits.maxQueryMemoryBytes || bytes);
+  const held = { ...limits, maxQueryMemoryBytes };
+  const query = { ...NO_CATALOG, ...source, limits: held, now: range.end };
   const rows = execute(physical, new ExecutionContext(query));
   const encoder = new JsonEncoder(epoch);
   try {

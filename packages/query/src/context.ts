@@ -2,7 +2,13 @@
 import type { Diagnostic, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';
-import type { Epoch, SourceCapabilities, SourceCounters, SourceSnapshot } from './series-source.ts';
+import type {
+  Epoch,
+  SourceCapabilities,
+  SourceCounters,
+  SourceMemory,
+  SourceSnapshot,
+} from './series-source.ts';
 
 /** Look-ups in the catalog of databases. Answers are consistent within one statement. */
 export interface QueryCatalog {
@@ -35,9 +41,9 @@ export interface PointSink {
 }
 
 /**
- * Memory that the queries of a process share. A query may hold a little without asking; before it
- * holds more it waits, at the next pause, until there is room for as much as its limit allows. So
- * the few queries that need much run one after another.
+ * Memory that the queries of a process share, in all its threads. A query may hold a little without
+ * asking; when it holds more it waits, at the next pause, until there is room. So the few queries
+ * that need much run one after another.
  */
 export interface QueryMemory {
   /** Called with the memory of a statement of the query whenever it changes. */
@@ -48,10 +54,11 @@ export interface QueryMemory {
    */
   readonly isAsking: boolean;
   /**
-   * Resolves when the query may hold as much as `maxQueryMemoryBytes`; rejects when there is no
-   * room in time.
+   * Resolves when the query may hold what it holds; rejects when there is no room in time.
    */
   admit(): Promise<void>;
+  /** The part of the memory that a request to the source may use. */
+  openSource(): SourceMemory;
 }
 
 /** Takes all series of a statement as text, if a source has it, instead of their rows. */

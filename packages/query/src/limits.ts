@@ -101,6 +101,11 @@ export const SMALL_ANSWER_CELLS = 4096n;
 export const SMALL_ANSWER_BYTES = 1 << 19;
 
 /**
+ * What such an answer of aggregates may hold: 50,000 series. With more, the query asks for memory.
+ */
+export const SMALL_AGGREGATION_BYTES = 8 << 20;
+
+/**
  * Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten
  * fields.
  */

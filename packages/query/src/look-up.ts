@@ -13,10 +13,10 @@ type Answer<K extends Kind> = Extract<SchemaBatch, { readonly kind: K }>;
 
 /** Options of every request that a statement makes. */
 export function requestOptions(context: QueryContext): RequestOptions {
-  const { signal, counters, limits, onPartial } = context;
+  const { signal, counters, limits, memory, onPartial } = context;
   const { maxQueryMemoryBytes } = limits;
   const memoryLimitBytes = maxQueryMemoryBytes === 0 ? undefined : maxQueryMemoryBytes;
-  return { signal, counters, memoryLimitBytes, onPartial };
+  return { signal, counters, memoryLimitBytes, memory, onPartial };
 }
 
 /** The answer to a look-up, in the order and the batches of the source. */

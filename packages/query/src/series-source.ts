@@ -378,12 +378,27 @@ export type EndedGroup = {
   tags: readonly string[] | undefined;
 };
 
+/** The part of a query's memory that one request to the source may use. */
+export interface SourceMemory {
+  /** Bytes that the request may hold without asking. */
+  readonly grantedBytes: number;
+  /**
+   * Resolves when the request may hold this much, which is then in `grantedBytes`; rejects when
+   * there is no room in time.
+   */
+  ask(sizeBytes: number): Promise<void>;
+  /** The request has ended. Idempotent. */
+  release(): void;
+}
+
 /** Options of every request. Cancellation takes effect within 50 ms. */
 export type RequestOptions = {
   readonly signal: AbortSignal;
   readonly counters?: SourceCounters | undefined;
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
+  /** The memory of the query, if others share it. A request that holds more than granted waits. */
+  readonly memory?: { openSource(): SourceMemory } | undefined;
   /** For a scan: a group that the source need not read any further. It may send more of it. */
   readonly ended?: EndedGroup | undefined;
   /**

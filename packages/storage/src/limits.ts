@@ -44,13 +44,6 @@ export const LIMITS = {
     unit: 'bytes',
     reason: 'records of deletes and drops and two manifests fit, with very many series too',
   },
-  totalRequestMemoryBytes: {
-    setting: 'coordinator.total-query-memory-limit',
-    value: 512 << 20,
-    unit: 'bytes',
-    reason:
-      'what requests of all queries may hold; operators on the main thread count by themselves',
-  },
   shardsPerWrite: {
     setting: 'data.max-shards-per-write',
     value: 1000,

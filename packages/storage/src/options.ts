@@ -34,8 +34,6 @@ export type StorageOptions = {
   readonly maxTextBytes?: number | undefined;
   /** Parsing of a body ends after this many lines that cannot be parsed; 0 is no limit. */
   readonly maxBadLines?: number | undefined;
-  /** Memory that all queries together may hold in storage; 0 is no limit. */
-  readonly requestMemoryBytes?: number | undefined;
   /** Size of the cache of decoded columns. */
   readonly columnCacheBytes?: number | undefined;
   /** Size of the cache of postings, for all databases together. */

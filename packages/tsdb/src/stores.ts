@@ -137,7 +137,7 @@ function startStorage(
     readonly logStorage: StorageLog;
   },
 ): Promise<StorageEngine> {
-  const { coordinator, data, storage } = config;
+  const { data, storage } = config;
   return open({
     directory: join(directory, 'data'),
     walFsync: data.walFsyncDelayMs > 0 ? 'interval' : 'always',
@@ -149,7 +149,6 @@ function startStorage(
     maxShardsPerWrite: data.maxShardsPerWrite,
     maxBadLines: data.maxBadLines,
     maxTextBytes: data.maxTextSizeBytes,
-    requestMemoryBytes: coordinator.totalQueryMemoryLimitBytes,
     indexCacheBytes: data.indexCacheSizeBytes,
     columnCacheBytes: data.columnCacheSizeBytes,
     fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',

@@ -99,5 +99,6 @@ export class ExecutionContext {
 
   release(bytes: number): void {
     this.#bytes -= bytes;
+    this.query.memory?.holds(this.#bytes);
   }
 }

@@ -34,9 +34,7 @@ export function resourcesFor(
     turns: new Turns({ clock, sliceMs: LIMITS.sliceMs.value, nextRound }),
     kernels: kernels ?? new ReadKernels(options.columnCacheBytes),
     lastRows: new LastRows(),
-    requestMemory: new MemoryTotal(
-      options.requestMemoryBytes ?? LIMITS.totalRequestMemoryBytes.value,
-    ),
+    requestMemory: new MemoryTotal(),
     schemaVersions: schemaVersions ?? new SchemaVersions(),
   };
 }

@@ -102,11 +102,18 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
   };
   const run = <T>(
     make: (snapshot: Snapshot, how: ReadOptions) => Operator<T>,
-    { signal, counters = zeroCounters(), memoryLimitBytes, ended, onPartial }: RequestOptions,
+    {
+      signal,
+      counters = zeroCounters(),
+      memoryLimitBytes,
+      memory: of,
+      ended,
+      onPartial,
+    }: RequestOptions,
   ): Operator<T> => {
-    const memory = new RequestMemory(memoryLimitBytes, requestMemory);
+    const memory = new RequestMemory(memoryLimitBytes, requestMemory, of);
     const work = make(use(), { counters, memory, kernels, lastRows, ended, onPartial });
-    return sliced(ending(work, { memory, kernels }), { turns, signal });
+    return sliced(ending(work, { memory, kernels }), { turns, signal, memory });
   };
   return {
     schema: (request, o) => run((snapshot, how) => schema(snapshot, request, how), o),

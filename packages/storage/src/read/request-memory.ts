@@ -1,20 +1,15 @@
-// Counts the memory of a request, against its own limit and against the limit of all requests
-// together.
+// Counts the memory of a request against its limit, and asks the query for it: the queries of a
+// process share one total.
 import { LimitExceeded } from '@tidemark/core';
 import { MUCH_BYTES } from '@tidemark/process';
+import type { RequestOptions, SourceMemory, Steps } from '@tidemark/query';
 
 import { threadHeap } from '../columns/thread-heap.ts';
 import { LIMITS } from '../limits.ts';
 
 /** The memory that all requests of an engine hold. */
 export class MemoryTotal {
-  /** 0 means no limit. */
-  readonly limitBytes: number;
   #heldBytes = 0;
-
-  constructor(limitBytes: number) {
-    this.limitBytes = limitBytes;
-  }
 
   get heldBytes(): number {
     return this.#heldBytes;
@@ -34,6 +29,9 @@ export class MemoryTotal {
 export class RequestMemory {
   readonly limitBytes: number;
   readonly #total: MemoryTotal;
+  readonly #query: RequestOptions['memory'];
+  /** The part of the query's memory, once the request works. */
+  #granted: SourceMemory | undefined;
   #heldBytes = 0;
   /**
    * The largest size of each temporary use. It counts until the request ends, because the end of a
@@ -42,9 +40,15 @@ export class RequestMemory {
   readonly #used = new Map<string, number>();
   #countedBytes = 0;
 
-  constructor(limitBytes: number | undefined, total: MemoryTotal) {
+  /** Without `query` the request may hold all that its limit allows. */
+  constructor(
+    limitBytes: number | undefined,
+    total: MemoryTotal,
+    query?: RequestOptions['memory'],
+  ) {
     this.limitBytes = limitBytes ?? LIMITS.requestMemoryBytes.value;
     this.#total = total;
+    this.#query = query;
   }
 
   get heldBytes(): number {
@@ -56,7 +60,7 @@ export class RequestMemory {
    */
   hold(sizeBytes: number, what: string): void {
     this.#limit(sizeBytes, what);
-    this.#count(sizeBytes, what);
+    this.#count(sizeBytes);
     this.#heldBytes += sizeBytes;
   }
 
@@ -67,12 +71,31 @@ export class RequestMemory {
     this.#limit(sizeBytes, what);
     const known = this.#used.get(what) ?? 0;
     if (sizeBytes <= known) return;
-    this.#count(sizeBytes - known, what);
+    this.#count(sizeBytes - known);
     this.#used.set(what, sizeBytes);
+  }
+
+  /** Whether the request holds more than it was granted: it has to `admit` before it goes on. */
+  get isAsking(): boolean {
+    const granted = (this.#granted ??= this.#query?.openSource());
+    return granted !== undefined && this.#countedBytes > granted.grantedBytes;
+  }
+
+  /** Waits until the request may hold what it holds. Throws when that is refused. */
+  *admit(): Steps<void> {
+    const granted = this.#granted;
+    if (granted === undefined) return;
+    let refusal: { readonly error: unknown } | undefined;
+    // Pauses never reject.
+    yield granted.ask(this.#countedBytes).catch((error: unknown) => {
+      refusal = { error };
+    });
+    if (refusal !== undefined) throw refusal.error;
   }
 
   /** Call it when the request ends. Idempotent. */
   end(): void {
+    this.#granted?.release();
     this.#total.remove(this.#countedBytes);
     const hadMuch = this.#countedBytes > MUCH_BYTES;
     this.#countedBytes = 0;
@@ -82,40 +105,16 @@ export class RequestMemory {
 
   #limit(sizeBytes: number, what: string): void {
     const wanted = this.#heldBytes + sizeBytes;
-    if (wanted > this.limitBytes) {
-      throw tooMuch(what, 'a query', {
-        neededBytes: wanted,
-        limitBytes: this.limitBytes,
-        setting: LIMITS.requestMemoryBytes.setting,
-      });
-    }
+    if (wanted <= this.limitBytes) return;
+    const { setting } = LIMITS.requestMemoryBytes;
+    throw new LimitExceeded(
+      `${what} need more memory than allowed for a query. neededBytes=${wanted} limitBytes=${this.limitBytes} setting=\`${setting}\``,
+      setting,
+    );
   }
 
-  #count(sizeBytes: number, what: string): void {
-    const { limitBytes, heldBytes } = this.#total;
-    if (limitBytes > 0 && heldBytes + sizeBytes > limitBytes) {
-      throw tooMuch(what, 'all queries together', {
-        neededBytes: heldBytes + sizeBytes,
-        limitBytes,
-        setting: LIMITS.totalRequestMemoryBytes.setting,
-      });
-    }
+  #count(sizeBytes: number): void {
     this.#total.add(sizeBytes);
     this.#countedBytes += sizeBytes;
   }
-}
-
-function tooMuch(
-  what: string,
-  whose: string,
-  {
-    neededBytes,
-    limitBytes,
-    setting,
-  }: { readonly neededBytes: number; readonly limitBytes: number; readonly setting: string },
-): LimitExceeded {
-  return new LimitExceeded(
-    `${what} need more memory than allowed for ${whose}. neededBytes=${neededBytes} limitBytes=${limitBytes} setting=\`${setting}\``,
-    setting,
-  );
 }

@@ -2,6 +2,7 @@ import { Cancelled } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import { expect, test } from 'vitest';
 
+import { MemoryTotal, RequestMemory } from './request-memory.ts';
 import { Turns } from '../schedule/turns.ts';
 import { sliced } from './slicer.ts';
 
@@ -24,7 +25,8 @@ function endlessWork(signal: AbortSignal) {
       state.isClosed = true;
     }
   }
-  const driven = eachBatch(sliced<never>(work(), { turns, signal }));
+  const memory = new RequestMemory(undefined, new MemoryTotal());
+  const driven = eachBatch(sliced<never>(work(), { turns, signal, memory }));
   return { state, first: driven.next() };
 }
 

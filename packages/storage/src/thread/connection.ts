@@ -23,6 +23,8 @@ type Call = { readonly resolve: (value: unknown) => void; readonly reject: (erro
 export type StreamHandler = {
   onAnswer?(message: FromThread & { kind: 'answer' }): void;
   onBatches?(message: FromThread & { kind: 'batches' }): void;
+  /** The request waits until it may hold this much memory. */
+  onAsk?(sizeBytes: number): void;
   onError(error: Error): void;
 };
 
@@ -188,6 +190,9 @@ export class Connection {
         stream?.onBatches?.(message);
         break;
       }
+      case 'ask':
+        this.#streams.get(message.id)?.onAsk?.(message.sizeBytes);
+        break;
       case 'answer': {
         const stream = this.#streams.get(message.id);
         this.#streams.delete(message.id);

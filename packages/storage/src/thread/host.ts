@@ -9,6 +9,7 @@ import type {
   EndedGroup,
   Operator,
   SourceCounters,
+  SourceMemory,
   SourceSnapshot,
 } from '@tidemark/query';
 
@@ -61,6 +62,7 @@ type Stream = {
   readonly batches: Operator<StreamBatch>;
   readonly counters: SourceCounters;
   readonly ended: EndedGroup;
+  readonly memory: GrantedMemory | undefined;
   /** Missing parts of the answer that have not been reported to the reader yet. */
   readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
@@ -100,6 +102,33 @@ function endIfBroken(error: unknown): void {
   if (!(error instanceof AssertionFailed)) return;
   send({ kind: 'broken', error: errorToMessage(error) });
   process.exit(1);
+}
+
+/** The memory of a stream, which the other side grants. */
+class GrantedMemory implements SourceMemory {
+  readonly #id: number;
+  grantedBytes: number;
+  #proceed: () => void = () => undefined;
+
+  constructor(id: number, grantedBytes: number) {
+    this.#id = id;
+    this.grantedBytes = grantedBytes;
+  }
+
+  ask(sizeBytes: number): Promise<void> {
+    send({ kind: 'ask', id: this.#id, sizeBytes });
+    return new Promise((resolve) => {
+      this.#proceed = resolve;
+    });
+  }
+
+  grant(sizeBytes: number): void {
+    this.grantedBytes = sizeBytes;
+    this.#proceed();
+  }
+
+  /** The other side knows when it has the last batch. */
+  release(): void {}
 }
 
 class Host {
@@ -149,6 +178,10 @@ class Host {
         break;
       case 'pull':
         this.#pull(message.id);
+        break;
+      case 'grant':
+        this.#streams.get(message.id)?.memory?.grant(message.grantedBytes);
+        this.#rehearsal?.handle(message);
         break;
       case 'cancel':
         this.#cancel(message.id);
@@ -250,6 +283,8 @@ class Host {
     this.#streams.delete(id);
     this.#answers.cancel(id);
     if (stream?.isWaiting === false) stream.batches.return();
+    // Ends it if it waits for memory.
+    stream?.memory?.grant(0);
   }
 
   #endGroup({ id, tags }: ToThread & { kind: 'end-group' }): void {
@@ -260,6 +295,8 @@ class Host {
   #openStream(message: ToThread & { kind: 'stream' }): void {
     const counters = zeroCounters();
     const ended: EndedGroup = { tags: undefined };
+    const { id, grantedBytes } = message;
+    const memory = grantedBytes === undefined ? undefined : new GrantedMemory(id, grantedBytes);
     const partial: string[] = [];
     let isPartial = false;
     const onPartial = (reason: string): void => {
@@ -273,6 +310,7 @@ class Host {
         signal: NEVER,
         counters,
         memoryLimitBytes: message.memoryLimitBytes,
+        memory: memory && { openSource: () => memory },
         ended,
         onPartial: message.takesPartial ? onPartial : undefined,
       });
@@ -285,6 +323,7 @@ class Host {
         batches,
         counters,
         ended,
+        memory,
         partial,
         finish,
         isSettled: undefined,

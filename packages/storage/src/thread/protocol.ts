@@ -133,6 +133,8 @@ export type ToThread =
       /** For a schema look-up: wants `shards` in the state of the schema. */
       readonly wantsShards?: boolean | undefined;
       readonly memoryLimitBytes: number | undefined;
+      /** Memory that the request may hold without asking; absent if that is all of its limit. */
+      readonly grantedBytes?: number | undefined;
       /** Whether the reader accepts a partial answer. */
       readonly takesPartial: boolean;
     }
@@ -158,6 +160,8 @@ export type ToThread =
   /** The reader has taken all batches and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
+  /** The answer to `ask`. A refused request is cancelled. */
+  | { readonly kind: 'grant'; readonly id: number; readonly grantedBytes: number }
   /** The reader of a scan needs no more rows of the group with these tags. */
   | { readonly kind: 'end-group'; readonly id: number; readonly tags: readonly string[] }
   /** Opens a second engine with its data in memory (`StorageThread.rehearsal`). */
@@ -199,6 +203,8 @@ export type FromThread =
     }
   | PackedOutcomes
   | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorMessage }
+  /** A request waits until it may hold this much. */
+  | { readonly kind: 'ask'; readonly id: number; readonly sizeBytes: number }
   | {
       readonly kind: 'batches';
       readonly id: number;

@@ -189,12 +189,13 @@ function* readStream<T extends StreamBatch>(
   let failure: Error | undefined;
   let wake: () => void = () => undefined;
   if (signal.aborted) throw cancelledBy(signal);
-  const onAbort = (): void => {
-    failure = cancelledBy(signal);
+  snapshot.isTaken = true;
+  const memory = options.memory?.openSource();
+  const onFailure = (error: Error): void => {
+    failure = error;
     connection.cancel(id);
     wake();
   };
-  snapshot.isTaken = true;
   const id = connection.stream(
     {
       onBatches: (message) => {
@@ -211,6 +212,11 @@ function* readStream<T extends StreamBatch>(
         }
         wake();
       },
+      onAsk: (sizeBytes) => {
+        memory?.ask(sizeBytes).then(() => {
+          connection.post({ kind: 'grant', id, grantedBytes: memory.grantedBytes });
+        }, onFailure);
+      },
       onError: (error) => {
         failure = error;
         wake();
@@ -223,9 +229,11 @@ function* readStream<T extends StreamBatch>(
       request,
       memoryLimitBytes,
       takesPartial: onPartial !== undefined,
+      ...(memory === undefined ? {} : { grantedBytes: memory.grantedBytes }),
       ...(wantsShards === undefined ? {} : { wantsShards }),
     }),
   );
+  const onAbort = (): void => onFailure(cancelledBy(signal));
   signal.addEventListener('abort', onAbort, { once: true });
   let endedTags: readonly string[] | undefined;
   try {
@@ -252,6 +260,7 @@ function* readStream<T extends StreamBatch>(
   } finally {
     signal.removeEventListener('abort', onAbort);
     connection.cancel(id);
+    memory?.release();
   }
 }
 

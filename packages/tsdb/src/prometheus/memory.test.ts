@@ -54,7 +54,7 @@ test('reads that need much are all answered, one after the other', async () => {
     const { status } = await answer;
     expect(status).toBe(200);
   }
-  const { bytes, waited } = await usage('query_large');
+  const { bytes, waited } = await usage('query_medium');
   expect([bytes, waited > 0]).toEqual([0, true]);
   expect(await usage('query_beginning')).toMatchObject({ bytes: 0 });
 });

@@ -1,11 +1,11 @@
-// Memory of all queries together, in two budgets: every query takes a small amount of the first
-// before it begins, and the few that need more take their maximum from the second. A query that
-// holds a part of the first waits for the second, never the other way round, so there is no
-// deadlock.
+// Memory of all queries together, in all threads, in three budgets: every query takes a small
+// amount of the first before it begins; those that need more take a part of the second, or their
+// maximum from the third. A query that holds a part of one waits only for a larger one, so there is
+// no deadlock.
 import { Budget } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
 import { HeapWatch, MUCH_BYTES } from '@tidemark/process';
-import type { QueryMemory } from '@tidemark/query';
+import type { QueryMemory, SourceMemory } from '@tidemark/query';
 
 export type QueryMemoryOptions = {
   /** 0 is no limit. */
@@ -20,12 +20,22 @@ export type QueryMemoryOptions = {
 
 /** Memory that a query may use from its first part: dashboards need less. */
 const BEGINNING_BYTES = 2 << 20;
-/** The share of the first budget. */
+/** The part of a query that needs more: a few chunks of texts, or ten thousands of groups. */
+const MEDIUM_BYTES = 16 << 20;
+/** The shares of the first and of the second budget. */
 const BEGINNINGS_SHARE = 1 / 4;
+const MEDIUM_SHARE = 1 / 4;
+/**
+ * Memory that is granted to a request of the source besides what it needs, so that it asks rarely:
+ * a question takes a message to another thread and one back.
+ */
+const AHEAD_BYTES = 1 << 20;
 /** Garbage besides the memory of queries: collecting 256 MiB of texts takes some 20 ms. */
 const HEAP_GROWTH_BYTES = 64 << 20;
+
 export class QueryMemories {
   readonly beginnings: Budget;
+  readonly medium: Budget;
   readonly large: Budget;
   /** Maximum memory of one query; 0 is no limit. */
   readonly limitBytes: number;
@@ -42,8 +52,10 @@ export class QueryMemories {
     const setting = 'coordinator.total-query-memory-limit';
     const common = { setting, waitMs, clock, what: 'queries' };
     const beginningsBytes = Math.floor(totalBytes * BEGINNINGS_SHARE);
-    const largeBytes = totalBytes - beginningsBytes;
+    const mediumBytes = Math.floor(totalBytes * MEDIUM_SHARE);
+    const largeBytes = totalBytes - beginningsBytes - mediumBytes;
     this.beginnings = new Budget({ ...common, limitBytes: beginningsBytes });
+    this.medium = new Budget({ ...common, limitBytes: mediumBytes });
     this.large = new Budget({ ...common, limitBytes: largeBytes });
     if (totalBytes === 0) this.limitBytes = limitBytes;
     else this.limitBytes = limitBytes === 0 ? largeBytes : Math.min(limitBytes, largeBytes);
@@ -56,6 +68,12 @@ export class QueryMemories {
     return this.beginnings.take(BEGINNING_BYTES, holder);
   }
 
+  /** Whether a query that needs this much takes a part of the second budget. */
+  isMedium(neededBytes: number): boolean {
+    const { limitBytes } = this.medium;
+    return neededBytes <= MEDIUM_BYTES && (limitBytes === 0 || limitBytes >= MEDIUM_BYTES);
+  }
+
   /** The memory of one query, which has begun. */
   open(holder: Holder): OpenMemory {
     return new OpenMemory(this, holder);
@@ -66,11 +84,13 @@ export class QueryMemories {
 export class OpenMemory implements QueryMemory {
   readonly #memories: QueryMemories;
   readonly #holder: Holder;
-  #part: Promise<Part> | undefined;
-  #isAdmitted = false;
-  #isAsking = false;
+  #part: Part | undefined;
+  #allowedBytes = BEGINNING_BYTES;
+  #taking: Promise<void> | undefined;
   #isClosed = false;
+  /** Memory of the operators, and what is granted to requests of the source. */
   #heldBytes = 0;
+  #sourceBytes = 0;
   #mostBytes = 0;
 
   constructor(memories: QueryMemories, holder: Holder) {
@@ -79,44 +99,76 @@ export class OpenMemory implements QueryMemory {
   }
 
   get isAsking(): boolean {
-    return this.#isAsking;
+    return !this.#isClosed && this.#neededBytes > this.#allowedBytes;
+  }
+
+  get #neededBytes(): number {
+    return this.#heldBytes + this.#sourceBytes;
   }
 
   holds(sizeBytes: number): void {
     if (this.#isClosed) return;
-    if (sizeBytes > BEGINNING_BYTES) this.#isAsking = !this.#isAdmitted;
     const added = sizeBytes - this.#heldBytes;
     this.#heldBytes = sizeBytes;
-    if (sizeBytes > this.#mostBytes) this.#mostBytes = sizeBytes;
     if (added > 0) this.#memories.heap.hold(added);
     else this.#memories.heap.letGo(-added);
+    this.#mostBytes = Math.max(this.#mostBytes, sizeBytes);
+  }
+
+  openSource(): SourceMemory {
+    let grantedBytes = 0;
+    const grant = (sizeBytes: number): void => {
+      this.#sourceBytes += sizeBytes - grantedBytes;
+      grantedBytes = sizeBytes;
+    };
+    // Half of what is left: a query may have many requests at once.
+    const ahead = (): number =>
+      Math.max(0, Math.min(AHEAD_BYTES, (this.#allowedBytes - this.#neededBytes) / 2));
+    grant(ahead());
+    return {
+      get grantedBytes() {
+        return grantedBytes;
+      },
+      ask: async (sizeBytes) => {
+        grant(sizeBytes);
+        await this.admit();
+        grant(sizeBytes + ahead());
+      },
+      release: () => grant(0),
+    };
   }
 
   async admit(): Promise<void> {
-    const { large, limitBytes } = this.#memories;
-    this.#part ??= Promise.resolve(large.take(limitBytes, this.#holder));
+    while (this.isAsking) await (this.#taking ??= this.#take());
+  }
+
+  async #take(): Promise<void> {
+    const { medium, large, limitBytes } = this.#memories;
+    const neededBytes = this.#neededBytes;
+    const isMedium = this.#memories.isMedium(neededBytes);
     try {
-      const part = await this.#part;
-      if (this.#isClosed) part.release();
-      this.#isAdmitted = true;
-      this.#isAsking = false;
-    } catch (error) {
-      this.#part = undefined;
-      throw error;
+      const part = await (isMedium
+        ? medium.take(MEDIUM_BYTES, this.#holder)
+        : large.take(limitBytes === 0 ? neededBytes : limitBytes, this.#holder));
+      if (this.#isClosed) {
+        part.release();
+        return;
+      }
+      this.#part?.release();
+      this.#part = part;
+      // From here on its operators and each of its requests keep to the limit of a query.
+      this.#allowedBytes = isMedium ? MEDIUM_BYTES : Infinity;
+    } finally {
+      this.#taking = undefined;
     }
   }
 
-  /** Releases everything, including parts that are still awaited. Idempotent. */
+  /** Releases everything, including a part that is still awaited. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#memories.heap.letGo(this.#heldBytes);
-    this.#heldBytes = 0;
-    // A part that was never granted need not be released.
-    this.#part?.then(
-      (part) => this.#release(part),
-      () => undefined,
-    );
+    if (this.#part !== undefined) this.#release(this.#part);
   }
 
   /**
