@@ -2,7 +2,7 @@
 import type { TaskContext } from '../node.ts';
 import type { Group } from './group.ts';
 import { Batch, Point } from './point.ts';
-import type { Value, ValueType } from './schema.ts';
+import type { Schema, Value, ValueType } from './schema.ts';
 import { ownSchema } from './schema.ts';
 import type { Series } from './series.ts';
 
@@ -28,11 +28,34 @@ export type PointCode = {
   readonly retentionPolicy: string;
 };
 
+/** What points have in common that follow each other. */
+type PointShape = {
+  readonly series: SeriesCode;
+  readonly group: GroupCode;
+  readonly fields: readonly FieldCode[];
+  readonly database: string;
+  readonly retentionPolicy: string;
+  /** Number of these points. */
+  count: number;
+};
+
+type FieldCode = readonly [name: string, type: ValueType];
+
+/** Points as a few shapes, and the values of all fields one point after the other. */
+export type PointsCode = {
+  readonly shapes: readonly PointShape[];
+  readonly times: readonly bigint[];
+  readonly values: readonly Value[];
+};
+
+/** States of earlier builds have each point for itself. */
+type AnyPointsCode = PointsCode | readonly PointCode[];
+
 export type BatchCode = {
   readonly series: SeriesCode;
   readonly group: GroupCode;
   readonly time: bigint;
-  readonly points: readonly PointCode[];
+  readonly points: AnyPointsCode;
 };
 
 type DecodeContext = Pick<TaskContext, 'groups' | 'series'>;
@@ -82,15 +105,59 @@ export function decodePoint(task: DecodeContext, code: PointCode): Point | undef
   });
 }
 
-export function encodePoints(points: readonly Point[]): PointCode[] {
-  return points.map(encodePoint);
+/** The same object for a schema each time: it is serialized once for all points of a state. */
+const fieldCodes = new WeakMap<Schema, readonly FieldCode[]>();
+
+function fieldsOf(schema: Schema): readonly FieldCode[] {
+  let code = fieldCodes.get(schema);
+  if (code === undefined) {
+    code = schema.fields.map(({ name, type }) => [name, type] as const);
+    fieldCodes.set(schema, code);
+  }
+  return code;
 }
 
-export function decodePoints(task: DecodeContext, codes: readonly PointCode[]): Point[] {
+export function encodePoints(points: readonly Point[]): PointsCode {
+  const shapes: PointShape[] = [];
+  const times: bigint[] = [];
+  const values: Value[] = [];
+  let last: Point | undefined;
+  for (const point of points) {
+    const { series, group, schema, origin } = point;
+    const shape = shapes.at(-1);
+    const isSame =
+      last?.series === series &&
+      last.group === group &&
+      last.schema === schema &&
+      shape?.database === origin.database &&
+      shape.retentionPolicy === origin.retentionPolicy;
+    if (shape !== undefined && isSame) shape.count++;
+    else {
+      const of = { series: encodeSeries(series), group: encodeGroup(group), ...origin };
+      shapes.push({ ...of, fields: fieldsOf(schema), count: 1 });
+    }
+    last = point;
+    times.push(point.time);
+    for (const field of schema.fields) values.push(field.read(point));
+  }
+  return { shapes, times, values };
+}
+
+export function decodePoints(task: DecodeContext, code: AnyPointsCode): Point[] {
+  if (!('shapes' in code))
+    return code.map((one) => decodePoint(task, one)).filter((point) => point !== undefined);
   const points: Point[] = [];
-  for (const code of codes) {
-    const point = decodePoint(task, code);
-    if (point !== undefined) points.push(point);
+  let [next, value] = [0, 0];
+  for (const { count, fields, series: seriesCode, ...of } of code.shapes) {
+    const group = decodeGroup(task, of.group);
+    const series = task.series.intern(seriesCode);
+    const schema = ownSchema(fields.map(([name, type]) => ({ name, type })));
+    const origin = { database: of.database, retentionPolicy: of.retentionPolicy };
+    for (const end = next + count; next < end; next++) {
+      const time = code.times[next] as bigint;
+      const own = code.values.slice(value, (value += fields.length));
+      if (group !== undefined) points.push(Point.of({ time, series, group, schema, own, origin }));
+    }
   }
   return points;
 }

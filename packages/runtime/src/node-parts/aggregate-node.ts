@@ -1,7 +1,7 @@
 // The nodes which apply a function of the query language to a field. On a batch the function sees
 // the batch; on a stream it sees consecutive points of the group with equal time.
 import type { FunctionOptions } from '@tidemark/pipeline';
-import type { PointCode } from '../data/codec.ts';
+import type { PointsCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
@@ -91,7 +91,7 @@ export class AggregateNode implements RunningNode {
   }
 
   restore(state: unknown): void {
-    type Code = { time: bigint; points: PointCode[] } | undefined;
+    type Code = { time: bigint; points: PointsCode } | undefined;
     const { task } = this.#ctx;
     this.#states.decode(task, state as GroupStatesCode<Code>, (code) => {
       if (code === undefined) return undefined;

@@ -1,7 +1,7 @@
 // combine: pairs points of one group and time with each other, every combination that the
 // expressions accept.
 import { combineNode } from '@tidemark/pipeline';
-import type { PointCode } from '../data/codec.ts';
+import type { PointsCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
@@ -83,7 +83,7 @@ export class CombineNode implements RunningNode {
 
   restore(state: unknown): void {
     const { task } = this.#ctx;
-    type Code = { time: bigint; points: PointCode[]; states: Frame['states'][] };
+    type Code = { time: bigint; points: PointsCode; states: Frame['states'][] };
     this.#pending.decode(task, state as GroupStatesCode<Code>, (code) => ({
       time: code.time,
       points: decodePoints(task, code.points).filter((point) => this.#ctx.hold(point)),

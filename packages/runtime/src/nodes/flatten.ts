@@ -1,6 +1,6 @@
 // flatten: merges points of equal time into one, with tag values in the field names.
 import { flattenNode } from '@tidemark/pipeline';
-import type { PointCode } from '../data/codec.ts';
+import type { PointsCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
@@ -84,7 +84,7 @@ export class FlattenNode implements RunningNode {
 
   restore(state: unknown): void {
     const { task } = this.#ctx;
-    type Code = { time: bigint; points: PointCode[] } | undefined;
+    type Code = { time: bigint; points: PointsCode } | undefined;
     this.#pending.decode(task, state as GroupStatesCode<Code>, (code) => {
       if (code === undefined) return undefined;
       const points = decodePoints(task, code.points).filter((point) => this.#ctx.hold(point));

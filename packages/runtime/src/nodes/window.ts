@@ -1,6 +1,6 @@
 // window: collects the points of a group by time or by count and emits them as batches.
 import { windowNode } from '@tidemark/pipeline';
-import type { PointCode } from '../data/codec.ts';
+import type { PointsCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
@@ -86,7 +86,7 @@ export class TimeWindowNode implements RunningNode {
 
   restore(state: unknown): void {
     const { task } = this.#ctx;
-    type Code = { points: PointCode[]; nextEmit: bigint; name: string };
+    type Code = { points: PointsCode; nextEmit: bigint; name: string };
     this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => {
       const points = decodePoints(task, code.points).filter((point) => this.#ctx.hold(point));
       return { points, head: 0, nextEmit: code.nextEmit, name: code.name };
@@ -212,7 +212,7 @@ export class CountWindowNode implements RunningNode {
 
   restore(state: unknown): void {
     const { task } = this.#ctx;
-    type Code = { points: PointCode[]; total: number; nextEmit: number; name: string };
+    type Code = { points: PointsCode; total: number; nextEmit: number; name: string };
     this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => ({
       ...code,
       points: decodePoints(task, code.points).filter((point) => this.#ctx.hold(point)),
