@@ -302,7 +302,15 @@ export class HostPool {
   #place(task: HostedTask, host: Host): void {
     host.tasks.set(task.id, task);
     for (const topic of this.#topicsOf.get(task.id) ?? []) {
-      host.topics.set(topic, (host.topics.get(topic) ?? 0) + 1);
+      const count = host.topics.get(topic) ?? 0;
+      host.topics.set(topic, count + 1);
+      if (count > 0) continue;
+      const states = [...task.services.alerts.eventStates(topic)];
+      host.client.send({
+        kind: 'topic',
+        topic,
+        states: states.map(([eventId, state]) => [eventId, rememberedState(state)] as const),
+      });
     }
   }
 
@@ -327,8 +335,12 @@ export class HostPool {
     host.tasks.delete(task.id);
     for (const topic of this.#topicsOf.get(task.id) ?? []) {
       const count = (host.topics.get(topic) ?? 1) - 1;
-      if (count > 0) host.topics.set(topic, count);
-      else host.topics.delete(topic);
+      if (count > 0) {
+        host.topics.set(topic, count);
+        continue;
+      }
+      host.topics.delete(topic);
+      host.client.send({ kind: 'topic-closed', topic });
     }
     if (!host.isShared && host.tasks.size === 0) this.#dismiss(host);
   }

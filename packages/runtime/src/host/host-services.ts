@@ -31,37 +31,28 @@ export interface HostCalls {
 
 /** The remembered states of topics, copied for the topics that tasks of this host publish to. */
 export class EventStates {
-  readonly #topics = new Map<string, { useCount: number; states: Map<string, RememberedState> }>();
+  readonly #topics = new Map<string, Map<string, RememberedState>>();
 
-  /**
-   * A task begins to use a topic. States that are here already are newer than those from the
-   * engine's thread.
-   */
+  /** Tasks use the topic from now on. */
   open(topic: string, states: Iterable<readonly [eventId: string, state: RememberedState]>): void {
-    const known = this.#topics.get(topic);
-    if (known === undefined) this.#topics.set(topic, { useCount: 1, states: new Map(states) });
-    else known.useCount++;
+    this.#topics.set(topic, new Map(states));
   }
 
-  /** A task stops using a topic. */
   close(topic: string): void {
-    const known = this.#topics.get(topic);
-    if (known === undefined) return;
-    known.useCount--;
-    if (known.useCount === 0) this.#topics.delete(topic);
+    this.#topics.delete(topic);
   }
 
   set(topic: string, eventId: string, state: RememberedState): void {
-    this.#topics.get(topic)?.states.set(eventId, state);
+    this.#topics.get(topic)?.set(eventId, state);
   }
 
   get(topic: string, eventId: string): RememberedState | undefined {
-    return this.#topics.get(topic)?.states.get(eventId);
+    return this.#topics.get(topic)?.get(eventId);
   }
 
   /** The states of a topic were deleted. */
   clear(topic: string): void {
-    this.#topics.get(topic)?.states.clear();
+    this.#topics.get(topic)?.clear();
   }
 }
 

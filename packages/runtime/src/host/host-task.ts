@@ -55,7 +55,6 @@ export type Step = {
 
 export class HostTask {
   readonly id: number;
-  readonly topics: readonly string[];
   readonly isReplay: boolean;
   /**
    * Rows processed, or dropped after the task's end, that have not been reported to the engine's
@@ -81,14 +80,12 @@ export class HostTask {
   constructor(
     id: number,
     options: {
-      readonly topics: readonly string[];
       readonly isReplay: boolean;
       readonly clock: Clock;
       readonly wake: () => void;
     },
   ) {
     this.id = id;
-    this.topics = options.topics;
     this.isReplay = options.isReplay;
     this.#clock = options.clock;
     this.#wake = options.wake;

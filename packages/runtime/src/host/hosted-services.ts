@@ -24,7 +24,9 @@ export interface HostedAlerts {
   updateEvent(topic: string, event: AlertEvent): void;
   /** As in `AlertSink`. */
   lastCause(unit: string): EventCause | undefined;
-  /** All remembered states of a topic; requested when a task starts. */
+  /**
+   * All remembered states of a topic; requested for the first task of a host that publishes to it.
+   */
   eventStates(topic: string): Iterable<readonly [eventId: string, state: RememberedState]>;
 }
 

@@ -84,11 +84,6 @@ export type TaskStart = {
   readonly state: Uint8Array | undefined;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly scalers: readonly ScalerEntry[];
-  /** Remembered states of the topics that its alert nodes publish to. */
-  readonly eventStates: readonly (readonly [
-    topic: string,
-    states: readonly (readonly [eventId: string, state: RememberedState])[],
-  ])[];
   /** As returned by the alerts for the unit. */
   readonly lastCause: EventCause | undefined;
   readonly hasSideload: boolean;
@@ -154,6 +149,14 @@ export type ToHost =
   | { readonly kind: 'reply'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly id: number; readonly message: string }
   | { readonly kind: 'documents'; readonly source: string; readonly documents: SideloadDocuments }
+  /** The states that a topic remembers, before the first task here that publishes to it. */
+  | {
+      readonly kind: 'topic';
+      readonly topic: string;
+      readonly states: readonly (readonly [eventId: string, state: RememberedState])[];
+    }
+  /** No task here publishes to the topic any more. */
+  | { readonly kind: 'topic-closed'; readonly topic: string }
   /** Another thread changed a topic; without an id the whole topic is gone. */
   | {
       readonly kind: 'event-state';

@@ -123,6 +123,12 @@ export class TaskHost implements HostCalls {
       case 'documents':
         this.#sideloaded.set(message.source, message.documents);
         break;
+      case 'topic':
+        this.#eventStates.open(message.topic, message.states);
+        break;
+      case 'topic-closed':
+        this.#eventStates.close(message.topic);
+        break;
       case 'event-state':
         if (message.eventId === undefined || message.state === undefined) {
           this.#eventStates.clear(message.topic);
@@ -361,10 +367,7 @@ export class TaskHost implements HostCalls {
   }
 
   #start(id: number, taskId: number, start: TaskStart): void {
-    const topics = start.eventStates.map(([topic]) => topic);
-    for (const [topic, states] of start.eventStates) this.#eventStates.open(topic, states);
     const task: HostTask = new HostTask(taskId, {
-      topics,
       isReplay: start.isReplay,
       clock: this.#options.clock,
       wake: () => this.#ready(task),
@@ -456,7 +459,6 @@ export class TaskHost implements HostCalls {
     task.end();
     this.#flush();
     this.#tasks.delete(id);
-    for (const topic of task.topics) this.#eventStates.close(topic);
   }
 
   #discard(id: number): void {

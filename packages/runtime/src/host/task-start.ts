@@ -29,9 +29,6 @@ export function taskStart(
     state,
     endpoints: endpointsOf(pipeline, services),
     scalers: scalersOf(pipeline, services),
-    eventStates: topicsOf(pipeline, options).map(
-      (topic) => [topic, [...services.alerts.eventStates(topic)]] as const,
-    ),
     lastCause: services.alerts.lastCause(unitName(options.taskId, options.part)),
     hasSideload: services.sideload !== undefined,
     virtualStart: options.timers instanceof VirtualTimers ? options.timers.now() : undefined,
