@@ -1,5 +1,7 @@
 // distinct, count(distinct()) and mode: reducers that keep one entry per distinct value of the
 // window.
+import { hash } from 'node:crypto';
+
 import type { FieldType } from '@tidemark/core';
 
 import type { PointWriter } from '../batch/point-writer.ts';
@@ -48,8 +50,8 @@ class PerValue<A extends BigInt64Array | Uint32Array> {
 abstract class PerValueAccumulator implements Accumulator {
   readonly values: ValueTable;
 
-  constructor({ inputType, hold }: AccumulatorContext) {
-    this.values = new ValueTable(inputType, hold);
+  constructor({ inputType, hold }: AccumulatorContext, kept?: (text: string) => string) {
+    this.values = new ValueTable(inputType, hold, kept);
   }
 
   add({ times, column }: ReducerInput, from: number, to: number): void {
@@ -121,8 +123,20 @@ export class DistinctAccumulator extends PerValueAccumulator {
   }
 }
 
-/** The number of distinct values. */
+/** Texts of at most this length are kept whole. */
+const WHOLE_CHARS_MAX = 256;
+
+/** Stands for a text where only its identity matters. No text has a lone surrogate. */
+function identityOf(text: string): string {
+  return text.length <= WHOLE_CHARS_MAX ? text : `\uD800${hash('sha256', text, 'latin1')}`;
+}
+
+/** The number of distinct values. Of long texts it keeps digests: no limit of memory is reached. */
 export class CountDistinctAccumulator extends PerValueAccumulator {
+  constructor(context: AccumulatorContext) {
+    super(context, identityOf);
+  }
+
   protected see(): void {
     // The values themselves are enough.
   }

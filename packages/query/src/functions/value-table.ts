@@ -30,6 +30,7 @@ type Numbers = Float64Array | BigInt64Array | BigUint64Array;
 export class ValueTable {
   readonly #type: FieldType;
   readonly #hold: (bytes: number) => void;
+  readonly #kept: (text: string) => string;
   readonly #seed = hashSeed();
   #size = 0;
   /** The number of the value zero, if its first occurrence was negative. */
@@ -58,10 +59,14 @@ export class ValueTable {
   #dictionary = NO_TEXTS;
   #numberOfCode = NO_WORDS;
 
-  /** `hold` is called with the memory that the table takes (negative when it is freed). */
-  constructor(type: FieldType, hold: (bytes: number) => void) {
+  /**
+   * `hold` is called with the memory that the table takes (negative when it is freed). `kept` is
+   * what is kept of a text, and differs for different ones.
+   */
+  constructor(type: FieldType, hold: (bytes: number) => void, kept = (text: string) => text) {
     this.#type = type;
     this.#hold = hold;
+    this.#kept = kept;
   }
 
   /** Number of distinct values; while none was removed, their numbers are below it. */
@@ -217,7 +222,7 @@ export class ValueTable {
       const code = codes[i]!;
       let number = numbers === undefined ? 0 : numbers[code]!;
       if (number === 0) {
-        number = this.numberOfText(dictionary[code]!) + 1;
+        number = this.numberOfText(this.#kept(dictionary[code]!)) + 1;
         if (numbers !== undefined) numbers[code] = number;
       }
       numbered[i - from] = number - 1;
