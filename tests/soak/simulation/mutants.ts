@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '!covers(tombstone, segments.slice(1));',
     by: 'a flush, a delete and a compaction',
     plan: 'a compaction dropped the tombstone of rows that a flush was writing',
-    seed: 1,
+    seed: 6,
   },
   {
     area: 'undone delete',
@@ -136,7 +136,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const release = state.keepFiles();',
     to: 'const release = (): void => undefined;',
     by: 'a flush and a drop',
-    seed: 22,
+    seed: 36,
   },
   {
     area: 'dropped meanwhile',
@@ -186,7 +186,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'file.close();',
     by: 'a write, a flush, a kill and a flipped bit',
     plan: 'a finished file of the log ended without a mark',
-    seed: 4,
+    seed: 7,
   },
   {
     area: 'flush',
@@ -196,7 +196,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     by: 'a flush that fails, a write and a backup',
     plan: 'a flush that went on left later rows out of a backup',
-    seed: 1,
+    seed: 3,
   },
   {
     area: 'flush',
@@ -224,7 +224,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'tombstones: shard.tombstones.filter((one) => !isDone(one))',
     to: 'tombstones: tombstones.filter((one) => !isDone(one))',
     by: 'a compaction and a delete',
-    seed: 27,
+    seed: 40,
   },
   {
     area: 'compaction',
@@ -243,7 +243,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const range = this.#persisted;',
     to: 'const range = { ...this.#persisted, ...endOf(this.index) };',
     by: 'writes, a flush, a checkpoint and a crash',
-    seed: 7,
+    seed: 91,
   },
   {
     area: 'index rebuild',
@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     by: 'a rebuild and a write',
     plan: 'rows in memory had the ordinals of the old index',
-    seed: 2,
+    seed: 14,
   },
   {
     area: 'backup',
@@ -283,7 +283,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     by: 'a restore and a power cut',
     plan: 'a manifest named restored files that were not durable',
-    seed: 1,
+    seed: 13,
   },
   {
     area: 'retention',
@@ -292,7 +292,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'drops.begin(shards, logged);',
     to: '',
     by: 'an expiry and a write to the same time',
-    seed: 20,
+    seed: 23,
   },
   {
     area: 'drop of a measurement',
@@ -302,7 +302,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '(record.freesTypes || !memtables.hasFrozen(shard.descriptor.id))) return;',
     by: 'a flush of a new shard and a drop of a measurement',
     plan: 'a drop of a measurement left rows that a flush was writing',
-    seed: 23,
+    seed: 26,
   },
   {
     area: 'drop of series',
@@ -311,7 +311,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'includesPending: true',
     to: 'includesPending: false',
     by: 'the first write of a measurement and a delete',
-    seed: 4,
+    seed: 78,
   },
   {
     area: 'drop of a policy',
@@ -331,7 +331,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: "segmentFiles.retireShards(shards); await this.#options.fault('drop:logged');",
     by: 'a drop and a power cut',
     plan: 'files of a shard went before the manifest that named them',
-    seed: 13,
+    seed: 42,
   },
   {
     area: 'log rotation',
@@ -341,7 +341,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'if (this.#hasUnsynced && this.#syncing === undefined) await this.#syncOnce();',
     by: 'a delayed sync and a flush',
     plan: 'a file of the log was closed while it was synced',
-    seed: 2,
+    seed: 36,
   },
   {
     area: 'log rotation',
@@ -418,7 +418,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (retired.before <= oldest) retired.remove();',
     to: 'if (retired.before <= oldest || true) retired.remove();',
     by: 'a query and a compaction or a drop',
-    seed: 22,
+    seed: 36,
   },
   {
     area: 'dropped meanwhile',
@@ -448,7 +448,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     by: 'the manifest of a flush with a rebuilt index, a drop of the database, and a crash',
     plan: 'an index file went that the manifest on disk named',
-    seed: 80,
+    seed: 113,
   },
   {
     area: 'log rotation',
@@ -478,7 +478,7 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     by: 'a drop and the end',
     plan: 'a drop went on behind the end',
-    seed: 3,
+    seed: 5,
   },
   {
     area: 'end',
