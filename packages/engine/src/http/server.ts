@@ -4,6 +4,7 @@
 import {
   discardBody,
   listenError,
+  packAnswer,
   receiveBody,
   unpackedBytes,
   YoungBuffers,
@@ -14,7 +15,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -42,7 +43,6 @@ import { BASE, BIND_SETTING, PREVIEW, rewriteUrl, RouteTable } from './routes.ts
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
 const gunzipAsync = promisify(gunzip);
-const gzipAsync = promisify(gzip);
 
 /** Smaller answers are not worth compressing. */
 const GZIP_BYTES_MIN = 1024;
@@ -388,7 +388,7 @@ export class HttpServer implements Api {
     const accepts = headerText(request.headers['accept-encoding']) ?? '';
     if (body.length < GZIP_BYTES_MIN || !/\bgzip\b/.test(accepts)) return reply.send(body);
     void reply.header('Content-Encoding', 'gzip');
-    return reply.send(await gzipAsync(body));
+    return reply.send(await packAnswer(body));
   }
 
   #fail(

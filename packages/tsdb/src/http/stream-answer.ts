@@ -1,17 +1,15 @@
 // Sends the pieces of a query's answer as the body: whole with a length, or streamed; compressed if
 // the client accepts that and it is worthwhile.
 import { once } from 'node:events';
-import { promisify } from 'node:util';
-import { constants, createGzip, gzip } from 'node:zlib';
+import { constants, createGzip } from 'node:zlib';
 
+import { packAnswer } from '@tidemark/process';
 import { releaseBuffer } from '@tidemark/query';
 import type { Pulled } from '@tidemark/query';
 
 import { LIMITS } from '../limits.ts';
 import { sendBody } from './answer.ts';
 import type { Exchange } from './exchange.ts';
-
-const packed = promisify(gzip);
 
 type StreamOptions = {
   /** `Content-Type`. */
@@ -96,7 +94,7 @@ async function sendWhole(
   if (!isGzip || piece.length < LIMITS.packedBytesMin.value) {
     return sendBody(exchange, 200, { type, content: piece });
   }
-  const content = await packed(piece);
+  const content = await packAnswer(piece);
   releaseBuffer(piece);
   exchange.response.setHeader('Content-Encoding', 'gzip');
   sendBody(exchange, 200, { type, content });
