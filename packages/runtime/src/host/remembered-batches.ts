@@ -16,7 +16,7 @@ export class RememberedBatches<T> {
   #sizeBytes = 0;
 
   /** `forgotten` is told of each that is not remembered any more. */
-  constructor(forgotten: (value: T) => void) {
+  constructor(forgotten: (value: T) => void = () => undefined) {
     this.#forgotten = forgotten;
   }
 

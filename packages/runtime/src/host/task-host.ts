@@ -59,7 +59,7 @@ export class TaskHost implements HostCalls {
   readonly #options: TaskHostOptions;
   readonly #series = new SeriesTable();
   readonly #unpacker = new BatchUnpacker(this.#series);
-  readonly #remembered = new RememberedBatches<SharedRows>((rows) => rows.release());
+  readonly #remembered = new RememberedBatches<SharedRows>();
   readonly #eventStates = new EventStates();
   readonly #inhibitions = new Inhibitions();
   readonly #sideloaded = new Sideloaded();
@@ -216,7 +216,7 @@ export class TaskHost implements HostCalls {
     }
   }
 
-  /** In use by the tasks of the entry, and as long as it is remembered. */
+  /** In use by the tasks of the entry. */
   #shared(entry: AnyRows): SharedRows {
     const { tasks, isKept } = entry;
     if ('number' in entry) {
@@ -228,7 +228,7 @@ export class TaskHost implements HostCalls {
     // Series must be learned even when no task is left for the rows.
     const { batch, series } = this.#unpacker.unpack(entry.batch);
     const shared = new SharedRows(new RowSource(batch, this.#series, series));
-    shared.retain(tasks.length + (isKept ? 1 : 0));
+    shared.retain(tasks.length);
     if (isKept) this.#remembered.add(shared, packedBytes(entry.batch));
     return shared;
   }
