@@ -189,7 +189,10 @@ function keepCode() {
   }
 }
 
-/** A run that does not end is tried once more: V8 may wait for itself when a process exits. */
+/**
+ * A run that does not end is killed and tried once more: Node.js may hang in `process.exit`
+ * (nodejs/node#54918).
+ */
 function runOnce(purpose, line) {
   const script = fileURLToPath(new URL('warm-up.cjs', import.meta.url));
   const run = () =>
@@ -198,7 +201,7 @@ function runOnce(purpose, line) {
       // The builder's environment must not affect these services.
       env: { PATH: process.env.PATH, TIDEMARK_KEEP_CODE: 'code' },
       timeout: 60_000,
-      // Others wait for a JavaScript that does not run any more.
+      // Other signals are handled in JavaScript, which no longer runs then.
       killSignal: 'SIGKILL',
     });
   const { status, error } = run();

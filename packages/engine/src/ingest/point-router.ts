@@ -190,9 +190,11 @@ class Write {
   /** A consumer does not wait for it any more. */
   given(taker?: BatchTaker): void {
     this.#holderCount--;
-    const left = (taker && this.#waiting?.get(taker)) ?? 0;
-    if (taker !== undefined) this.#waiting?.set(taker, left - 1);
-    if (left === 1) taker?.release(this.batch);
+    if (taker !== undefined) {
+      const left = (this.#waiting?.get(taker) ?? 0) - 1;
+      this.#waiting?.set(taker, left);
+      if (left === 0) taker.release(this.batch);
+    }
     if (this.#holderCount === 0) this.#taker?.takeOver(this.batch);
   }
 }

@@ -1,11 +1,11 @@
-// Batches that some tasks of a host get later than others: each crosses to the host once, and is
-// named by its number from then on. Both ends remember the same ones, because they forget by the
-// same rule in the same order of messages.
+// Batches that some tasks of a host get later than others. Each crosses to the host once and is
+// named by its number from then on. Both ends remember the same batches, because they add and
+// forget them by the same rule, in the order of the messages.
 import { assert } from '@tidemark/core';
 
 /**
- * What one end remembers at most; the oldest are forgotten first, and are sent again. As much as
- * the tasks of a host are apart in what they were given.
+ * What one end remembers at most: enough for the distance between the fastest and the slowest task
+ * of a host. The oldest batches are forgotten first; who needs one later is sent it again.
  */
 export const REMEMBERED_BYTES_MAX = 16 << 20;
 
