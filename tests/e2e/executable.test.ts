@@ -36,6 +36,24 @@ describe('usage', () => {
     expect(help.stdout).toMatch(/Examples:.*tidemark up/s);
   });
 
+  // `process.exit` may wait for a thread of V8 for ever, which `--trace-exit` would tell.
+  test('commands and services end by themselves, with their status', async () => {
+    const environment = { NODE_OPTIONS: '--trace-exit' };
+    const up = await startTidemark({ environment });
+
+    expect(await up.stop()).toBe(0);
+    expect(up.errorOutput()).not.toContain('Exited');
+    for (const [command, status] of [
+      ['--help', 0],
+      ['serve', 2],
+    ] as const) {
+      const ended = await runTidemark([command], { environment });
+      expect(ended).toMatchObject({ status });
+      expect(ended.stderr).not.toContain('Exited');
+    }
+    await removeDirectory(up.directory);
+  });
+
   test('an unknown command and an unknown flag end with status 2', async () => {
     expect(await runTidemark(['serve'])).toMatchObject({
       status: 2,

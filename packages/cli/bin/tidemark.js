@@ -11,6 +11,9 @@ const { withRuntime } = require('./runtime.cjs');
 
 const modules = join(__dirname, '../dist/main.js');
 
+/** How long what is still open may hold back the end of a command. */
+const END_MS = 100;
+
 /** `--enable-source-maps` works for what Node loads itself; stack traces name sources then. */
 function wantsSourceMaps() {
   const name = '--enable-source-maps';
@@ -18,17 +21,17 @@ function wantsSourceMaps() {
 }
 
 async function load(argv) {
-  if (!isBundleCurrent()) return import(modules);
-  if (wantsSourceMaps()) return require(join(BUNDLE_DIRECTORY, 'tidemark.cjs'));
+  if (!isBundleCurrent() || (wantsSourceMaps() && existsSync(modules))) return import(modules);
   return loadBundle(BUNDLE_DIRECTORY, 'tidemark', codeOf(argv)).exports;
 }
 
 async function run(argv) {
   const { main } = await load(argv);
-  const status = await main(argv);
-  // Whatever is still open (an idle keep-alive connection, a timer) must not hold a finished
-  // command back.
-  process.exit(status);
+  process.exitCode = await main(argv);
+  // `process.exit` waits for threads of V8, and those that compile may wait for this one, for ever
+  // (nodejs/node#54918): a process that has nothing left to do ends by itself. What is still open
+  // (an idle keep-alive connection, a timer) must not hold a finished command back.
+  setTimeout(() => process.exit(), END_MS).unref();
 }
 
 // What is installed has the bundle alone, a repository the modules.

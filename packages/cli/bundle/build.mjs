@@ -72,6 +72,9 @@ async function bundle() {
     external: EXTERNAL,
     sourcemap: 'linked',
     sourcesContent: false,
+    minifyWhitespace: true,
+    banner: { js: loader.PROGRAM_BEGIN },
+    footer: { js: loader.PROGRAM_END },
     plugins: [
       { name: 'module-addresses', setup: keepModuleAddresses },
       { name: 'load-with-first-use', setup: loadWithFirstUse },

@@ -30,10 +30,7 @@ function compile(directory, name, cache) {
   const source = readFileSync(file, 'latin1');
   const id = source.slice(-CONTENT_ID_LENGTH);
   const cachedData = readCode(codeFile(directory, name, cache), id);
-  const script = new Script(`(function(${PARAMETERS}){${source}\n})`, {
-    filename: file,
-    cachedData,
-  });
+  const script = new Script(source, { filename: file, cachedData });
   const isCached = cachedData !== undefined && script.cachedDataRejected === false;
   return { file, id, script, isCached };
 }
@@ -63,10 +60,12 @@ function loadBundle(directory, name, cache) {
 }
 
 /**
- * Those of a CommonJS module, and what tells the program that it is bundled
- * (`src/process/thread.ts` starts threads by it).
+ * What a program's file begins and ends with: it is one function, of the parameters of a CommonJS
+ * module and of what tells the program that it is bundled (`src/thread.ts` starts threads by it).
+ * It is in the file because putting it around megabytes of text at every start copies them.
  */
-const PARAMETERS = 'exports,require,module,__filename,__dirname,tidemarkBundle';
+const PROGRAM_BEGIN = '(function(exports,require,module,__filename,__dirname,tidemarkBundle){';
+const PROGRAM_END = '})';
 
 /** The file of the code that was kept under the flags of this process. */
 function codeFile(directory, name, kind) {
@@ -89,4 +88,11 @@ function readCode(file, id) {
   return crc32(code) === bytes.readUInt32LE(CONTENT_ID_LENGTH) ? code : undefined;
 }
 
-module.exports = { codeFile, compile, CONTENT_ID_LENGTH, loadBundle };
+module.exports = {
+  codeFile,
+  compile,
+  CONTENT_ID_LENGTH,
+  loadBundle,
+  PROGRAM_BEGIN,
+  PROGRAM_END,
+};

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 
 const LOADER = fileURLToPath(new URL('../boot/bundle-loader.cjs', import.meta.url));
-/** As the loader has it: what the programs of these tests end with. */
-const ID_LENGTH = 32;
+const {
+  CONTENT_ID_LENGTH: ID_LENGTH,
+  PROGRAM_BEGIN,
+  PROGRAM_END,
+} = createRequire(import.meta.url)(LOADER) as {
+  readonly CONTENT_ID_LENGTH: number;
+  readonly PROGRAM_BEGIN: string;
+  readonly PROGRAM_END: string;
+};
 const HEADER_LENGTH = ID_LENGTH + 4;
 const directory = mkdtempSync(join(tmpdir(), 'tidemark-bundle-'));
 
@@ -19,7 +27,8 @@ type Loaded = { readonly answer: number; readonly isCached: boolean; readonly di
 
 /** A program that answers a number, as the build writes it. */
 function writeProgram(name: string, answer: number): void {
-  const text = `exports.answer = () => ${answer}; exports.directory = tidemarkBundle.directory;`;
+  const body = `exports.answer = () => ${answer}; exports.directory = tidemarkBundle.directory;`;
+  const text = `${PROGRAM_BEGIN}${body}${PROGRAM_END}`;
   const id = createHash('sha256').update(text).digest('hex').slice(0, ID_LENGTH);
   writeFileSync(join(directory, `${name}.cjs`), `${text}//${id}`);
 }
