@@ -36,7 +36,7 @@ describe('usage', () => {
     expect(help.stdout).toMatch(/Examples:.*tidemark up/s);
   });
 
-  // `process.exit` may wait for a thread of V8 for ever, which `--trace-exit` would tell.
+  // `process.exit` may wait for a thread of V8 forever, which `--trace-exit` would tell.
   test('commands and services end by themselves, with their status', async () => {
     const environment = { NODE_OPTIONS: '--trace-exit' };
     const up = await startTidemark({ environment });

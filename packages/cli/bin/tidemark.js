@@ -28,7 +28,7 @@ async function load(argv) {
 async function run(argv) {
   const { main } = await load(argv);
   process.exitCode = await main(argv);
-  // `process.exit` waits for threads of V8, and those that compile may wait for this one, for ever
+  // `process.exit` waits for threads of V8, and those that compile may wait for this one, forever
   // (nodejs/node#54918): a process that has nothing left to do ends by itself. What is still open
   // (an idle keep-alive connection, a timer) must not hold a finished command back.
   setTimeout(() => process.exit(), END_MS).unref();
