@@ -112,6 +112,15 @@ export const SMALL_AGGREGATION_BYTES = 8 << 20;
 export const MERGE_ROWS = 200_000;
 
 /**
+ * Texts and tags of one group that are merged at once, at most a quarter of the query's memory.
+ * With fewer, blocks of texts that lie in several slices are decoded more often.
+ */
+export const MERGE_TEXT_BYTES = 64 << 20;
+
+/** Series of a group that are read again for each slice of texts; each costs some microseconds. */
+export const SLICED_SERIES_MAX = 1 << 12;
+
+/**
  * Rows of a group that are read before it is cut into slices, if its first rows may be enough. They
  * are read within a millisecond or two; each further slice is twice as large as the previous one.
  */

@@ -1,7 +1,7 @@
 // State that all operators of one statement share.
 import { requestOptions } from '../look-up.ts';
 import type { QueryContext } from '../context.ts';
-import { checkLimit, MERGE_ROWS, memoryLimitExceeded } from '../limits.ts';
+import { checkLimit, MERGE_ROWS, MERGE_TEXT_BYTES, memoryLimitExceeded } from '../limits.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { Operator, Steps } from '../operator.ts';
 import type { MeasurementRef, RequestOptions, SourceCounters } from '../series-source.ts';
@@ -27,6 +27,14 @@ export class ExecutionContext {
   /** Rows of one group that are merged at once. */
   get mergeRows(): number {
     return this.query.limits.mergeRows ?? MERGE_ROWS;
+  }
+
+  /** Texts of one group that are merged at once. */
+  get mergeTextBytes(): number {
+    const { maxQueryMemoryBytes } = this.query.limits;
+    return maxQueryMemoryBytes === 0
+      ? MERGE_TEXT_BYTES
+      : Math.min(MERGE_TEXT_BYTES, maxQueryMemoryBytes / 4);
   }
 
   /**

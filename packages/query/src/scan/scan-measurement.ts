@@ -1,10 +1,10 @@
 // Rows of one measurement: scanned per series, merged by time within each group.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
-import { columnLength, rowsBytes, tagsBytes } from '@tidemark/core';
+import { columnLength, rowsBytes, tagsBytes, textsBytes } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
-import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND } from '../limits.ts';
+import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND, SLICED_SERIES_MAX } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { operandsOf } from '../analyse/columns.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
@@ -49,8 +49,8 @@ export type ScanOptions = {
 /**
  * Scans a measurement in the order of the answer. Rows have the plan's inputs as columns. A group
  * of one series is a stream; the series of other groups are merged by time. If a group has too many
- * rows to be merged at once, they are read again in slices of time, each of which is merged
- * separately.
+ * rows or texts to be merged at once, they are read again in slices of time, each of which is
+ * merged separately.
  */
 export function* scanMeasurement(
   { source, hasSeriesPerGroup }: OpenPlan & { readonly kind: 'scan' },
@@ -60,12 +60,17 @@ export function* scanMeasurement(
 ): Operator<RowBatch> {
   const layout = new InputLayout(plan, source);
   if (layout.fields.length === 0) return;
-  yield* scanGroups(
-    { source, plan, layout, execution, hasSeriesPerGroup },
-    options,
-    execution.mergeRows,
-  );
+  const { mergeRows: rows, mergeTextBytes: textBytes } = execution;
+  yield* scanGroups({ source, plan, layout, execution, hasSeriesPerGroup }, options, {
+    rows,
+    textBytes,
+  });
 }
+
+/** What of a group is merged at once. */
+type MergeMost = { readonly rows: number; readonly textBytes: number };
+
+const MERGE_ALL: MergeMost = { rows: Infinity, textBytes: Infinity };
 
 type Scan = {
   readonly source: MeasurementPlan;
@@ -76,13 +81,13 @@ type Scan = {
 };
 
 /**
- * Scans a range of time; groups of more than `maxRows` rows are cut into slices. Groups whose first
- * rows may be enough are cut after fewer rows.
+ * Scans a range of time; groups of more than `most` are cut into slices. Groups whose first rows
+ * may be enough are cut after fewer rows.
  */
-function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operator<RowBatch> {
+function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operator<RowBatch> {
   const { source, plan, layout, execution } = scan;
   const { query } = execution;
-  const { limitPerGroup, ...request } = scanRequest(scan, options, maxRows);
+  const { limitPerGroup, ...request } = scanRequest(scan, options, most.rows);
   const { ends } = options;
   const ended: EndedGroup = { tags: undefined };
   const held = new HeldRows(execution, plan);
@@ -91,7 +96,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
   /** Rows of the group that may be read before it is cut into slices. */
   let left = 0;
   const readAtOnce =
-    ends !== undefined && request.limitPerSeries === undefined && maxRows < Infinity
+    ends !== undefined && request.limitPerSeries === undefined && most.rows < Infinity
       ? EARLY_END_ROWS
       : Infinity;
   const merged = function* (key: GroupKey): Operator<RowBatch> {
@@ -111,7 +116,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
     }
     for (const { times } of all) execution.countPoints(-times.length);
     const again = { ...scan, plan: withinGroup(plan, key) };
-    const rows = scanGroups(again, { ...options, sendsAll: true }, maxRows);
+    const rows = scanGroups(again, { ...options, sendsAll: true }, most);
     yield* mapBatches(rows, (batch) => ({ ...batch, group: key }));
   };
   const scanned = execution.read('scan', source, {
@@ -141,13 +146,14 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
     }
     left -= batch.times.length;
     const count = rows?.times.length ?? 0;
-    if (left >= 0 && held.rowCount + count <= maxRows) {
+    if (left >= 0 && held.rowCount + count <= most.rows && held.fewTextBytes <= most.textBytes) {
       if (rows !== undefined) held.add(rows);
       return;
     }
     execution.countPoints(-held.rowCount - batch.times.length);
+    const sliceRows = held.rowsWithin(execution.mergeTextBytes);
     held.take();
-    yield* scanSlices(scan, options, group);
+    yield* scanSlices(scan, options, { group, most: Math.min(execution.mergeRows, sliceRows) });
     isOver = tags.length === 0;
     ended.tags = group.tags;
   };
@@ -159,15 +165,31 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
   }
 }
 
-/** The rows of one group, slice by slice. */
-function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operator<RowBatch> {
+type SlicedGroup = {
+  readonly group: GroupKey;
+  /** Rows of which a slice has about half. */
+  readonly most: number;
+};
+
+/**
+ * The rows of one group, slice by slice. A slice that has far more texts than expected is cut
+ * again.
+ */
+function* scanSlices(
+  scan: Scan,
+  options: ScanOptions,
+  { group, most }: SlicedGroup,
+): Operator<RowBatch> {
   const { source, execution } = scan;
   const plan = withinGroup(scan.plan, group);
   let left = options.limitPerSeries ?? Infinity;
-  const firstRows = options.ends === undefined ? execution.mergeRows : EARLY_END_ROWS;
-  const { range: whole } = options;
-  for (const range of yield* timeSlices({ source, plan, firstRows }, whole, execution)) {
-    const rows = scanGroups({ ...scan, plan }, { ...options, range }, Infinity);
+  const firstRows = options.ends === undefined ? most : Math.min(most, EARLY_END_ROWS);
+  const cutting = { source, plan, firstRows, most };
+  const slices = yield* timeSlices(cutting, options.range, execution);
+  const mostOfSlice =
+    slices.length === 1 ? MERGE_ALL : { ...MERGE_ALL, textBytes: execution.mergeTextBytes };
+  for (const range of slices) {
+    const rows = scanGroups({ ...scan, plan }, { ...options, range }, mostOfSlice);
     yield* mapBatches(rows, (batch) => {
       left -= batch.times.length;
       return { ...batch, group };
@@ -195,6 +217,8 @@ class HeldRows {
   #bytes = 0;
   #lastKey: string | undefined;
   #series: Pick<SeriesRows, 'seriesKey' | 'tags'> = { seriesKey: '', tags: new Map() };
+  #seriesCount = 0;
+  #textBytes = 0;
   rowCount = 0;
 
   constructor(execution: ExecutionContext, { inputs }: SelectPlan) {
@@ -202,13 +226,30 @@ class HeldRows {
     this.#tagNames = inputs.filter(({ kind }) => kind !== 'field').map(({ name }) => name);
   }
 
+  /** Texts and tags, unless they are of so many series that reading these again costs more. */
+  get fewTextBytes(): number {
+    return this.#seriesCount > SLICED_SERIES_MAX ? 0 : this.#textBytes;
+  }
+
+  /** How many rows like these have texts of this size. */
+  rowsWithin(textBytes: number): number {
+    const perRow = this.#textBytes / Math.max(1, this.rowCount);
+    return Math.max(1, Math.floor(textBytes / Math.max(1, perRow)));
+  }
+
   add({ times, columns, seriesKey, tags }: SeriesRows): void {
     let bytes = rowsBytes(times, columns);
+    for (const column of columns) {
+      if (column?.type === 'string') this.#textBytes += textsBytes(column.dictionary);
+    }
     if (seriesKey !== this.#lastKey) {
       this.#lastKey = seriesKey;
       // A short name is enough to distinguish it from its neighbours.
       this.#series = { seriesKey: String(this.#held.length), tags: this.#read(tags) };
-      bytes += tagsBytes(this.#series.tags);
+      const ofTags = tagsBytes(this.#series.tags);
+      this.#seriesCount++;
+      this.#textBytes += ofTags;
+      bytes += ofTags;
     }
     this.#execution.hold(bytes);
     this.#bytes += bytes;
@@ -230,6 +271,8 @@ class HeldRows {
     this.#execution.release(this.#bytes);
     this.#held = [];
     this.#bytes = 0;
+    this.#textBytes = 0;
+    this.#seriesCount = 0;
     this.#lastKey = undefined;
     this.rowCount = 0;
     return held;

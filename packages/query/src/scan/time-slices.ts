@@ -19,19 +19,20 @@ export type SliceOptions = {
    * limit.
    */
   readonly firstRows: number;
+  /** Rows of which a slice has half at most: rows are rarely spread evenly. */
+  readonly most: number;
 };
 
 /** Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. */
 export function* timeSlices(
-  { source, plan, firstRows }: SliceOptions,
+  { source, plan, firstRows, most: mostRows }: SliceOptions,
   range: TimeRange,
   execution: ExecutionContext,
 ): Steps<readonly TimeRange[]> {
   const extent = yield* extentOf(source, plan, range, execution);
   if (extent === undefined) return [range];
   const { first, last, rows } = extent;
-  // Half of the rows that are merged at once, because rows are rarely spread evenly.
-  const most = Math.max(execution.mergeRows / 2, rows / MAX_TIME_SLICES);
+  const most = Math.max(mostRows / 2, rows / MAX_TIME_SLICES);
   const span = last - first;
   const slices: TimeRange[] = [];
   let begin = 0n;
