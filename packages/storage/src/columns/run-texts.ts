@@ -16,6 +16,11 @@ export const CHUNK_TEXT_BYTES = 1 << 20;
  */
 export const TEXT_PART_BYTES = 4 << 20;
 
+/**
+ * Texts of a batch. Batches wait for their reader together, so each is as small as a message.
+ */
+export const BATCH_TEXT_BYTES = 256 << 10;
+
 /** Dictionaries with more texts per row than this are not scanned. */
 const CODES_PER_ROW = 4;
 

@@ -11,6 +11,7 @@ import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
+import { BATCH_TEXT_BYTES, cutByTexts, usedTexts } from '../columns/run-texts.ts';
 import type { Run } from '../columns/run.ts';
 
 const WINDOWS_PER_BATCH = 8192;
@@ -151,19 +152,45 @@ export class GroupWindows {
       return columns.map((column) => spreadAggregate(column, places));
     });
     const count = Math.min(starts.length, limitWindows ?? starts.length);
+    const isText = fields.flat().some(({ values }) => values.type === 'string');
     for (let at = 0; at < count; at += WINDOWS_PER_BATCH) {
       const end = Math.min(count, at + WINDOWS_PER_BATCH);
-      yield {
+      const windows = {
         groupTags,
         windowStarts: starts.subarray(at, end),
         fields: fields.map((columns) => columns.map((column) => sliceAggregate(column, at, end))),
       };
+      if (isText) yield* partsByTexts(windows);
+      else yield windows;
     }
   }
 
   /** Removes all windows, for the next group. */
   reset(): void {
     for (const field of this.#fields) field.reset();
+  }
+}
+
+/** Windows in batches of a limited size, which keep only the texts of their own windows. */
+function* partsByTexts({
+  groupTags,
+  windowStarts,
+  fields,
+}: AggregateBatch): Generator<AggregateBatch> {
+  const columns = fields.flatMap((ofField) => ofField.map(({ values }) => values));
+  let at = 0;
+  for (const { times } of cutByTexts({ times: windowStarts, columns }, BATCH_TEXT_BYTES)) {
+    const end = at + times.length;
+    const partOf = (column: AggregateColumn): AggregateColumn => {
+      const part = sliceAggregate(column, at, end);
+      return { ...part, values: usedTexts(part.values) };
+    };
+    yield {
+      groupTags,
+      windowStarts: times,
+      fields: fields.map((ofField) => ofField.map(partOf)),
+    };
+    at = end;
   }
 }
 

@@ -27,7 +27,7 @@ import {
 } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { cutByTexts, withUsedTexts } from '../columns/run-texts.ts';
+import { BATCH_TEXT_BYTES, cutByTexts, withUsedTexts } from '../columns/run-texts.ts';
 import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
@@ -249,12 +249,6 @@ function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | un
   if (columns.every((column) => column === undefined)) return undefined;
   return { times: BigInt64Array.of(chunk.meta.maxTime), columns };
 }
-
-/**
- * Size of the texts of a batch. Batches wait for their reader together, so each is as small as a
- * message.
- */
-const BATCH_TEXT_BYTES = 256 << 10;
 
 type RowChoice = {
   readonly condition: ScanRequest['where'];

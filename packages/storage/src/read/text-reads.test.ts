@@ -169,7 +169,7 @@ test('texts of rows that overlap count as memory of the request', async () => {
   expect(texts(await scanned({}, 4 << 20))).toHaveLength(SERIES * ROWS);
 });
 
-test('the last texts of groups count as memory of the request', async () => {
+test('the last texts of groups count as memory of the request, in batches of limited size', async () => {
   const { engine } = subject;
   const many = Array.from({ length: 400 }, (_, i) => `w s="${textOf(0, i)}" ${i}`);
   await write(engine, many.join('\n'));
@@ -186,7 +186,10 @@ test('the last texts of groups count as memory of the request', async () => {
     try {
       let windows = 0;
       const batches = snapshot.aggregate(request, { signal, memoryLimitBytes });
-      for await (const { windowStarts } of eachBatch(batches)) windows += windowStarts.length;
+      for await (const batch of eachBatch(batches)) {
+        windows += batch.windowStarts.length;
+        expect(batchBytes(batch)).toBeLessThan(300 << 10);
+      }
       return windows;
     } finally {
       snapshot.close();
