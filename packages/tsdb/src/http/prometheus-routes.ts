@@ -5,15 +5,16 @@ import { pipeline } from 'node:stream/promises';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Holder } from '@tidemark/core';
 import type { WriteOutcome } from '@tidemark/storage';
-import { compressSync, uncompressSync } from 'snappy';
+import { uncompressSync } from 'snappy';
 
 import { requireRead, requireWrite } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import { DATABASE_REQUIRED } from '../compat/messages.ts';
-import { readReadRequest, writeReadResponse } from '../prometheus/messages.ts';
+import { readReadRequest, readResponse } from '../prometheus/messages.ts';
 import type { EncodedSeries } from '../prometheus/messages.ts';
 import { portionsOf } from '../prometheus/points.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
+import { snappyBlock } from '../prometheus/snappy-block.ts';
 import { driverOf } from '../statements/context.ts';
 import { onSnapshot } from '../statements/on-snapshot.ts';
 import type { StatementServices } from '../statements/context.ts';
@@ -97,39 +98,21 @@ export async function handlePrometheusRead(
     const target = { database: database.name, retentionPolicy: policy.name };
     const { memory, signal } = running;
     const context = { ...target, services: statements, identity, signal, memory, messages: [] };
-    let content: Buffer;
+    let results: readonly (readonly EncodedSeries[])[];
     try {
       const work = onSnapshot(context, (query) => runRemoteQueries(asked, target, query));
-      content = packed(await driverOf(statements, () => running).result(work));
+      results = await driverOf(statements, () => running).result(work);
     } finally {
       response.off('close', onClose);
     }
     response.setHeader('Content-Type', 'application/x-protobuf');
     response.setHeader('Content-Encoding', 'snappy');
-    response.setHeader('Content-Length', content.length);
     // The answer counts as memory of the query until the client has read it. It fails only if the
     // client has gone or the query was ended, which has broken the connection by then.
-    const pieces = Readable.from(piecesOf(content));
+    const { length, parts } = readResponse(results);
+    const pieces = Readable.from(snappyBlock(length, parts));
     await pipeline(pieces, response, { signal }).catch(() => undefined);
   });
-}
-
-/** Bytes written at once: progress shows whether the client reads. */
-const PIECE_BYTES = 256 << 10;
-
-function* piecesOf(content: Buffer): Generator<Buffer> {
-  for (let at = 0; at < content.length; at += PIECE_BYTES) {
-    yield content.subarray(at, at + PIECE_BYTES);
-  }
-}
-
-/**
- * In this thread: `compress` and `uncompress` of snappy 7.4 never free their results (48 calls of
- * 20 MB left 840 MiB).
- */
-function packed(results: readonly (readonly EncodedSeries[])[]): Buffer {
-  const { buffer, byteOffset, byteLength } = writeReadResponse(results);
-  return compressSync(Buffer.from(buffer, byteOffset, byteLength));
 }
 
 function requireDatabaseName(exchange: Exchange): string {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { eventually, metricValue } from '@tidemark/testkit';
-import { compressSync } from 'snappy';
+import { compressSync, uncompressSync } from 'snappy';
 import { afterEach, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
@@ -81,8 +81,24 @@ test('an answer is memory of its query until the client has read it', async () =
   );
 });
 
+test('long labels are held once: a read may have nearly as many as a query may hold', async () => {
+  await start({ coordinator: { 'query-memory-limit': '12m' } });
+  const tag = randomBytes(10_000).toString('hex');
+  const rows = Array.from(
+    { length: 500 },
+    (_, i) => `m,t=${String(i).padEnd(20_000, tag)} value=${i} 1`,
+  );
+  await service.write(rows.join('\n'), { db: 'p' });
+
+  const answer = await read();
+  expect(answer.status).toBe(200);
+  const bytes = uncompressSync(Buffer.from(await answer.arrayBuffer())) as Buffer;
+
+  for (let i = 0; i < 500; i++) expect(bytes.includes(String(i).padEnd(20_000, tag))).toBe(true);
+});
+
 test('a read that needs more than a query may hold is refused with the setting', async () => {
-  await start({ coordinator: { 'query-memory-limit': '8m' } });
+  await start({ coordinator: { 'query-memory-limit': '4m' } });
   await writePoints(200_000);
 
   const answer = await read();

@@ -67,33 +67,37 @@ const withHeader = (length: number): number => 1 + varintLength(length) + length
 const MESSAGE_TAG = (1 << 3) | WireType.LengthDelimited;
 
 /**
- * Writes a ReadResponse: one result per query. It may be as large as everything a query holds, so
- * it is written once, into an array of its length.
+ * A ReadResponse in parts: one result per query. It may be as large as everything a query holds, so
+ * no other copy of it is made.
  */
-export function writeReadResponse(results: readonly (readonly EncodedSeries[])[]): Uint8Array {
+export function readResponse(results: readonly (readonly EncodedSeries[])[]): {
+  readonly length: number;
+  readonly parts: Iterable<Uint8Array>;
+} {
   const seriesLength = ({ labels, samples }: EncodedSeries): number =>
     samples.reduce((sum, { length }) => sum + length, labels.length);
   const lengths = results.map((result) =>
     result.reduce((sum, series) => sum + withHeader(seriesLength(series)), 0),
   );
-  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + withHeader(length), 0));
-  let at = 0;
-  const begin = (length: number): void => {
-    bytes[at] = MESSAGE_TAG;
-    at = putInt64(bytes, at + 1, length);
-  };
-  const put = (part: Uint8Array): void => {
-    bytes.set(part, at);
-    at += part.length;
-  };
-  for (const [number, result] of results.entries()) {
-    begin(lengths[number]!);
-    for (const series of result) {
-      begin(seriesLength(series));
-      put(series.labels);
-      for (const fields of series.samples) put(fields);
+  const partsOf = function* (): Generator<Uint8Array> {
+    for (const [number, result] of results.entries()) {
+      yield header(lengths[number]!);
+      for (const series of result) {
+        yield header(seriesLength(series));
+        yield series.labels;
+        yield* series.samples;
+      }
     }
-  }
+  };
+  const length = lengths.reduce((sum, each) => sum + withHeader(each), 0);
+  return { length, parts: partsOf() };
+}
+
+/** Tag and length of a message. */
+function header(length: number): Uint8Array {
+  const bytes = new Uint8Array(1 + varintLength(length));
+  bytes[0] = MESSAGE_TAG;
+  putInt64(bytes, 1, length);
   return bytes;
 }
 

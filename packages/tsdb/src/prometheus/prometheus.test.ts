@@ -12,7 +12,7 @@ import {
   sampleFields,
   writeReadRequest,
   labelFields,
-  writeReadResponse,
+  readResponse,
   writeWriteRequest,
 } from './messages.ts';
 import type { Matcher, RemoteSeries } from './messages.ts';
@@ -256,9 +256,12 @@ test('samples of an answer are the fields that a message has', () => {
         },
       );
       const series = labels({ __name__: 'm', job: 'a' });
-      const [answered] = readOuter(
-        writeReadResponse([[{ labels: labelFields(series), samples: [fields] }]]),
-      );
+      const { length, parts } = readResponse([
+        [{ labels: labelFields(series), samples: [fields] }],
+      ]);
+      const message = Buffer.concat([...parts]);
+      expect(message).toHaveLength(length);
+      const [answered] = readOuter(message);
       const expected = writeWriteRequest([{ labels: series, samples }]);
       expect(Buffer.from(answered!)).toEqual(Buffer.from(expected));
     }),

@@ -1,5 +1,5 @@
 // A remote read: matchers become a scan of the field `value` of the selected measurements.
-import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, textBytes } from '@tidemark/core';
+import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { executeSeries, ExecutionContext, flatMapBatches, textMatcher } from '@tidemark/query';
 import type { QueryContext, SeriesRead, Steps } from '@tidemark/query';
@@ -10,13 +10,9 @@ import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
-/**
- * Sizes of a sample (in memory, in the answer and packed) and of a series, and how many copies of
- * its labels there are.
- */
-const SAMPLE_BYTES = 64;
+/** Sizes of a sample, and of a series besides its labels. */
+const SAMPLE_BYTES = 24;
 const SERIES_BYTES = 512;
-const LABEL_COPIES = 4;
 const TIME = 'time';
 
 /** Runs the queries of a request; all samples are held until the answer is sent. */
@@ -63,8 +59,9 @@ function* runRemoteQuery(
     if (group.series !== undefined && group.series.key !== key) {
       key = group.series.key;
       samples = [];
-      series.push({ labels: labelFields(labelsOf(group.name, group.series.tags)), samples });
-      execution.hold(SERIES_BYTES + LABEL_COPIES * textBytes(key));
+      const labels = labelFields(labelsOf(group.name, group.series.tags));
+      series.push({ labels, samples });
+      execution.hold(SERIES_BYTES + labels.length);
     }
     execution.hold(times.length * SAMPLE_BYTES);
     yield undefined; // Whoever has asked for memory waits for it here.
