@@ -80,7 +80,15 @@ export function buildExecution({
       ...budgetCounters('queryLarge', memories.large),
     }),
   ]);
-  statistics.add(storageStatistics(storage, catalog));
+  const writer = new WriteService({
+    catalog,
+    storage,
+    clock,
+    limits: data,
+    timeoutMs: coordinator.writeTimeoutMs,
+    counters: writes,
+  });
+  statistics.add(storageStatistics(storage, catalog, (name) => writer.lastWrite(name)));
   statistics.add(diskStatistics(data.dir));
   const statements: StatementServices = {
     catalog,
@@ -97,14 +105,7 @@ export function buildExecution({
       slowMs: coordinator.logQueriesAfterMs,
       onSlow: (query) => log.warn({ ...query }, 'slow query'),
     }),
-    writer: new WriteService({
-      catalog,
-      storage,
-      clock,
-      limits: data,
-      timeoutMs: coordinator.writeTimeoutMs,
-      counters: writes,
-    }),
+    writer,
     limits: {
       maxSelectPoints: coordinator.maxSelectPoint,
       maxSelectSeries: coordinator.maxSelectSeries,

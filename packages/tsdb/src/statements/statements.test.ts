@@ -93,6 +93,7 @@ describe('shards', () => {
 
 describe('the service about itself', () => {
   test('SHOW STATS has modules with their counters by name', async () => {
+    await service.query('CREATE DATABASE unwritten');
     const all = await ask('SHOW STATS');
 
     expect(all.map(({ name }) => name)).toEqual(
@@ -105,8 +106,10 @@ describe('the service about itself', () => {
     const database = all.find(
       ({ name, tags }) => name === 'database' && tags?.['database'] === 'd',
     );
-    expect(database?.columns).toEqual(['numMeasurements', 'numSeries']);
-    expect(database?.values).toEqual([[1, 2]]);
+    expect(database?.columns).toEqual(['lastWriteMs', 'numMeasurements', 'numSeries']);
+    expect(database?.values).toEqual([[1_704_844_800_000, 1, 2]]);
+    const unwritten = all.find(({ tags }) => tags?.['database'] === 'unwritten');
+    expect(unwritten?.columns).toEqual(['numMeasurements', 'numSeries']);
   });
 
   test('SHOW STATS FOR a module has that one only', async () => {

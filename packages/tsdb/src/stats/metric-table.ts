@@ -118,6 +118,14 @@ const STORAGE: readonly MetricRow[] = [
     ['numSeries', 'database_series', 'Series of a database.'],
     ['numMeasurements', 'database_measurements', 'Measurements of a database.'],
   ]),
+  {
+    module: 'database',
+    value: 'lastWriteMs',
+    name: 'database_last_write_timestamp_seconds',
+    help: 'When a database last accepted points, since the start of the service.',
+    type: 'gauge',
+    divisor: 1e3,
+  },
   ...gauges('shard', [['diskBytes', 'shard_disk_bytes', 'Bytes of a shard on disk.']]),
   ...gauges('disk', [
     ['freeBytes', 'disk_free_bytes', 'Free bytes on the disk of the data.'],

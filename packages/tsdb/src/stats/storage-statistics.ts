@@ -1,23 +1,31 @@
 // Counters of storage as modules: `database` per database, `shard` per shard, `storage` for the
 // engine, `replica` per server of a cluster.
+import type { Timestamp } from '@tidemark/core';
 import type { StorageEngine } from '@tidemark/storage';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { StatisticsSource } from './statistics.ts';
 
-export function storageStatistics(storage: StorageEngine, catalog: Catalog): StatisticsSource {
+/** `lastWrite` tells when a database last accepted points, if it has since the start. */
+export function storageStatistics(
+  storage: StorageEngine,
+  catalog: Catalog,
+  lastWrite: (database: string) => Timestamp | undefined,
+): StatisticsSource {
   return async () => {
     const { counters, databases } = await storage.statistics();
     return [
       // Storage does not know databases without points.
       ...[...catalog.state.databases.keys()].map((database) => {
         const known = databases.find((candidate) => candidate.database === database);
+        const written = lastWrite(database);
         return {
           name: 'database',
           tags: { database },
           values: {
             numSeries: known?.seriesCount ?? 0,
             numMeasurements: known?.measurementCount ?? 0,
+            ...(written === undefined ? {} : { lastWriteMs: Number(written / 1_000_000n) }),
           },
         };
       }),

@@ -50,6 +50,8 @@ export class WriteService {
   readonly #options: WriteServiceOptions;
   readonly #deadlines: Deadlines;
   #subscriber: WriteSubscriber | undefined;
+  /** By name of the database. */
+  readonly #lastWrites = new Map<string, Timestamp>();
 
   constructor(options: WriteServiceOptions) {
     this.#options = options;
@@ -58,6 +60,11 @@ export class WriteService {
 
   setSubscriber(subscriber: WriteSubscriber): void {
     this.#subscriber = subscriber;
+  }
+
+  /** When the database last accepted points; `undefined` when it has not since the start. */
+  lastWrite(database: string): Timestamp | undefined {
+    return this.#lastWrites.get(database);
   }
 
   /** A buffer for a body that is then passed to `writeLines`. */
@@ -105,6 +112,7 @@ export class WriteService {
         isDetailed: request.isDetailed,
       }),
     );
+    this.#remember(database.name, outcome, now);
     if (copy !== undefined && outcome.pointsWritten > 0) {
       this.#subscriber?.publish({
         kind: 'lines',
@@ -130,6 +138,7 @@ export class WriteService {
         points,
       }),
     );
+    this.#remember(database.name, outcome, now);
     if (outcome.pointsWritten > 0 && this.#subscriber?.hasSubscribers(policy) === true) {
       this.#subscriber.publish({
         kind: 'points',
@@ -139,6 +148,18 @@ export class WriteService {
       });
     }
     return outcome;
+  }
+
+  #remember(database: string, { pointsWritten }: WriteOutcome, now: Timestamp): void {
+    if (pointsWritten === 0) return;
+    const { databases } = this.#options.catalog.state;
+    // Names of dropped databases go when the next one is added.
+    if (!this.#lastWrites.has(database)) {
+      for (const name of this.#lastWrites.keys()) {
+        if (!databases.has(name)) this.#lastWrites.delete(name);
+      }
+    }
+    this.#lastWrites.set(database, now);
   }
 
   async #measured(write: Promise<WriteOutcome>): Promise<WriteOutcome> {
