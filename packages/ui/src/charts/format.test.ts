@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { formatBytes, formatMs, formatValue } from './format.ts';
+import { formatValue } from './format.ts';
+import { formatBytes, formatMs } from './quantity.ts';
 
 test.each([
   [0, '0'],

@@ -3,15 +3,16 @@
 const WIDTH = 280;
 const HEIGHT = 48;
 
-/** Draws `values` (oldest first, at least two) scaled to their maximum. */
+/** Draws `values` (oldest first, at least two) scaled to `max`, or to their maximum. */
 export function Sparkline({
   values,
   label,
+  max = values.reduce((a, b) => Math.max(a, b), 1e-9),
 }: {
   readonly values: readonly number[];
   readonly label: string;
+  readonly max?: number;
 }) {
-  const max = values.reduce((a, b) => Math.max(a, b), 1e-9);
   const step = WIDTH / Math.max(1, values.length - 1);
   const points = values.map(
     (value, i) =>

@@ -5,7 +5,7 @@ import { tsdb } from '../../api/clients.ts';
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { download } from '../../app/download.ts';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Button } from '../../design/button.tsx';
 import { FileField, SelectField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';

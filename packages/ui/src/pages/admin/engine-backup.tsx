@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
 import { download } from '../../app/download.ts';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Button } from '../../design/button.tsx';
 import { ConfirmDialog } from '../../design/dialog.tsx';
 import { FileField } from '../../design/field.tsx';

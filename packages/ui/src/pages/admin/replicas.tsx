@@ -2,7 +2,7 @@
 // behind they are.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Panel } from '../../design/panel.tsx';
 import { Badge, Empty, Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { draft } from '../../app/stored.ts';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Button } from '../../design/button.tsx';
 import { FileField, TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';

@@ -1,5 +1,5 @@
 // Shards on a timeline, by database and retention policy, with their sizes.
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { IconButton } from '../../design/button.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Empty } from '../../design/states.tsx';

@@ -2,7 +2,7 @@
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
-import { formatMs } from '../../charts/format.ts';
+import { formatMs } from '../../charts/quantity.ts';
 import { Panel } from '../../design/panel.tsx';
 import { Badge, Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';

@@ -1,7 +1,7 @@
 // Disk usage: figures of log, memory, segments and compaction, and the shards on a timeline.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Figures } from '../../design/figures.tsx';
 import type { Figure } from '../../design/figures.tsx';
 import { Panel } from '../../design/panel.tsx';

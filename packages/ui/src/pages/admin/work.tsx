@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 
 import { isAbort, problemOf } from '../../api/problem.ts';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Button } from '../../design/button.tsx';
 import { Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';

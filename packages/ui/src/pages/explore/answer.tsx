@@ -9,7 +9,7 @@ import { download } from '../../app/download.ts';
 import { Chart } from '../../charts/chart.tsx';
 import type { ChartHandle } from '../../charts/chart.tsx';
 import { bridged } from '../../charts/gaps.ts';
-import { formatBytes, formatMs } from '../../charts/format.ts';
+import { formatBytes, formatMs } from '../../charts/quantity.ts';
 import { Button, Toggles } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
 import { Panel } from '../../design/panel.tsx';

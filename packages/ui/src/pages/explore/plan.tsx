@@ -1,5 +1,5 @@
 // A plan as a tree with the time of each operator.
-import { formatMs } from '../../charts/format.ts';
+import { formatMs } from '../../charts/quantity.ts';
 import { planTree } from '../../query/plan-tree.ts';
 import type { PlanNode } from '../../query/plan-tree.ts';
 import { texts } from '../../texts/texts.ts';

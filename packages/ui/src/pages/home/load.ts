@@ -1,49 +1,112 @@
-// Data of the start page from both services.
+// Data of the start page from both services, as far as the user's rights go.
+import type { Task, TopicEvent } from '@tidemark/client';
+import { formatIdentifier } from '@tidemark/influxql';
+
 import { engine, tsdb } from '../../api/clients.ts';
-import { session } from '../../api/session.ts';
+import { withoutDuplicates } from '../../api/events.ts';
+import { mayRead, session } from '../../api/session.ts';
 
-type TaskSummary = {
-  readonly id: string;
-  readonly type: string;
-  readonly executing: boolean;
-  readonly error: string;
-  /** Reasons why the task is useless although it runs. */
-  readonly warnings?: readonly { readonly message: string; readonly hint?: string }[];
+const SELF = '_internal';
+
+/**
+ * A counter by its module, summed over the modules of that name, without those about `_internal`.
+ */
+type Counter = (module: string, name: string) => number | undefined;
+
+/** Values of the last 15 minutes, oldest first. */
+export type Trends = {
+  readonly sinceMs: number;
+  readonly points: readonly number[];
+  readonly queries: readonly number[];
+  readonly memoryBytes: readonly number[];
 };
 
-type TopicSummary = { readonly id: string; readonly level: string };
-
-type DatabaseOverview = {
+export type DatabaseOverview = {
+  /** Without that of self-monitoring. */
   readonly databases: readonly string[];
-  /**
-   * Points written per second over the last 15 minutes, oldest first; empty when self-monitoring is
-   * off.
-   */
-  readonly writeRates: readonly number[];
+  readonly seriesCount: number;
+  /** Only administrators may see them. */
+  readonly counters: Counter | undefined;
+  readonly slow: { readonly afterMs: number; readonly count: number } | undefined;
+  /** Only with the right to read the database of self-monitoring. */
+  readonly trends: Trends | undefined;
 };
+
+const recent = (value: string, of: string): string =>
+  `SELECT ${value} FROM "${SELF}".."${of}" WHERE time > now() - 15m GROUP BY time(20s) fill(none)`;
+
+const TRENDS = [
+  recent('non_negative_derivative(max("pointReq"), 1s)', 'write'),
+  recent('non_negative_derivative(max("queriesFinished"), 1s)', 'queryExecutor'),
+  recent('max("Sys")', 'runtime'),
+].join(';');
+
+export async function loadDatabase(signal: AbortSignal): Promise<DatabaseOverview> {
+  const { isAdmin } = session.peek();
+  const [names, counters, slow, trends] = await Promise.all([
+    tsdb.rows('SHOW DATABASES', { signal }),
+    isAdmin ? loadCounters(signal) : undefined,
+    isAdmin ? loadSlow(signal) : undefined,
+    mayRead([SELF]) ? loadTrends(signal) : undefined,
+  ]);
+  const databases = (names[0]?.values ?? []).map((row) => String(row[0]));
+  const shown = databases.filter((name) => name !== SELF);
+  return {
+    databases: shown,
+    seriesCount: counters?.('database', 'numSeries') ?? (await seriesOf(shown, signal)),
+    counters,
+    slow,
+    trends,
+  };
+}
+
+async function loadCounters(signal: AbortSignal): Promise<Counter> {
+  const stats = await tsdb.rows('SHOW STATS', { signal });
+  return (module, name) => {
+    const found = stats.flatMap((each) => {
+      const isWanted = each.name === module && each.tags?.['database'] !== SELF;
+      const at = isWanted ? each.columns.indexOf(name) : -1;
+      return at < 0 ? [] : [Number(each.values?.[0]?.[at] ?? 0)];
+    });
+    return found.length === 0 ? undefined : found.reduce((sum, value) => sum + value, 0);
+  };
+}
+
+async function loadSlow(signal: AbortSignal): Promise<DatabaseOverview['slow']> {
+  type Answer = { readonly afterMs: number; readonly queries: readonly unknown[] };
+  const { afterMs, queries } = await tsdb.http.json<Answer>('/debug/slow-queries', { signal });
+  return { afterMs, count: queries.length };
+}
+
+async function loadTrends(signal: AbortSignal): Promise<Trends> {
+  const { results = [] } = await tsdb.query(TRENDS, { database: SELF, signal });
+  // The last window has not ended: its rate would be too low.
+  const rows = results.map(({ series }) => (series?.[0]?.values ?? []).slice(0, -1));
+  const [points = [], queries = [], memoryBytes = []] = rows.map((each) =>
+    each.map((row) => Number(row[1])),
+  );
+  return { sinceMs: Date.parse(String(rows[0]?.[0]?.[0])), points, queries, memoryBytes };
+}
+
+async function seriesOf(databases: readonly string[], signal: AbortSignal): Promise<number> {
+  if (databases.length === 0) return 0;
+  const text = databases.map((name) => `SHOW SERIES CARDINALITY ON ${formatIdentifier(name)}`);
+  const { results = [] } = await tsdb.query(text.join(';'), { signal });
+  return results.reduce((sum, { series }) => sum + Number(series?.[0]?.values?.[0]?.[0] ?? 0), 0);
+}
+
+export type OpenAlert = TopicEvent & { readonly topic: string; readonly time: string };
 
 export type EngineOverview = {
-  readonly tasks: readonly TaskSummary[];
-  readonly topics: readonly TopicSummary[];
+  readonly tasks: readonly Task[];
+  /** Events above OK, the most severe first, of so many topics as are shown. */
+  readonly alerts: readonly OpenAlert[];
+  readonly openTopicCount: number;
   readonly deadLetterCount: number;
 };
 
-const WRITE_RATE =
-  'SELECT non_negative_derivative(max("pointReq"), 1s) FROM "_internal".."write" WHERE time > now() - 15m GROUP BY time(20s)';
-
-export async function loadDatabase(signal: AbortSignal): Promise<DatabaseOverview> {
-  const [databases, rates] = await Promise.all([
-    tsdb.rows('SHOW DATABASES', { signal }),
-    // Not every user may read it.
-    (session.value.reads?.includes('_internal') ?? true)
-      ? tsdb.query(WRITE_RATE, { database: '_internal', signal })
-      : { results: [] },
-  ]);
-  return {
-    databases: (databases[0]?.values ?? []).map((row) => String(row[0])),
-    writeRates: (rates.results?.[0]?.series?.[0]?.values ?? []).map((row) => Number(row[1] ?? 0)),
-  };
-}
+/** Topics whose events are loaded; the page of alerts shows all. */
+const TOPICS_MAX = 5;
 
 /**
  * Warnings are requested with the first call and every minute: they cost the engine more than
@@ -51,35 +114,51 @@ export async function loadDatabase(signal: AbortSignal): Promise<DatabaseOvervie
  */
 const REFRESHES_PER_WARNING = 12;
 
-type Warnings = NonNullable<TaskSummary['warnings']>;
+type Warnings = NonNullable<Task['warnings']>;
+
+const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
+const severityOf = (level: string): number => LEVELS.indexOf(level);
 
 /** Loads the engine's part; keeps the warnings between the calls that request them. */
 export class EngineLoader {
-  #count = 0;
+  /** Loads since the warnings came. */
+  #count = REFRESHES_PER_WARNING;
   #warnings: ReadonlyMap<string, Warnings> = new Map();
 
   async load(signal: AbortSignal): Promise<EngineOverview> {
-    const isWarning = this.#count++ % REFRESHES_PER_WARNING === 0;
-    const fields = ['type', 'status', 'executing', 'error'];
+    const isWarning = this.#count >= REFRESHES_PER_WARNING;
+    const fields = ['type', 'status', 'executing', 'error', 'stats'];
     const { http } = engine;
-    const [{ tasks }, { topics }, deadLetters] = await Promise.all([
-      http.json<{ tasks: readonly TaskSummary[] }>('/engine/v1/tasks', {
-        search: { fields, diagnostics: isWarning ? 'true' : undefined },
+    const [{ tasks }, topics, deadLetters] = await Promise.all([
+      http.json<{ tasks: readonly Task[] }>('/engine/v1/tasks', {
+        search: { fields, limit: -1, diagnostics: isWarning ? 'true' : undefined },
         signal,
       }),
-      http.json<{ topics: readonly TopicSummary[] }>('/engine/v1preview/alerts/topics', {
-        search: { limit: -1 },
-        signal,
-      }),
+      engine.topics({ minLevel: 'INFO' }),
       http.json<{ total?: number }>('/engine/v1preview/alerts/dead-letters', {
         search: { limit: 0 },
         signal,
       }),
     ]);
+    this.#count = isWarning ? 1 : this.#count + 1;
     if (isWarning) this.#warnings = new Map(tasks.map(({ id, warnings = [] }) => [id, warnings]));
+    const worst = topics.toSorted((a, b) => severityOf(b.level) - severityOf(a.level));
+    const alerts = await Promise.all(
+      worst.slice(0, TOPICS_MAX).map(async ({ id: topic }) =>
+        (await engine.events(topic, 'INFO')).map((event) => ({
+          ...event,
+          topic,
+          time: event.state.time,
+        })),
+      ),
+    );
     return {
       tasks: tasks.map((task) => ({ ...task, warnings: this.#warnings.get(task.id) ?? [] })),
-      topics,
+      alerts: withoutDuplicates(alerts.flat()).toSorted(
+        (a, b) =>
+          severityOf(b.state.level) - severityOf(a.state.level) || (a.time < b.time ? 1 : -1),
+      ),
+      openTopicCount: topics.length,
       deadLetterCount: deadLetters.total ?? 0,
     };
   }

@@ -7,7 +7,7 @@ import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { ForAdmins } from '../../app/for-admins.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
-import { formatBytes } from '../../charts/format.ts';
+import { formatBytes } from '../../charts/quantity.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';

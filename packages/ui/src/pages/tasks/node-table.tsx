@@ -1,5 +1,6 @@
 // The nodes of a running task, with the groups, memory and time of each.
-import { formatBytes, formatMs, formatValue } from '../../charts/format.ts';
+import { formatValue } from '../../charts/format.ts';
+import { formatBytes, formatMs } from '../../charts/quantity.ts';
 import { Panel } from '../../design/panel.tsx';
 import { Table } from '../../design/table.tsx';
 import { texts } from '../../texts/texts.ts';

@@ -1,7 +1,8 @@
 // A pipeline as a graph with its counters. A click on a node shows its output.
 import { useMemo } from 'preact/hooks';
 
-import { formatMs, formatValue } from '../../charts/format.ts';
+import { formatValue } from '../../charts/format.ts';
+import { formatMs } from '../../charts/quantity.ts';
 import { texts } from '../../texts/texts.ts';
 import type { NodeFigures } from './figures.ts';
 import { pictureOf } from './graph.ts';
