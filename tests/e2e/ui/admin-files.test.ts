@@ -60,7 +60,11 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await removeDirectory(directory);
   });
 
-  const tab = (name: string) => visit.page.getByRole('tab', { name, exact: true }).click();
+  const tab = (name: string) =>
+    visit.page
+      .getByRole('navigation', { name: 'Sections' })
+      .getByRole('link', { name, exact: true })
+      .click();
 
   test('a backup is made into a file, and comes back under another name', async () => {
     const { page } = visit;

@@ -32,7 +32,11 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
   }, 60_000);
   afterAll(() => visit.close());
 
-  const tab = (name: string) => visit.page.getByRole('tab', { name, exact: true }).click();
+  const tab = (name: string) =>
+    visit.page
+      .getByRole('navigation', { name: 'Sections' })
+      .getByRole('link', { name, exact: true })
+      .click();
 
   test('databases and retention policies are made and dropped', async () => {
     const { page } = visit;
@@ -52,6 +56,28 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'Drop', exact: true }).click();
     await page.getByRole('row', { name: /^two words/ }).waitFor({ state: 'detached' });
+  });
+
+  test('databases are listed with their size, series, retention and last write', async () => {
+    const { page } = visit;
+    await page.getByRole('row', { name: /^house .* B 2 for ever \d.* ago / }).waitFor();
+    await query(visit.server.tsdb, 'CREATE DATABASE unwritten WITH DURATION 7d');
+    await page.getByRole('row', { name: /^unwritten 0 B 0 7d not since the start / }).waitFor();
+  });
+
+  test('sections are in groups, and in a menu where there is no room', async () => {
+    const { page } = visit;
+    const sections = page.getByRole('navigation', { name: 'Sections' });
+    await expect
+      .poll(() => sections.getByRole('heading').allTextContents())
+      .toEqual(['Data', 'Access', 'Activity', 'Backup and import', 'Task engine']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await sections.getByRole('button', { name: 'Databases' }).press('Enter');
+    await sections.getByRole('link', { name: 'Storage' }).press('Enter');
+    await page.getByText('Free on the disk').waitFor();
+    await sections.getByRole('link', { name: 'Storage' }).waitFor({ state: 'hidden' });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await tab('Databases');
   });
 
   test('shards, continuous queries, cardinality and refused points are shown', async () => {

@@ -9,16 +9,16 @@ const ADMINISTRATED = {
   tsdb: [
     'Databases',
     'Storage',
-    'Cluster',
-    'Continuous queries and subscriptions',
-    'Users',
-    'Running queries',
     'Cardinality',
-    'Rejected points',
+    'Continuous queries and subscriptions',
+    'Cluster',
+    'Users',
     'Audit log',
+    'Running queries',
+    'Rejected points',
+    'Counters',
     'Backups',
     'Import',
-    'Counters',
   ],
   engine: ['Audit log', 'Backups', 'Import', 'Configuration of the engine'],
 };
@@ -42,7 +42,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
     try {
       await visit.show('');
       await visit.page.getByRole('heading', { level: 2, name: panel }).waitFor();
-      const links = visit.page.getByRole('navigation').getByRole('listitem');
+      const links = visit.page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
       await expect.poll(() => links.allTextContents()).toEqual(offered);
       await expect
         .poll(() => visit.page.getByRole('heading', { level: 2 }).allTextContents())
@@ -58,14 +58,15 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
       await visit.page.getByRole('link', { name: 'Untitled' }).waitFor();
       // Administration concerns this service.
       await visit.show('admin');
-      const tabs = visit.page.getByRole('tab');
-      await expect.poll(() => tabs.allTextContents()).toEqual(ADMINISTRATED[command]);
-      await visit.page.getByRole('tab', { name: 'Audit log' }).click();
+      const sections = visit.page.getByRole('navigation', { name: 'Sections' });
+      const names = sections.getByRole('link');
+      await expect.poll(() => names.allTextContents()).toEqual(ADMINISTRATED[command]);
+      await sections.getByRole('link', { name: 'Audit log' }).click();
       await visit.page
         .getByText('No audit records yet')
         .or(visit.page.getByRole('table'))
         .waitFor();
-      await visit.page.getByRole('tab', { name: 'Backups' }).click();
+      await sections.getByRole('link', { name: 'Backups' }).click();
       await visit.page.getByRole('region', { name: OWN_BACKUP[command] }).waitFor();
       expect(await visit.accessibilityFaults()).toEqual([]);
       expect(visit.faults).toEqual([]);

@@ -1,10 +1,12 @@
-// Databases with their retention policies.
+// Databases with their size, series, retention and last write, and their retention policies.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
 
+import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
 import { draft } from '../../app/stored.ts';
+import { formatBytes, formatMs } from '../../charts/quantity.ts';
 import { Button } from '../../design/button.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
 import { Badge } from '../../design/states.tsx';
@@ -12,13 +14,51 @@ import { forgetSchema } from '../../editor/schema-source.ts';
 import { texts } from '../../texts/texts.ts';
 import { NamedList } from './named-list.tsx';
 import { ask, perform } from './statements.tsx';
+import type { Answered } from './statements.tsx';
 
 const t = texts.admin;
 
+const REFRESH_MS = 5000;
+
 const made = draft('admin.database', '');
 
+/** Databases with `sizeBytes`, `series`, `lastWriteMs` and the `duration` of the default policy. */
+async function load(signal: AbortSignal): Promise<readonly Answered[]> {
+  const [databases, stats] = await Promise.all([
+    ask('SHOW DATABASES', signal),
+    tsdb.rows('SHOW STATS', { signal }),
+  ]);
+  const names = databases.map(({ name }) => String(name));
+  const policies =
+    names.length === 0
+      ? []
+      : ((
+          await tsdb.query(
+            names.map((name) => `SHOW RETENTION POLICIES ON ${formatIdentifier(name)}`).join(';'),
+            { signal },
+          )
+        ).results ?? []);
+  return names.map((name, i) => {
+    const of = (module: string, counter: string): readonly number[] =>
+      stats.flatMap((each) => {
+        const isOf = each.name === module && each.tags?.['database'] === name;
+        const at = isOf ? each.columns.indexOf(counter) : -1;
+        return at < 0 ? [] : [Number(each.values?.[0]?.[at] ?? 0)];
+      });
+    const { columns = [], values = [] } = policies[i]?.series?.[0] ?? {};
+    const standard = values.find((row) => row[columns.indexOf('default')] === true);
+    return {
+      name,
+      sizeBytes: of('shard', 'diskBytes').reduce((sum, size) => sum + size, 0),
+      series: of('database', 'numSeries')[0] ?? 0,
+      duration: standard?.[columns.indexOf('duration')] ?? null,
+      lastWriteMs: of('database', 'lastWriteMs')[0] ?? null,
+    };
+  });
+}
+
 export function Databases() {
-  const databases = useResource((signal) => ask('SHOW DATABASES', signal), []);
+  const databases = useResource(load, [], { refreshMs: REFRESH_MS });
   const name = made.value.trim();
   return (
     <NamedList
@@ -26,6 +66,32 @@ export function Databases() {
       found={databases}
       column="name"
       columnLabel={t.database}
+      columns={[
+        {
+          label: t.sizeOnDisk,
+          isNumber: true,
+          cell: ({ sizeBytes }) => formatBytes(Number(sizeBytes)),
+          sortBy: ({ sizeBytes }) => Number(sizeBytes),
+        },
+        {
+          label: t.series,
+          isNumber: true,
+          cell: ({ series }) => Number(series).toLocaleString('en'),
+          sortBy: ({ series }) => Number(series),
+        },
+        {
+          label: t.kept,
+          cell: ({ duration }) => (duration === null ? '' : durationText(String(duration))),
+        },
+        {
+          label: t.lastWrite,
+          cell: ({ lastWriteMs }) =>
+            lastWriteMs === null
+              ? t.notSinceStart
+              : t.ago(formatMs(Math.max(0, Date.now() - Number(lastWriteMs)))),
+          sortBy: ({ lastWriteMs }) => Number(lastWriteMs),
+        },
+      ]}
       actions={(row) => (
         <Link page="explore" params={{ db: String(row['name']) }}>
           {t.explore}

@@ -1,8 +1,7 @@
 // Administration: the data of the database, its retention and users, and current activity.
 import { services } from '../../api/connection.ts';
 import { PageHead } from '../../app/page-frame.tsx';
-import { route, setParams } from '../../app/router.ts';
-import { Tabs } from '../../design/tabs.tsx';
+import { route } from '../../app/router.ts';
 import { texts } from '../../texts/texts.ts';
 import { Audit } from './audit.tsx';
 import { Backup } from './backup.tsx';
@@ -14,6 +13,8 @@ import { Import } from './import.tsx';
 import { Queries } from './queries.tsx';
 import { Rejected } from './rejected.tsx';
 import { Replicas } from './replicas.tsx';
+import { GROUPS, Sections } from './sections.tsx';
+import type { Section } from './sections.tsx';
 import { SlowQueries } from './slow-queries.tsx';
 import { StatementLists } from './statement-lists.tsx';
 import { Storage } from './storage.tsx';
@@ -23,56 +24,36 @@ import './admin.css';
 
 const t = texts.admin;
 
-const TABS = [
-  'databases',
-  'storage',
-  'cluster',
-  'automatic',
-  'users',
-  'queries',
-  'cardinality',
-  'rejected',
-  'audit',
-  'backup',
-  'import',
-  'counters',
-  'engine',
-] as const;
-
-type Tab = (typeof TABS)[number];
-
 export function Page() {
-  const tabs = offered();
+  const sections = offered();
   const wanted = route.value.params.get('tab');
-  const chosen = tabs.find((tab) => tab === wanted) ?? tabs[0] ?? 'databases';
+  const chosen = sections.find((section) => section === wanted) ?? sections[0] ?? 'databases';
   return (
     <>
       <PageHead title={t.title} />
-      <Tabs
-        label={t.parts}
-        value={chosen}
-        tabs={tabs.map((value) => ({ value, label: t.tabs[value] }))}
-        onChange={(tab) => setParams({ tab })}
-      >
+      <div class="with-sections">
+        <Sections offered={sections} current={chosen} />
         <div class="stack">{part(chosen)}</div>
-      </Tabs>
+      </div>
     </>
   );
 }
 
-/** Tabs that concern any of the services. */
-const OF_BOTH: readonly Tab[] = ['audit', 'backup', 'import'];
+/** Sections that concern any of the services. */
+const OF_BOTH: readonly Section[] = ['audit', 'backup', 'import'];
 
-function offered(): readonly Tab[] {
+function offered(): readonly Section[] {
   const hasTsdb = services.tsdb.value.state !== 'absent';
   const hasEngine = services.engine.value.state !== 'absent';
-  return TABS.filter((tab) => {
-    if (OF_BOTH.includes(tab)) return true;
-    return tab === 'engine' ? hasEngine : hasTsdb;
-  });
+  return Object.values(GROUPS)
+    .flat()
+    .filter((section) => {
+      if (OF_BOTH.includes(section)) return true;
+      return section === 'engine' ? hasEngine : hasTsdb;
+    });
 }
 
-function part(chosen: Tab) {
+function part(chosen: Section) {
   switch (chosen) {
     case 'databases':
       return <Databases />;
