@@ -189,7 +189,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
       await write(old.tsdb, 'moved', lines.join('\n'));
 
       // Killed when a part of it is done; what is written meanwhile is passed on all the same.
-      const killed = spawn(process.execPath, [EXECUTABLE, ...lineOf(old, one)]);
+      const killed = spawn(EXECUTABLE, lineOf(old, one));
       const ended = once(killed, 'exit');
       while (!existsSync(stateOf(old)) && killed.exitCode === null) await sleep(2);
       killed.kill('SIGKILL');

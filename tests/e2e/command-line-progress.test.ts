@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 const tidemark = (...args: string[]): ReturnType<typeof run> =>
-  run(process.execPath, [EXECUTABLE, ...args, '--url', server.engine]);
+  run(EXECUTABLE, [...args, '--url', server.engine]);
 
 /** Starts a command on a terminal of its own. */
 function onTerminal(line: string): {
@@ -62,7 +62,7 @@ function onTerminal(line: string): {
 } {
   // `script` starts the command with the user's shell, which not every shell leaves to it; Ctrl-C
   // would reach both.
-  const command = `exec '${process.execPath}' '${EXECUTABLE}' ${line} --url ${server.engine}`;
+  const command = `exec '${EXECUTABLE}' ${line} --url ${server.engine}`;
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));

@@ -161,9 +161,8 @@ describe('task', () => {
 
   test('define reads a script from standard input', async () => {
     const defined = await run(
-      process.execPath,
+      EXECUTABLE,
       [
-        EXECUTABLE,
         'task',
         'define',
         'piped',

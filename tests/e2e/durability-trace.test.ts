@@ -31,7 +31,7 @@ async function traceWrites(environment: Readonly<Record<string, string>>): Promi
     'strace',
     // -D: the process that was started is the service itself, so that it gets the signal.
     ['-D', '-f', '-s', '32', '-e', 'trace=read,fdatasync,fsync,write,writev', '-o', trace].concat(
-      [process.execPath, EXECUTABLE, 'tsdb', '--data-dir', join(directory, 'data')],
+      [EXECUTABLE, 'tsdb', '--data-dir', join(directory, 'data')],
       ['--bind', '127.0.0.1:0'],
     ),
     {

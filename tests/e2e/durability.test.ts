@@ -113,14 +113,7 @@ test('a second process on the same directory refuses to start and says why', asy
   const directory = await newDirectory();
   await start(directory);
 
-  const second = await run(process.execPath, [
-    EXECUTABLE,
-    'tsdb',
-    '--data-dir',
-    directory,
-    '--bind',
-    '127.0.0.1:0',
-  ]);
+  const second = await run(EXECUTABLE, ['tsdb', '--data-dir', directory, '--bind', '127.0.0.1:0']);
 
   expect(second.status).toBe(1);
   expect(second.stderr).toContain(directory);

@@ -133,7 +133,7 @@ describe.skipIf(!hasPrograms('influxd'))('tidemark tsdb import', () => {
     const state = join(server.directory, 'killed.json');
     const args = ['tsdb', 'import', '--from', old.url, '--url', server.tsdb, '--state', state];
     const only = ['--database', 'long', '--no-users', '--json'];
-    const first = spawn(process.execPath, [EXECUTABLE, ...args, ...only], { stdio: 'ignore' });
+    const first = spawn(EXECUTABLE, [...args, ...only], { stdio: 'ignore' });
     const ended = once(first, 'exit');
     const done = async (): Promise<number> => {
       const text = await readFile(state, 'utf8').catch(() => '{"done":{}}');

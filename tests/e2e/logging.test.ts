@@ -113,7 +113,7 @@ test('both services of one process log where each is told', async () => {
 });
 
 test.runIf(hasPrograms('script'))('on a terminal lines are text', async () => {
-  const line = [process.execPath, EXECUTABLE, 'tsdb', '--data-dir', join(directory, 'data')];
+  const line = [EXECUTABLE, 'tsdb', '--data-dir', join(directory, 'data')];
   const command = [...line, '--bind', '127.0.0.1:0'].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qec', `exec ${command}`, '/dev/null'], { stdio: 'pipe' });
   const ended = once(child, 'close');

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import {
-  EXECUTABLE,
   eventually,
   makeDirectory,
   query,
@@ -22,6 +21,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BIN = join(ROOT, 'packages/cli/bin');
+/** What another Node.js is given. */
+const MODULE = join(BIN, 'tidemark.js');
 const { pinnedNode } = createRequire(import.meta.url)(join(BIN, 'runtime.cjs')) as {
   readonly pinnedNode: () => string | undefined;
 };
@@ -116,16 +117,16 @@ describe('another Node.js', () => {
   test('20 starts the pinned program and passes signals and the exit status on', async () => {
     const node = nodeOf('20');
 
-    await expectToWork([node, EXECUTABLE], {}, (server) => {
+    await expectToWork([node, MODULE], {}, (server) => {
       expect(programOf(server)).toBe(node);
     });
-    const shown = await run(node, [EXECUTABLE, 'version', '--json']);
+    const shown = await run(node, [MODULE, 'version', '--json']);
     expect(JSON.parse(shown.stdout)).toMatchObject({ node: PINNED[PACKAGE], isPinned: true });
-    expect(await run(node, [EXECUTABLE, 'nonsense'])).toMatchObject({ status: 2 });
+    expect(await run(node, [MODULE, 'nonsense'])).toMatchObject({ status: 2 });
   });
 
   test.each(['22', '24'] as const)('%s becomes the pinned program', async (line) => {
-    await expectToWork([nodeOf(line), EXECUTABLE], {}, (server) => {
+    await expectToWork([nodeOf(line), MODULE], {}, (server) => {
       expect(programOf(server)).toBe(pinnedNode());
     });
   });
@@ -133,17 +134,17 @@ describe('another Node.js', () => {
   test.each(['22', '24'] as const)('%s runs Tidemark itself on demand', async (line) => {
     const environment = { TIDEMARK_NODE: 'system' };
 
-    await expectToWork([nodeOf(line), EXECUTABLE], environment, (server) => {
+    await expectToWork([nodeOf(line), MODULE], environment, (server) => {
       expect(programOf(server)).toBe(nodeOf(line));
     });
-    const shown = await run(nodeOf(line), [EXECUTABLE, 'version', '--json'], { environment });
+    const shown = await run(nodeOf(line), [MODULE, 'version', '--json'], { environment });
     expect(JSON.parse(shown.stdout)).toMatchObject({ node: OTHERS[line], isPinned: false });
   });
 
   test('20 says what it takes when it has to run Tidemark itself', async () => {
     const environment = { TIDEMARK_NODE: 'system' };
 
-    expect(await run(nodeOf('20'), [EXECUTABLE, 'version'], { environment })).toEqual({
+    expect(await run(nodeOf('20'), [MODULE, 'version'], { environment })).toEqual({
       status: 1,
       stdout: '',
       stderr:
@@ -152,7 +153,7 @@ describe('another Node.js', () => {
   });
 
   test('a value that nobody knows is refused', async () => {
-    const shown = await run(process.execPath, [EXECUTABLE, 'version'], {
+    const shown = await run(process.execPath, [MODULE, 'version'], {
       environment: { TIDEMARK_NODE: 'latest' },
     });
 

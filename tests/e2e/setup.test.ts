@@ -29,11 +29,7 @@ function setup(
   args: readonly string[],
   options: { input?: string; environment?: Readonly<Record<string, string>> } = {},
 ): Promise<RunResult> {
-  return run(
-    process.execPath,
-    [EXECUTABLE, 'tsdb', 'setup', '--url', server.tsdb, ...args],
-    options,
-  );
+  return run(EXECUTABLE, ['tsdb', 'setup', '--url', server.tsdb, ...args], options);
 }
 
 async function users(user: string, password: string): Promise<unknown> {
@@ -90,11 +86,9 @@ describe('lists of a configuration', () => {
     await writeFile(file, config);
     const scripts = ['--config', file, '--scripts', join(folder, 'scripts')];
     const user = ['--url', server.tsdb, '--username', 'ana', ...args];
-    const { status, stdout, stderr } = await run(
-      process.execPath,
-      [EXECUTABLE, 'setup', ...scripts, ...user],
-      { input: 'hush\n' },
-    );
+    const { status, stdout, stderr } = await run(EXECUTABLE, ['setup', ...scripts, ...user], {
+      input: 'hush\n',
+    });
     return { status, stdout, stderr, file: await readFile(file, 'utf8') };
   }
 
@@ -162,7 +156,7 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
   afterEach(() => run('tmux', ['-L', socket, 'kill-server']));
 
   test('it asks for name and password, twice, and shows no password', async () => {
-    const command = `${process.execPath} ${EXECUTABLE} tsdb setup --url ${server.tsdb}; read`;
+    const command = `${EXECUTABLE} tsdb setup --url ${server.tsdb}; read`;
     await tmux('new-session', '-d', '-x', '120', '-y', '20', 'bash', '-c', command);
     await answer('username:', 'ana');
     await answer('password:', 'hush');
@@ -177,7 +171,7 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
     const [script, file] = [join(folder, 'a.tick'), join(folder, 'tidemark.toml')];
     await writeFile(script, "stream|from()|alert().exec('/bin/page').log('/var/log/a.log')");
     await writeFile(file, '');
-    const command = `${process.execPath} ${EXECUTABLE} setup --config ${file} --scripts ${folder} --url ${server.tsdb}; read`;
+    const command = `${EXECUTABLE} setup --config ${file} --scripts ${folder} --url ${server.tsdb}; read`;
     await tmux('new-session', '-d', '-x', '120', '-y', '30', 'bash', '-c', command);
     expect(await screenShows('Programs that exec handlers run')).toContain('/bin/page');
     await answer('allow all of them?', 'y');
@@ -193,7 +187,7 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
   });
 
   test('two passwords that differ make no user', async () => {
-    const command = `${process.execPath} ${EXECUTABLE} tsdb setup --url ${server.tsdb}; read`;
+    const command = `${EXECUTABLE} tsdb setup --url ${server.tsdb}; read`;
     await tmux('new-session', '-d', '-x', '120', '-y', '20', 'bash', '-c', command);
     await answer('username:', 'ana');
     await answer('password:', 'one');

@@ -39,8 +39,8 @@ const file = (name: string): string => join(server.directory, name);
 
 function shell(args: readonly string[], input?: string): Promise<RunResult> {
   return run(
-    process.execPath,
-    [EXECUTABLE, 'shell', '--url', server.tsdb, '--database', 'house', ...args],
+    EXECUTABLE,
+    ['shell', '--url', server.tsdb, '--database', 'house', ...args],
     input === undefined ? {} : { input },
   );
 }
@@ -71,8 +71,7 @@ describe('formats', () => {
     const { hostname, port } = new URL(server.tsdb);
     const args = ['-host', hostname, '-port', port, '-database', 'house', '-format', 'csv'];
 
-    const printed = await run(process.execPath, [
-      EXECUTABLE,
+    const printed = await run(EXECUTABLE, [
       'shell',
       ...args,
       '-precision',
@@ -108,7 +107,7 @@ describe('formats', () => {
 test('every single-dash spelling of the older shell works', async () => {
   const { hostname, port } = new URL(server.tsdb);
   const old = (...args: string[]) =>
-    run(process.execPath, [EXECUTABLE, 'shell', '-host', hostname, '-port', port, ...args]);
+    run(EXECUTABLE, ['shell', '-host', hostname, '-port', port, ...args]);
   const statement = ['-database', 'house', '-execute', 'SELECT celsius FROM room LIMIT 1'];
 
   expect((await old('-version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -170,8 +169,7 @@ test('a unix socket, and a certificate that nobody vouches for', async () => {
   });
   try {
     const ask = (...args: string[]) =>
-      run(process.execPath, [
-        EXECUTABLE,
+      run(EXECUTABLE, [
         'shell',
         ...args,
         '-execute',
@@ -262,14 +260,7 @@ describe('errors', () => {
       status: 2,
       stderr: 'tidemark: --format is one of column, csv, json; got xml\n',
     });
-    const away = await run(process.execPath, [
-      EXECUTABLE,
-      'shell',
-      '--port',
-      '1',
-      '--execute',
-      'SHOW DATABASES',
-    ]);
+    const away = await run(EXECUTABLE, ['shell', '--port', '1', '--execute', 'SHOW DATABASES']);
     expect(away.status).toBe(1);
     expect(away.stderr).toContain('127.0.0.1:1');
   });
@@ -352,7 +343,6 @@ describe.skipIf(!hasPrograms('tmux'))('on a terminal', () => {
       '-e',
       `TIDEMARK_HISTORY_FILE=${history}`,
       ...environment.flatMap((setting) => ['-e', setting]),
-      process.execPath,
       EXECUTABLE,
       'shell',
       '--url',

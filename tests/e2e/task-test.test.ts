@@ -75,7 +75,7 @@ test('a folder without tests is wrong usage', async () => {
 
 test('watching runs again when a test changes', async () => {
   const path = await writeTest('c.task-test', 3);
-  const child = spawn(process.execPath, [EXECUTABLE, 'task', 'test', path, '--watch'], {
+  const child = spawn(EXECUTABLE, ['task', 'test', path, '--watch'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {

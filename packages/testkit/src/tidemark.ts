@@ -1,27 +1,16 @@
-// Starts the real executable (packages/cli/bin/tidemark.js, built) on free ports and with its own
+// Starts the real executable (packages/cli/bin/tidemark, built) on free ports and with its own
 // data directory.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-export const EXECUTABLE = fileURLToPath(new URL('../../cli/bin/tidemark.js', import.meta.url));
-
-/**
- * The program that runs it. A program that was started by another Node.js must not put a parent
- * between itself and the service, which it kills and measures.
- */
-const NODE =
-  (
-    createRequire(import.meta.url)('../../cli/bin/runtime.cjs') as {
-      readonly pinnedNode: () => string | undefined;
-    }
-  ).pinnedNode() ?? process.execPath;
+/** The command, as users run it: it becomes the pinned Node.js. */
+export const EXECUTABLE = fileURLToPath(new URL('../../cli/bin/tidemark', import.meta.url));
 
 const READY_TIMEOUT_MS = 60_000;
 
@@ -84,7 +73,7 @@ export function removeDirectory(directory: string): Promise<void> {
 export async function startTidemark(options: StartOptions = {}): Promise<Tidemark> {
   const command = options.command ?? 'up';
   const directory = options.directory ?? (await makeDirectory());
-  const line = [...(options.program ?? [NODE, EXECUTABLE])];
+  const line = [...(options.program ?? [EXECUTABLE])];
   line.push(command, '--data-dir', directory);
   line.push(...BINDS[command], ...(options.args ?? []));
   const { openFilesMax, wrapper = [] } = options;
@@ -181,5 +170,5 @@ export function runTidemark(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<RunResult> {
-  return run(NODE, [EXECUTABLE, ...args], { environment });
+  return run(EXECUTABLE, args, { environment });
 }

@@ -76,8 +76,8 @@ async function measureStart(command: 'tsdb' | 'up', data: string): Promise<Measu
       ? ['--bind', bind]
       : ['--tsdb-bind', bind, '--engine-bind', '127.0.0.1:0', '--ui-bind', '127.0.0.1:0'];
   const began = performance.now();
-  const line = [EXECUTABLE, command, '--data-dir', data, ...binds];
-  const child = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const line = [command, '--data-dir', data, ...binds];
+  const child = spawn(EXECUTABLE, line, { stdio: ['ignore', 'pipe', 'ignore'] });
   const exited = once(child, 'exit');
   try {
     const readyLine = once(createInterface({ input: child.stdout }), 'line');
