@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { TestServer } from '@tidemark/testkit';
+import { eventually, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config/config.ts';
 import { startEngine } from './start-engine.ts';
@@ -410,6 +410,44 @@ describe('the log', () => {
         .split('\n')[0] ?? '',
     );
     expect(line).toMatchObject({ lvl: 'error', task: 'bad', node: 'eval2' });
+  });
+
+  test('begins with what was logged before, with the point of an error', async () => {
+    await call('POST', '/engine/v1/tasks', {
+      id: 'chatty',
+      dbrps: DBRPS,
+      script: `var cpu = stream|from().measurement('cpu')
+cpu|log()
+cpu|eval(lambda: "absent" + 1).as('x')`,
+      status: 'enabled',
+    });
+    await call('POST', '/write?db=d&rp=r', 'cpu,host=a v=1 10');
+    // More lines than are kept.
+    for (let i = 0; i < 120; i++)
+      await call('POST', '/write?db=d&rp=r', `cpu,host=b absent=1 ${i}`);
+
+    const past = await eventually('the log', async () => {
+      const stop = new AbortController();
+      const response = await fetch(
+        `${engine.url}/engine/v1preview/logs?task=chatty&lvl=info%2B&past=true`,
+        { headers: { Accept: 'application/json' }, signal: stop.signal },
+      );
+      const { value } = (await response.body?.getReader().read()) ?? {};
+      stop.abort();
+      const lines = Buffer.from(value ?? [])
+        .toString('utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+      return lines.length >= 101 ? lines : undefined;
+    });
+
+    expect(past[0]).toMatchObject({
+      lvl: 'error',
+      node: 'eval3',
+      point: 'cpu,host=a v=1 10',
+    });
+    expect(past.filter(({ node }) => node === 'log2')).toHaveLength(100);
   });
 
   test.each(['lvl=loud', 'task=a&task=b'])('%s is refused', async (query) => {

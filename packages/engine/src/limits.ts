@@ -47,6 +47,18 @@ export const LOG_SUBSCRIBERS: Limit = {
   reason: 'each follows every line that is logged',
 };
 
+export const LOG_HISTORY_LINES: Limit = {
+  value: 100,
+  unit: 'count',
+  reason: 'the latest lines of each task, and as many warnings and errors, are kept for readers',
+};
+
+export const LOG_HISTORY_BYTES: Limit = {
+  value: 8 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'memory of these lines; those of tasks that are silent go first',
+};
+
 export const TAP_READERS: Limit = {
   value: 64,
   unit: 'count',

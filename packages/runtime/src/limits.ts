@@ -23,6 +23,9 @@ export const GROUP_BYTES = 250;
 export const LOG_BURST = 50;
 export const LOG_INTERVAL_NANOS = 10_000_000_000n;
 
+/** Characters of a point in a log line. */
+export const LOGGED_POINT_LENGTH = 1000;
+
 /** One row in this many is timed. */
 export const SAMPLE_EVERY_ROWS = 4096;
 export const SAMPLE_ROWS = 8;

@@ -2,7 +2,7 @@
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
 import type { Group } from './data/group.ts';
 import type { Point } from './data/point.ts';
-import { heldBytesOf } from './data/point.ts';
+import { heldBytesOf, pointText } from './data/point.ts';
 import type { Series } from './data/series.ts';
 import type { Edge } from './edge.ts';
 import { ExecutionTime } from './edge.ts';
@@ -89,7 +89,7 @@ export class NodeHandle implements NodeContext {
     this.#node = node;
   }
 
-  fail(message: string, cause?: string): void {
+  fail(message: string, cause?: string, point?: Point): void {
     this.#errorCount++;
     if (this.spec.isQuiet) return;
     const now = this.task.timers.now();
@@ -106,6 +106,7 @@ export class NodeHandle implements NodeContext {
     this.#suppressed = 0;
     this.log('error', message, {
       ...(cause === undefined ? {} : { err: cause }),
+      ...(point === undefined ? {} : { point: pointText(point) }),
       ...(suppressed === 0 ? {} : { suppressed }),
     });
   }

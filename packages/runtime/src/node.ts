@@ -98,8 +98,11 @@ export interface NodeContext<Options = unknown> {
   readonly task: TaskContext;
   /** Receives the output: all children, in their order. */
   readonly out: Receiver;
-  /** Counts an error and logs it (unless the node is quiet or logs too much). */
-  fail(message: string, cause?: string): void;
+  /**
+   * Counts an error and logs it, with the point at fault (unless the node is quiet or logs too
+   * much).
+   */
+  fail(message: string, cause?: string, point?: Point): void;
   /** Ends the task. */
   abort(message: string): never;
   log(level: LogLevel, message: string, context?: Readonly<Record<string, unknown>>): void;

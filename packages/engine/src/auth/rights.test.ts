@@ -421,6 +421,31 @@ describe('data of a task', () => {
     await Promise.all([reader, admin, other].map((stream) => stream.return?.()));
   });
 
+  test('is in the kept lines of its log, of which others get only later ones', async () => {
+    await write('m v=4720 20');
+    const linesOf = async (user: User): Promise<AsyncIterator<string>> => {
+      const url = `${engine.url}/engine/v1preview/logs?task=task&lvl=info%2B&past=true`;
+      const response = await fetch(url, { headers: headersOf(user) });
+      return response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    };
+    const readUntil = async (stream: AsyncIterator<string>, end: RegExp): Promise<string> => {
+      let text = '';
+      while (!end.test(text)) text += (await stream.next()).value;
+      return text;
+    };
+    const reader = await linesOf('reader');
+    expect(await readUntil(reader, /4720/)).toContain('task=task');
+
+    const other = await linesOf('other');
+    await inDatabase('GRANT READ ON d TO other');
+    nowMs += CACHE_MS;
+    await write('m v=4721 21');
+    expect(await readUntil(other, /4721/)).not.toContain('4720');
+    await inDatabase('REVOKE READ ON d FROM other');
+    nowMs += CACHE_MS;
+    await Promise.all([reader, other].map((stream) => stream.return?.()));
+  });
+
   test('leaves a tap no longer when the right is taken away', async () => {
     await inDatabase('GRANT READ ON d TO other');
     nowMs += CACHE_MS;

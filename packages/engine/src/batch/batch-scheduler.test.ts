@@ -133,6 +133,7 @@ function feed(
     task: task as unknown as RunningTask,
     databases: ['d'],
     throughput: 0,
+    meanThroughput: 0,
     get problem(): string | undefined {
       return problems.at(-1);
     },

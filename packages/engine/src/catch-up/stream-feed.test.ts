@@ -95,6 +95,7 @@ class World {
       databases: ['d'],
       task: task as unknown as RunningTask,
       throughput: 0,
+      meanThroughput: 0,
       problem: undefined,
     };
   }

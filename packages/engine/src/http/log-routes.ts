@@ -19,6 +19,7 @@ export type LogRoutesOptions = {
 
 export function addLogRoutes(api: Api, options: LogRoutesOptions): void {
   const { logs } = options;
+  logs.keepHistory((line) => sourcesOf(line, options));
   api.onPreview('GET', '/logs', (request) => followLogs(request, options));
   api.on('POST', '/loglevel', (request) => {
     setLogLevel(request.body, logs);
@@ -38,12 +39,15 @@ function followLogs(request: ApiRequest, options: LogRoutesOptions): ApiResponse
   const accept = String(request.headers['accept'] ?? '');
   const isJson = accept.includes('application/json');
   const data = request.data.ofParts();
+  const { isPast, ...filter } = readFilter(request.query);
   return {
     status: 200,
-    stream: options.logs.follow(readFilter(request.query), {
+    stream: options.logs.follow(filter, {
       format: isJson ? 'json' : 'logfmt',
       signal: request.signal,
-      mayRead: (line) => data.mayRead(() => sourcesOf(line, options)),
+      pastOf: isPast ? filter.fields.get('task') : undefined,
+      mayRead: (line, sources = []) =>
+        data.mayRead(() => [...sources, ...sourcesOf(line, options)]),
     }),
     contentType: isJson ? 'application/json' : 'text/plain; charset=utf-8',
     headers: { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
@@ -58,13 +62,19 @@ function sourcesOf({ fields }: LogLine, { executor, tasks }: LogRoutesOptions): 
   return [...databasesOf(record), ...(executor.entry(id)?.databases ?? [])];
 }
 
-function readFilter(query: QueryParams): LogFilter {
+/** `past=true` asks for the kept lines of the task first; other parameters are fields. */
+function readFilter(query: QueryParams): LogFilter & { readonly isPast: boolean } {
   const fields = new Map<string, string>();
   let minLevel: LogLevel = 'debug';
   let isExact = false;
+  let isPast = false;
   for (const [name, values] of query.entries()) {
     if (values.length > 1) throw new InvalidRequest('query params cannot contain duplicate params');
     const value = values[0] ?? '';
+    if (name === 'past') {
+      isPast = value === 'true';
+      continue;
+    }
     if (name !== 'lvl') {
       fields.set(name, value);
       continue;
@@ -75,5 +85,5 @@ function readFilter(query: QueryParams): LogFilter {
     minLevel = found;
     isExact = !/[+ ]$/.test(value);
   }
-  return { fields, minLevel, isExact };
+  return { fields, minLevel, isExact, isPast };
 }

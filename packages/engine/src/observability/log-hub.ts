@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { formatRfc3339, LimitExceeded } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { LOG_SUBSCRIBER_QUEUE, LOG_SUBSCRIBERS } from '../limits.ts';
+import { LogHistory } from './log-history.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -43,6 +44,8 @@ export class LogHub {
   readonly #clock: Clock;
   readonly #subscribers = new Set<Subscriber>();
   readonly #redact: (text: string) => string;
+  readonly #history = new LogHistory();
+  #sourcesOf: ((line: LogLine) => readonly string[]) | undefined;
   #level: LogLevel | 'off';
 
   /** `redact` hides secrets in messages and fields. */
@@ -62,19 +65,27 @@ export class LogHub {
     this.#level = level;
   }
 
+  /** Keeps the latest lines of tasks, with the databases of their data. */
+  keepHistory(sourcesOf: (line: LogLine) => readonly string[]): void {
+    this.#sourcesOf = sourcesOf;
+  }
+
   /** A logger whose lines carry `service`. */
   logger(service: string): Logger {
     return (level, message, fields = {}) => this.#log(level, message, { service, ...fields });
   }
 
   #log(level: LogLevel, message: string, given: Readonly<Record<string, unknown>>): void {
-    if (ORDER.indexOf(level) < ORDER.indexOf(this.#level) && this.#subscribers.size === 0) return;
+    const task = level === 'debug' || this.#sourcesOf === undefined ? undefined : given['task'];
+    const isKept = typeof task === 'string';
+    const isWritten = ORDER.indexOf(level) >= ORDER.indexOf(this.#level);
+    if (!isWritten && !isKept && this.#subscribers.size === 0) return;
     const msg = this.#redact(message);
     const fields = this.#redactFields(given);
-    if (ORDER.indexOf(level) >= ORDER.indexOf(this.#level))
-      this.#sink[level](sinkFields(fields), msg);
-    if (this.#subscribers.size === 0) return;
+    if (isWritten) this.#sink[level](sinkFields(fields), msg);
+    if (!isKept && this.#subscribers.size === 0) return;
     const line = { ts: formatRfc3339(this.#clock.now()), lvl: level, msg, fields };
+    if (isKept) this.#history.add(task, line, this.#sourcesOf?.(line) ?? []);
     for (const subscriber of this.#subscribers) {
       if (wants(subscriber.filter, line)) subscriber.write(line);
     }
@@ -93,20 +104,23 @@ export class LogHub {
   }
 
   /**
-   * Follows what is logged from now on, independent of the sink's level. A reader that is too slow
-   * loses lines.
+   * Follows what is logged from now on, independent of the sink's level, after the kept lines of
+   * `pastOf` if it is given. A reader that is too slow loses lines.
    */
   follow(
     filter: LogFilter,
     {
       format,
       signal,
+      pastOf,
       mayRead,
     }: {
       readonly format: 'json' | 'logfmt';
       readonly signal: AbortSignal;
-      /** Called for each line. */
-      readonly mayRead: (line: LogLine) => Promise<boolean>;
+      /** A task. */
+      readonly pastOf?: string | undefined;
+      /** Called for each line; `sources` are the databases of the data of a kept one. */
+      readonly mayRead: (line: LogLine, sources?: readonly string[]) => Promise<boolean>;
     },
   ): PassThrough {
     if (this.#subscribers.size >= LOG_SUBSCRIBERS.value) {
@@ -121,15 +135,16 @@ export class LogHub {
     };
     // Lines keep their order, however long an answer takes.
     let last: Promise<void> = Promise.resolve();
-    const subscriber: Subscriber = {
-      filter,
-      write: (line) => {
-        if (waiting >= LOG_SUBSCRIBER_QUEUE.value) return;
-        waiting++;
-        const isAllowed = mayRead(line).catch(() => false);
-        last = last.then(() => send(line, isAllowed));
-      },
+    const write = (line: LogLine, sources?: readonly string[]): void => {
+      if (waiting >= LOG_SUBSCRIBER_QUEUE.value) return;
+      waiting++;
+      const isAllowed = mayRead(line, sources).catch(() => false);
+      last = last.then(() => send(line, isAllowed));
     };
+    const subscriber: Subscriber = { filter, write };
+    for (const { line, sources } of pastOf === undefined ? [] : this.#history.of(pastOf)) {
+      if (wants(filter, line)) write(line, sources);
+    }
     this.#subscribers.add(subscriber);
     const end = (): void => {
       this.#subscribers.delete(subscriber);
@@ -146,8 +161,9 @@ export class LogHub {
   }
 }
 
-// The process has its own names of services; a part of the engine is a component there.
-function sinkFields({ service, ...fields }: Readonly<Record<string, unknown>>): object {
+// The process has its own names of services; a part of the engine is a component there. Points are
+// data, and not for its log.
+function sinkFields({ service, point: _, ...fields }: Readonly<Record<string, unknown>>): object {
   return { component: service, ...fields };
 }
 

@@ -11,6 +11,7 @@ import type { ExecutorOptions } from './executor.ts';
 class SlowTask {
   readonly taskId = 't';
   readonly error = undefined;
+  collectedCount = 0;
   readonly #options: Parameters<ExecutorOptions['createTask']>[2];
   #started: () => void = () => undefined;
   #restarted: (reason: string | undefined) => void = () => undefined;
@@ -52,6 +53,7 @@ type Started = {
   /** The calls that the feeds of the parts received, in order. */
   readonly fed: readonly string[];
   readonly starting: Promise<unknown>;
+  readonly executor: Executor;
 };
 
 function startInTwoParts(given: Partial<ExecutorOptions> = {}): Started {
@@ -83,7 +85,8 @@ function startInTwoParts(given: Partial<ExecutorOptions> = {}): Started {
   } as unknown as ExecutorOptions;
   const { pipeline } = buildPipeline(`stream|from().groupBy('g')|sum('v')`, {});
   const events = { died: () => undefined, restarted: () => undefined, gaveUp: () => undefined };
-  const starting = new Executor(options).start(
+  const executor = new Executor(options);
+  const starting = executor.start(
     {
       id: 't',
       pipeline: pipeline as NonNullable<typeof pipeline>,
@@ -93,7 +96,7 @@ function startInTwoParts(given: Partial<ExecutorOptions> = {}): Started {
     },
     events,
   );
-  return { tasks, fed, starting };
+  return { tasks, fed, starting, executor };
 }
 
 test('a part that is being started again when the others have started is fed after that', async () => {
@@ -135,4 +138,21 @@ test('a part without a saved state runs again from where it began, as the first 
   const rerun = { now: 5n, since: 5n, begun: 5n, record: 7 };
   expect(first?.rerun).toEqual(rerun);
   expect(first?.restartBegins()).toEqual({ state: undefined, rerun });
+});
+
+test('the mean throughput outlasts the second in which points came, and fades in minutes', async () => {
+  const { tasks, starting, executor } = startInTwoParts();
+  for (const task of tasks) task.startEnds();
+  await starting;
+  const entry = executor.entry('t');
+  for (const task of tasks) task.collectedCount = 60;
+  executor.measure();
+  expect(entry).toMatchObject({ throughput: 120, meanThroughput: 120 });
+
+  for (let second = 2; second <= 60; second++) executor.measure();
+  expect(entry?.throughput).toBe(0);
+  expect(entry?.meanThroughput).toBeCloseTo(2);
+
+  for (let second = 61; second <= 3600; second++) executor.measure();
+  expect(entry?.meanThroughput).toBeLessThan(0.001);
 });

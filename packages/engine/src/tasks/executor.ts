@@ -66,6 +66,9 @@ export type Startable = {
   readonly saved?: ((unit: SavedUnit) => TaskState | undefined) | undefined;
 };
 
+/** Seconds of which `meanThroughput` is the mean. */
+const MEAN_SECONDS = 300;
+
 /** Events of a running task. */
 export type TaskEvents = {
   /** Called once, with the reason. */
@@ -82,6 +85,7 @@ export type SavedUnit = Pick<Unit, 'unit' | 'definition'>;
 type RunningUnit = Unit & {
   source: TaskSource | undefined;
   lastCollected: number;
+  measureCount: number;
   /** Where it continues from; `undefined` when it restarts. */
   from: Resumption | undefined;
   /** Its host was lost, and another one starts it. */
@@ -241,6 +245,8 @@ export class Executor {
       definition,
       task,
       throughput: 0,
+      meanThroughput: 0,
+      measureCount: 0,
       problem: undefined,
       lastCollected: 0,
       source: undefined,
@@ -303,6 +309,9 @@ export class Executor {
       // A restarted task counts from its saved state.
       unit.throughput = Math.max(0, collected - unit.lastCollected);
       unit.lastCollected = collected;
+      // A plain mean until there is a measure for each second of the time.
+      const weight = 1 / Math.min(++unit.measureCount, MEAN_SECONDS);
+      unit.meanThroughput += weight * (unit.throughput - unit.meanThroughput);
     }
   }
 

@@ -81,6 +81,10 @@ export class SplitExecuting implements Executing {
     );
   }
 
+  get meanThroughput(): number {
+    return this.#units.reduce((sum, { meanThroughput }) => sum + meanThroughput, 0);
+  }
+
   get throughput(): number {
     return this.#units.reduce((sum, { throughput }) => sum + throughput, 0);
   }

@@ -3,13 +3,14 @@ import type { PipelineStats } from '@tidemark/pipeline';
 import type { Executing } from './unit.ts';
 
 /**
- * `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` is
- * left out where it is 0.
+ * `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` and
+ * `throughput_5m` are left out where they are 0.
  */
 export function printTaskStats(
-  executing: Pick<Executing, 'task' | 'throughput' | 'caughtUpCount'>,
+  executing: Pick<Executing, 'task' | 'throughput' | 'meanThroughput' | 'caughtUpCount'>,
 ): Readonly<Record<string, unknown>> {
   const stats = executing.task.stats();
+  const { meanThroughput = 0 } = executing;
   let memoryBytes = 0;
   for (const node of stats.nodes.values()) memoryBytes += node.memory_bytes;
   const nodes = [...stats.nodes]
@@ -28,6 +29,7 @@ export function printTaskStats(
     'task-stats': {
       throughput: executing.throughput,
       ...(executing.caughtUpCount === undefined ? {} : { caught_up: executing.caughtUpCount }),
+      ...(meanThroughput === 0 ? {} : { throughput_5m: meanThroughput }),
       ...(memoryBytes === 0 ? {} : { memory_bytes: memoryBytes }),
     },
     'node-stats': Object.fromEntries(nodes) as Readonly<Record<string, unknown>>,

@@ -18,6 +18,8 @@ export type Executing = {
   readonly task: ShownTask;
   /** Points (batches) per second over the last second. */
   readonly throughput: number;
+  /** The same as a mean over about five minutes; absent for a replay. */
+  readonly meanThroughput?: number | undefined;
   /** A replay that is over; its task can still be inspected. */
   readonly hasEnded?: boolean | undefined;
   /** A present problem, for example an unreachable database. */
@@ -36,6 +38,7 @@ export type Unit = Omit<Executing, 'hasEnded'> & {
   readonly definition: string;
   readonly task: RunningTask;
   throughput: number;
+  meanThroughput: number;
   problem: string | undefined;
   caughtUpCount?: number | undefined;
   /** In a cluster: its position in the log of points. */

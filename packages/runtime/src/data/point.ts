@@ -2,6 +2,8 @@
 // one exception: `detach` moves values to other memory without changing them.
 import { formatClockDuration } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
+import { printLine } from '@tidemark/line-protocol';
+import { LOGGED_POINT_LENGTH } from '../limits.ts';
 import type { OutputPoint } from '../services.ts';
 import type { Group } from './group.ts';
 import type { Field, Rows, Schema, Value, ValueType } from './schema.ts';
@@ -226,4 +228,15 @@ export function toOutputPoint(
     );
   }
   return { name: point.series.name, tags: point.series.tagMap(), fields, time: point.time };
+}
+
+/** Line protocol of a point, as much of it as a line of the log may have. */
+export function pointText(point: Point): string {
+  const { name, tags, fields, time } = toOutputPoint(point, { areDurationsText: true });
+  const values = [...fields].flatMap(([field, value]) =>
+    value === null ? [] : [[field, value] as const],
+  );
+  const text = printLine({ measurement: name, tags, fields: values, time }) ?? `${name} ${time}`;
+  const { length } = text;
+  return length <= LOGGED_POINT_LENGTH ? text : `${text.slice(0, LOGGED_POINT_LENGTH)}…`;
 }

@@ -173,11 +173,13 @@ export class AggregateNode implements RunningNode {
           this.#ctx.fail(
             'failed to realize reduce context from fields',
             `field ${JSON.stringify(options.field)} missing from point`,
+            point,
           );
         } else {
           this.#ctx.fail(
             'failed to aggregate point in batch',
             `field ${options.field} missing from point cannot aggregate`,
+            point,
           );
         }
         continue;
@@ -188,6 +190,7 @@ export class AggregateNode implements RunningNode {
         this.#ctx.fail(
           'failed to aggregate point in batch',
           `field ${options.field} has wrong type: got ${GO_TYPES[found.type]} exp ${GO_TYPES[type]}`,
+          point,
         );
         continue;
       }

@@ -24,7 +24,7 @@ export function ask(
     return lambda.test(point, state.frame);
   } catch (cause) {
     if (!(cause instanceof EvaluationError)) throw cause;
-    ctx.fail('error while evaluating expression', cause.message);
+    ctx.fail('error while evaluating expression', cause.message, point);
     return undefined;
   }
 }

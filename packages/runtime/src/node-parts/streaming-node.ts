@@ -85,6 +85,7 @@ export class StreamingNode<S> implements RunningNode {
       this.#ctx.fail(
         'failed to aggregate point',
         `field ${options.field} missing from point cannot aggregate`,
+        point,
       );
       return undefined;
     }
@@ -92,6 +93,7 @@ export class StreamingNode<S> implements RunningNode {
       this.#ctx.fail(
         'failed to realize reduce context from fields',
         `invalid influxql func ${spec.type} with field ${options.field}: cannot apply ${spec.type} to ${found.type} field`,
+        point,
       );
       return undefined;
     }
@@ -100,6 +102,7 @@ export class StreamingNode<S> implements RunningNode {
       this.#ctx.fail(
         'failed to aggregate point',
         `field ${options.field} has wrong type: got ${found.type} exp ${group.type}`,
+        point,
       );
       return undefined;
     }

@@ -344,7 +344,7 @@ export class AlertNode implements RunningNode {
       return predicate.lambda.test(point, predicate.frame);
     } catch (cause) {
       if (!(cause instanceof EvaluationError)) throw cause;
-      this.#ctx.fail(complaint, cause.message);
+      this.#ctx.fail(complaint, cause.message, point);
       return undefined;
     }
   }

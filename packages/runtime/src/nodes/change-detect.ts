@@ -28,7 +28,7 @@ function createChangeDetect(ctx: ContextOf<typeof changeDetectNode>): RunningNod
       for (const [i, name] of fields.entries()) {
         const [before, now] = [state.last?.[i], current[i]];
         if (now === undefined) {
-          ctx.fail('Invalid field in change detect', `expected field ${name} not found`);
+          ctx.fail('Invalid field in change detect', `expected field ${name} not found`, point);
           continue;
         }
         if (now.type !== before?.type || now.value !== before.value) isChanged = true;

@@ -20,7 +20,7 @@ function createDerivative(ctx: ContextOf<typeof derivativeNode>): RunningNode {
     next: (state, point) => {
       const raw = point.fieldValue(field);
       if (typeof raw !== 'number' && typeof raw !== 'bigint') {
-        ctx.fail('cannot perform derivative', 'field is the wrong type');
+        ctx.fail('cannot perform derivative', 'field is the wrong type', point);
         return undefined;
       }
       const current = Number(raw);
@@ -30,7 +30,7 @@ function createDerivative(ctx: ContextOf<typeof derivativeNode>): RunningNode {
       if (time === undefined) return undefined;
       const elapsed = Number(point.time - time);
       if (elapsed === 0) {
-        ctx.fail('cannot perform derivative', 'elaspsed time was 0');
+        ctx.fail('cannot perform derivative', 'elaspsed time was 0', point);
         return undefined;
       }
       const change = current - value;

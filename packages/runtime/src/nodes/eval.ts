@@ -117,7 +117,7 @@ export class EvalNode implements RunningNode {
       return plan.tags.length === 0 ? result : this.#withTags(result, plan);
     } catch (cause) {
       if (!(cause instanceof EvaluationError)) throw cause;
-      this.#ctx.fail('error evaluating expression', cause.message);
+      this.#ctx.fail('error evaluating expression', cause.message, point);
       if (this.#ctx.explain !== undefined) this.#explain(point, [], cause.message);
       return undefined;
     }

@@ -194,7 +194,7 @@ export class FromNode implements RunningNode {
       return passes;
     } catch (cause) {
       if (!(cause instanceof EvaluationError)) throw cause;
-      this.#ctx.fail('failed to evaluate WHERE expression', cause.message);
+      this.#ctx.fail('failed to evaluate WHERE expression', cause.message, point);
       return false;
     }
   }
