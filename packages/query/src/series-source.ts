@@ -99,6 +99,13 @@ export type ScanRequest = RowRequest & {
    */
   readonly rowsBehind?: number | undefined;
   /**
+   * Tags that may decide between rows of equal time of a group (bytewise, in this order; reversed
+   * for a descending scan). If all series of the group have them, a source may send the series in
+   * their order, and of those that come after `limitPerGroup` rows leave out the rows of the last
+   * one's time, unless a series that it has sent has the same values.
+   */
+  readonly tieTags?: readonly string[] | undefined;
+  /**
    * The tags that are read. Others may be left out, and `seriesKey` may be any text that
    * distinguishes series of the measurement. `undefined`: all of them, and the keys.
    */
@@ -109,7 +116,7 @@ export type ScanRequest = RowRequest & {
  * Consecutive rows of one series. All batches of a series follow each other; within a series time
  * is strictly monotonic (ascending, or descending on request). Series follow each other in the
  * order of their group's tag values (bytewise, in the order of `groupBy`), then of their series
- * key; both reversed for a descending scan.
+ * key; both reversed for a descending scan. `tieTags` may order them otherwise.
  */
 export type SeriesBatch = {
   /** Canonical series key: `measurement,tag=value,…`, tags sorted by key, line-protocol escapes. */

@@ -130,6 +130,13 @@ export function haveOwnOrder(parts: readonly SeriesRows[], plan: SelectPlan): bo
   return orderOfSeries(compared, series, plan.descending) !== undefined;
 }
 
+/** The tags that decide between rows of equal time; `undefined` if something else may, too. */
+export function tieTagsOf(plan: SelectPlan): readonly string[] | undefined {
+  const compared = tieColumnsOf(plan).map((index) => plan.inputs[index]!);
+  const areTags = compared.length > 0 && compared.every(({ kind }) => kind === 'tag');
+  return areTags ? compared.map(({ name }) => name) : undefined;
+}
+
 type ComparedColumn = { readonly input: RowInput; readonly column: Column };
 
 /** The recorded order of equal times. */

@@ -21,7 +21,13 @@ import type {
 import { seriesLabel } from '../series-label.ts';
 import { evaluate, truth } from '../project/evaluate.ts';
 import { byShard } from '../merge/by-shard.ts';
-import { haveOwnOrder, mergeSeries, seriesCount, withTagColumns } from '../merge/merge-series.ts';
+import {
+  haveOwnOrder,
+  mergeSeries,
+  seriesCount,
+  tieTagsOf,
+  withTagColumns,
+} from '../merge/merge-series.ts';
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -297,6 +303,7 @@ function scanRequest(
     limitPerSeries: limit,
     limitPerGroup: isMerged ? limit : undefined,
     rowsBehind: isMerged && findsRowsAtOnce(layout.fields, pushed) ? ROWS_BEHIND : undefined,
+    tieTags: isMerged ? tieTagsOf(plan) : undefined,
     tags: needsKeys(plan, execution) ? undefined : tagsRead(plan),
   };
 }

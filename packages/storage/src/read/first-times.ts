@@ -25,10 +25,14 @@ export class FirstTimes {
     this.#rowsBehind--;
   }
 
-  /** The part of a range whose rows may come before the last of those, or have its time. */
-  within({ start, end }: TimeRange): TimeRange {
-    const last = this.#times.length < this.#limit ? undefined : this.#times.at(-1);
-    if (last === undefined) return { start, end };
+  /**
+   * The part of a range whose rows may come before the last of those, or have its time, unless such
+   * rows come behind it (`isBehind`).
+   */
+  within({ start, end }: TimeRange, isBehind = false): TimeRange {
+    const time = this.#times.length < this.#limit ? undefined : this.#times.at(-1);
+    if (time === undefined) return { start, end };
+    const last = !isBehind ? time : this.#isDescending ? time + 1n : time - 1n;
     if (this.#isDescending) return { start: last > start ? last : start, end };
     return { start, end: last < end ? last : end };
   }

@@ -19,8 +19,13 @@ export type SeriesGroup = {
    * because the texts of all groups together may be large.
    */
   readonly tags: () => ReadonlyMap<string, string>;
-  /** In the order of their keys, unless `unorderedFrom` of the request allows any order. */
+  /**
+   * In the order of their keys, unless `unorderedFrom` of the request allows any order, or
+   * `isByTies`.
+   */
   readonly series: SeriesIds;
+  /** In the order of the tags in `tieTags` of the request, which all of them have. */
+  readonly isByTies?: boolean;
 };
 
 /** A typed array where groups are many and small. */
@@ -45,6 +50,8 @@ export type SelectionRequest = {
    * so they are not sorted.
    */
   readonly unorderedFrom?: number | undefined;
+  /** See `ScanRequest`. */
+  readonly tieTags?: readonly string[] | undefined;
 };
 
 /**
@@ -71,11 +78,12 @@ export function* select(
   requireShards(snapshot, shards, onPartial);
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
   const ids = yield* heldIds(selected, measurement, shards);
-  const { groupBy, unorderedFrom = Number.POSITIVE_INFINITY } = request;
+  const { groupBy, tieTags, unorderedFrom = Number.POSITIVE_INFINITY } = request;
   const isUnordered = ids.length >= unorderedFrom;
   const seriesBytes = groupBy.length === 0 ? ids.BYTES_PER_ELEMENT : SERIES_BYTES;
   memory.hold(ids.length * seriesBytes, 'series of a request');
-  const groups = yield* groupSeries(database, measurement, { ids, groupBy, memory, isUnordered });
+  const grouping = { ids, groupBy, memory, isUnordered, tieTags };
+  const groups = yield* groupSeries(database, measurement, grouping);
   if (request.descending) {
     shards.reverse();
     groups.reverse();
@@ -125,6 +133,7 @@ const RANK_BYTES = 80;
 type MutableGroup = {
   tags: SeriesGroup['tags'];
   series: SeriesId[] | Uint32Array;
+  isByTies?: boolean;
 };
 
 type Grouping = {
@@ -132,18 +141,27 @@ type Grouping = {
   readonly groupBy: SeriesGrouping;
   readonly memory: RequestMemory;
   readonly isUnordered: boolean;
+  readonly tieTags: readonly string[] | undefined;
 };
 
 function* groupSeries(
   database: DatabaseView,
   measurement: MeasurementIndex,
-  { ids, groupBy, memory, isUnordered }: Grouping,
+  { ids, groupBy, memory, isUnordered, tieTags }: Grouping,
 ): Generator<undefined, MutableGroup[]> {
   const { index } = database;
+  const inOrder = function* (series: Uint32Array): Generator<undefined, OrderedSeries> {
+    if (isUnordered) return { series };
+    const ties =
+      tieTags !== undefined && series.length >= TIES_FROM
+        ? yield* byTies(database, measurement, { ids: series, memory, tieTags })
+        : undefined;
+    if (ties !== undefined) return { series: ties, isByTies: true };
+    return { series: yield* byKey(database, series, memory) };
+  };
   if (groupBy.length === 0) {
     if (ids.length === 0) return [];
-    const series = isUnordered ? ids : yield* byKey(database, ids, memory);
-    return [{ tags: () => new Map(), series }];
+    return [{ tags: () => new Map(), ...(yield* inOrder(ids)) }];
   }
   if (groupBy === 'all') {
     const groups: MutableGroup[] = [];
@@ -155,7 +173,11 @@ function* groupSeries(
     return groups;
   }
   const groups = yield* groupsByTags(database, measurement, { ids, groupBy, memory });
-  const ranks = yield* ranksOfValues(database, groups, memory);
+  const ranks: ReadonlyMap<number, number>[] = [];
+  for (let i = 0; i < groupBy.length; i++) {
+    const values = groups.map(({ stored }) => stored[i]!);
+    ranks.push(yield* ranksOfValues(database, values, memory));
+  }
   const result = yield* sortInSteps(groups, (a, b) => {
     for (let i = 0; i < ranks.length; i++) {
       const order = ranks[i]!.get(a.stored[i]!)! - ranks[i]!.get(b.stored[i]!)!;
@@ -163,9 +185,8 @@ function* groupSeries(
     }
     return 0;
   });
-  if (isUnordered) return result;
-  for (const { series } of result) {
-    if (series.length > 1) series.set(yield* byKey(database, series, memory));
+  for (const group of result) {
+    if (group.series.length > 1) Object.assign(group, yield* inOrder(group.series));
   }
   return result;
 }
@@ -226,25 +247,51 @@ type GroupOfValues = MutableGroup & {
   readonly series: Uint32Array;
 };
 
-/** For each grouping tag, the rank of each value that occurs in groups. */
+/** The ranks of some values of a tag, as the index has them. */
 function* ranksOfValues(
   { index }: DatabaseView,
-  groups: readonly GroupOfValues[],
+  stored: readonly number[],
   memory: RequestMemory,
-): Generator<undefined, readonly ReadonlyMap<number, number>[]> {
-  const ranks: Map<number, number>[] = [];
-  for (let i = 0; i < (groups[0]?.stored.length ?? 0); i++) {
-    const values = new Set<number>();
-    for (const { stored } of groups) if (stored[i] !== 0) values.add(stored[i]!);
-    memory.check(values.size * RANK_BYTES, 'order of groups');
-    const symbols = Uint32Array.from(values, (value) => value - 1);
-    const sorted = symbols.length < 2 ? symbols : yield* sortedSymbols(index.keys, symbols);
-    const ranked = new Map<number, number>([[0, -1]]);
-    for (const [rank, symbol] of sorted.entries()) ranked.set(symbol + 1, rank);
-    ranks.push(ranked);
-    yield undefined;
+): Generator<undefined, ReadonlyMap<number, number>> {
+  const values = new Set(stored);
+  values.delete(0);
+  memory.check(values.size * RANK_BYTES, 'order of groups');
+  const symbols = Uint32Array.from(values, (value) => value - 1);
+  const sorted = symbols.length < 2 ? symbols : yield* sortedSymbols(index.keys, symbols);
+  const ranked = new Map<number, number>([[0, -1]]);
+  for (const [rank, symbol] of sorted.entries()) ranked.set(symbol + 1, rank);
+  yield undefined;
+  return ranked;
+}
+
+/** Of fewer series all rows of one time are sent. */
+const TIES_FROM = 200;
+
+type OrderedSeries = Pick<MutableGroup, 'series' | 'isByTies'>;
+
+type Ties = Pick<Grouping, 'ids' | 'memory'> & { readonly tieTags: readonly string[] };
+
+/** Sorts series by tags; `undefined` if one of them lacks one of these. */
+function* byTies(
+  database: DatabaseView,
+  measurement: MeasurementIndex,
+  { ids, memory, tieTags }: Ties,
+): Generator<undefined, Uint32Array | undefined> {
+  const { index } = database;
+  const columns: number[][] = [];
+  for (const name of tieTags) {
+    const values = measurement.column(name)?.values;
+    const stored = Array.from(ids, (id) => values?.[index.ordinalOf(id)] ?? 0);
+    if (stored.includes(0)) return undefined;
+    const ranks = yield* ranksOfValues(database, stored, memory);
+    columns.push(stored.map((value) => ranks.get(value)!));
   }
-  return ranks;
+  const compare = (a: number, b: number): number => {
+    for (const ranks of columns) if (ranks[a] !== ranks[b]) return ranks[a]! - ranks[b]!;
+    return 0;
+  };
+  const order = yield* sortInSteps(Array.from(ids.keys()), compare);
+  return Uint32Array.from(order, (at) => ids[at]!);
 }
 
 /** Sorts series by their keys. */

@@ -7,7 +7,7 @@ import type { EndedGroup, FieldRef, ScanRequest, SeriesBatch } from '@tidemark/q
 
 import { scans } from '../columns/codecs.ts';
 import { nullColumn } from '../columns/null-column.ts';
-import { shardOverlaps } from '../columns/overlaps.ts';
+import { overlaps, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { commonResidual, residualCondition } from '../series/select.ts';
@@ -28,6 +28,7 @@ import {
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, withUsedTexts } from '../columns/run-texts.ts';
+import { SentTies } from './sent-ties.ts';
 import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
@@ -42,22 +43,39 @@ export function* scan(
   const { timeRange, descending, limitPerGroup } = request;
   const lastFields =
     descending && request.limitPerSeries === 1 ? JSON.stringify(request.fields) : undefined;
-  for (const { series, tags } of selection.groups) {
+  for (const { series, tags, isByTies } of selection.groups) {
     const first =
       limitPerGroup === undefined
         ? undefined
         : new FirstTimes(limitPerGroup, descending, request.rowsBehind);
     const isEnded = endOf(budget.ended, tags);
-    const group = { selection, request, budget, lastFields, first, isEnded };
+    const ties = isByTies === true ? new SentTies(selection, request.tieTags ?? []) : undefined;
+    const group = { selection, request, budget, lastFields, first, ties, isEnded };
     const range =
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
         : timeRange;
     for (const each of series) {
-      if (isEnded()) break;
+      if (isEnded() || isBehindAll(each, range, group)) break;
       yield* scanSeries(each, range, group);
     }
   }
+}
+
+/** Whether all rows of a series, and of those after it, come behind those that are needed. */
+function isBehindAll(
+  series: SeriesId,
+  range: TimeRange,
+  { selection: { shards, measurement }, first, ties }: GroupScan,
+): boolean {
+  if (first === undefined || first.wantsRowBehind || ties?.areBehind(series) !== true) return false;
+  const needed = first.within(range, true);
+  return !shards.some(({ segments, tables }) => {
+    if (segments.some(({ footer }) => overlaps(footer, needed))) return true;
+    return tables.get(measurement.id)?.some(({ table: { timeBounds } }) => {
+      return overlaps({ minTime: timeBounds.min, maxTime: timeBounds.max }, needed);
+    });
+  });
 }
 
 /** Tells whether the reader has ended the group with these tags. */
@@ -88,6 +106,8 @@ type GroupScan = {
   readonly lastFields: string | undefined;
   /** Times of the rows of the group that are needed; `undefined` when all are. */
   readonly first: FirstTimes | undefined;
+  /** Present when the series are in the order of their ties. */
+  readonly ties: SentTies | undefined;
   readonly isEnded: () => boolean;
 };
 
@@ -95,7 +115,7 @@ type GroupScan = {
 function* scanSeries(
   series: SeriesId,
   range: TimeRange,
-  { selection, request, budget, lastFields, first, isEnded }: GroupScan,
+  { selection, request, budget, lastFields, first, ties, isEnded }: GroupScan,
 ): Generator<SeriesBatch | undefined> {
   const { counters, memory, lastRows } = budget;
   const { database, shards } = selection;
@@ -104,13 +124,14 @@ function* scanSeries(
   const { where, descending } = request;
   const condition = where && residualCondition(where, new Map(index.tags(series)));
   const fields = withConditionFields(request.fields, condition);
-  const needed = first === undefined ? range : first.within(range);
+  const needed = first === undefined ? range : first.within(range, ties?.areBehind(series));
   const readsBehind = first?.wantsRowBehind === true;
   const timeRange = readsBehind ? range : needed;
   let isCounted = !readsBehind;
   let names: Pick<SeriesBatch, 'seriesKey' | 'tags'> | undefined;
   const batchOf = (run: Run): SeriesBatch => {
     names ??= namesOf(selection, series, request.tags);
+    ties?.send(series);
     if (!isCounted) first?.countRowBehind();
     isCounted = true;
     return toBatch(run, request, names);

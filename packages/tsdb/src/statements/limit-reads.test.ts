@@ -44,6 +44,7 @@ describe('LIMIT answers with the first rows of the whole answer', () => {
     // `apart`: no two rows have the same time. `crowded`: most times occur in several series.
     // `sparse`: tags and fields are missing here and there. `weeks`: of several shards, in which
     // not every series has rows. `many`: more series than are asked for a row behind the last.
+    // `gaps`: as many, some of which lack a tag.
     const lines = (): string => {
       const all: string[] = [];
       for (let series = 0; series < SERIES; series++) {
@@ -64,7 +65,9 @@ describe('LIMIT answers with the first rows of the whole answer', () => {
       }
       for (let series = 0; series < MANY; series++) {
         const text = `s="${between(5)}"`;
-        all.push(`many,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${between(4)}`);
+        const rest = `b=b${series % 3} v=${between(9)}i,${text}`;
+        all.push(`many,a=a${series},${rest} ${between(4)}`);
+        all.push(`gaps${series % 50 === 7 ? '' : `,a=a${series}`},${rest} ${between(4)}`);
       }
       return all.join('\n');
     };
@@ -91,6 +94,15 @@ describe('LIMIT answers with the first rows of the whole answer', () => {
           select,
           number: row + column,
         })),
+      )
+      .concat(
+        ['many', 'gaps'].flatMap((source, row) =>
+          ['*', 'a, v', 'b, v', 'a, b, v'].map((select, column) => ({
+            source,
+            select,
+            number: row + column,
+          })),
+        ),
       ),
   )('for $select of $source', async ({ source, select, number }) => {
     for (const [i, condition] of ['', 'WHERE v > 3', 'WHERE v + 1 > 5'].entries()) {
@@ -129,6 +141,26 @@ test('reads series whose rows share their times once', async () => {
 
     const visited = analysis!.values.flat().filter((line) => /series_visited/.test(String(line)));
     expect(visited.map((line) => /\d+/.exec(String(line))?.[0])).toEqual(['19', '19']);
+  }
+  await service.close();
+});
+
+test('of series whose rows share their times, reads only those whose tags come first', async () => {
+  const service = await startTestService();
+  await service.query('CREATE DATABASE d');
+  const lines = Array.from({ length: 3000 }, (_, i) => `m,a=a${i % 1000} v=${i}i ${i % 3}`);
+  await service.write(lines.join('\n'), { db: 'd' });
+
+  for (const [order, first] of [
+    ['', ['a0', 'a1', 'a10']],
+    ['ORDER BY time DESC', ['a999', 'a998', 'a997']],
+  ] as const) {
+    const text = `SELECT a, v FROM m ${order} LIMIT 3`;
+    const [[rows] = [], [analysis] = []] = await askAll(service, [text, `EXPLAIN ANALYZE ${text}`]);
+
+    expect(rows?.values.map(([, a]) => a)).toEqual(first);
+    const line = analysis!.values.flat().find((each) => /series_visited/.test(String(each)));
+    expect(Number(/\d+/.exec(String(line))?.[0])).toBeLessThan(200);
   }
   await service.close();
 });
