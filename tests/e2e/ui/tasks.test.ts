@@ -139,7 +139,6 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
   test('failures are counted, listed and logged', async () => {
     const { page } = visit;
     await page.getByRole('tab', { name: 'Log' }).click();
-    await page.getByText('Nothing has been logged since this page was opened.').waitFor();
     const log = page.getByRole('list', { name: 'Log' });
     await expect
       .poll(
@@ -168,6 +167,67 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
         { timeout: 12_000 },
       )
       .toMatch(/[1-9].*\/s/);
+    await page.getByRole('link', { name: 'hot', exact: true }).click();
+  });
+
+  test('a running task tells its last error, and what its groups are in', async () => {
+    const { page } = visit;
+    const last = page.getByRole('status').filter({ hasText: 'The last one in eval2, line 7:' });
+    await last.getByText('Point: room,name=kitchen fahrenheit=70').waitFor();
+    await expect.poll(() => page.locator('.page-head').textContent()).toMatch(/\/s over 5 min/);
+    await page.getByRole('tab', { name: 'Log' }).click();
+    // Logged before the page was opened.
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'task=hot node=eval2 err=' })
+      .first()
+      .waitFor();
+    await page.getByRole('tab', { name: 'Alert states' }).press('Enter');
+    await page
+      .getByRole('row', { name: /^OK .*|^CRITICAL .*name=kitchen/ })
+      .first()
+      .waitFor();
+    await visit.inspect('task-groups');
+  });
+
+  test('names that the database does not have are marked before saving', async () => {
+    const { page } = visit;
+    await write(visit.server.tsdb, 'house', 'room,name=kitchen celsius=20');
+    await visit.show('tasks?new=1');
+    const dbrps = page.getByLabel('Databases and retention policies');
+    const missing = page.getByRole('status').filter({ hasText: 'does not have these names yet' });
+    const items = missing.getByRole('listitem');
+    await dbrps.fill('house.weekly, nowhere');
+    await expect
+      .poll(() => items.allTextContents())
+      .toEqual([
+        'There is no retention policy weekly in house.',
+        'Database nowhere does not exist.',
+        'There is no measurement cpu in house. Show',
+      ]);
+    await dbrps.fill('house');
+    await script().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(
+      `stream|from().measurement('room').groupBy('floor').where(lambda: "celsus" > 1.0)
+|eval(lambda: "celsius" * 2.0, lambda: "double" + "kelvin").as('double', 'sum')
+|alert().crit(lambda: "sum" > 1.0)`,
+    );
+    await expect
+      .poll(() => items.allTextContents())
+      .toEqual([
+        'There is no tag floor. Show',
+        'There is no field or tag celsus. Show',
+        'There is no field or tag kelvin. Show',
+      ]);
+    await expect
+      .poll(() => page.locator('.cm-lintRange-warning').allTextContents())
+      .toEqual(["groupBy('floor')", '"celsus"', '"kelvin"']);
+    await visit.inspect('task-unknown-names');
+    await items.getByRole('button', { name: 'Show' }).nth(2).press('Enter');
+    await page.keyboard.insertText('"celsius"');
+    await expect.poll(() => items.count()).toBe(2);
+    await page.getByRole('link', { name: 'All tasks' }).click();
     await page.getByRole('link', { name: 'hot', exact: true }).click();
   });
 

@@ -2,7 +2,7 @@
 // discarded.
 import { useSignal } from '@preact/signals';
 import type { Task } from '@tidemark/client';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
 import { problemOf, useRecovery } from '../../api/problem.ts';
@@ -21,6 +21,7 @@ import { printDbrps, readDbrps } from './dbrps.ts';
 import { Outline } from './outline.tsx';
 import { redefine } from './redefine.ts';
 import { printSplit, readSplit, SplitField } from './split-field.tsx';
+import { UnknownNames, useUnknownNames } from './unknown.tsx';
 
 const t = texts.tasks;
 
@@ -53,12 +54,22 @@ export function Definition({
   const editor = useRef<EditorHandle>();
   const isChanged = task !== undefined && script.value !== task.script;
 
+  const unknown = useUnknownNames(script, dbrps);
+  // Marks end when the text is changed.
+  const mark = (): void =>
+    editor.current?.mark([
+      ...unknown.value.script,
+      ...(problem.peek()?.diagnostics ?? []).map(({ span, message, hint }) => ({
+        ...span,
+        message,
+        hint,
+        severity: 'error' as const,
+      })),
+    ]);
+  useEffect(mark, [unknown.value]);
   const refused = (found: Problem | undefined): void => {
     problem.value = found;
-    const marks = found?.diagnostics ?? [];
-    editor.current?.mark(
-      marks.map(({ span, message, hint }) => ({ ...span, message, hint, severity: 'error' })),
-    );
+    mark();
   };
   const save = async (): Promise<void> => {
     isBusy.value = true;
@@ -69,8 +80,11 @@ export function Definition({
       status: isEnabled.value ? 'enabled' : 'disabled',
     } as const;
     try {
-      if (task === undefined) await engine.createTask({ id: id.value, ...changed });
-      else {
+      if (task === undefined) {
+        await engine.createTask({ id: id.value, ...changed });
+        // The next new task starts with the example.
+        script.value = EXAMPLE;
+      } else {
         const saved = await redefine(task, changed);
         // As printed, so that it does not count as a change.
         script.value = saved.script;
@@ -119,10 +133,17 @@ export function Definition({
           lines={16}
           isReadOnly={!isAdmin}
           onRun={() => void save()}
-          onReady={(handle) => (editor.current = handle)}
+          onReady={(handle) => {
+            editor.current = handle;
+            mark();
+          }}
         />
         <Outline script={script} onChoose={(start, end) => editor.current?.select(start, end)} />
       </div>
+      <UnknownNames
+        found={unknown.value}
+        onChoose={(start, end) => editor.current?.select(start, end)}
+      />
       {problem.value === undefined ? null : (
         <Notice kind="bad">
           {problem.value.message}

@@ -4,7 +4,7 @@ import type { Task } from '@tidemark/client';
 export type NodeFigures = Readonly<Record<string, number>>;
 
 export type TaskFigures = {
-  /** Points per second. */
+  /** Points per second, over the last five minutes. */
   readonly throughput: number;
   readonly errorCount: number;
   /** Of the node with the most groups. */
@@ -24,7 +24,7 @@ export function figuresOf({ stats }: Pick<Task, 'stats'>): TaskFigures {
   const { 'task-stats': task = {}, 'node-stats': nodes = {} } = (stats ?? {}) as Stats;
   const each = Object.values(nodes);
   return {
-    throughput: task['throughput'] ?? 0,
+    throughput: task['throughput_5m'] ?? task['throughput'] ?? 0,
     errorCount: each.reduce((sum, node) => sum + (node['errors'] ?? 0), 0),
     groupCount: each.reduce((most, node) => Math.max(most, node['working_cardinality'] ?? 0), 0),
     memoryBytes: task['memory_bytes'] ?? 0,

@@ -20,6 +20,8 @@ import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Definition } from './definition.tsx';
 import { figuresOf } from './figures.ts';
+import { GroupStates } from './group-states.tsx';
+import { LastError } from './last-error.tsx';
 import { NodeTable } from './node-table.tsx';
 import { OfTemplate } from './of-template.tsx';
 import { PipelineView } from './pipeline-view.tsx';
@@ -32,7 +34,7 @@ import { Versions } from './versions.tsx';
 
 const t = texts.tasks;
 const REFRESH_MS = 2000;
-const TABS = ['script', 'pipeline', 'places', 'versions', 'log'] as const;
+const TABS = ['script', 'pipeline', 'groups', 'places', 'versions', 'log'] as const;
 
 /** Without an id, a new task. */
 export function TaskDetail({ id }: { readonly id: string | undefined }) {
@@ -82,6 +84,7 @@ function Existing({ id }: { readonly id: string }) {
         <Link page="tasks">{t.backToAll}</Link>
       </PageHead>
       {task.error === '' ? null : <Notice kind="bad">{task.error}</Notice>}
+      {task.executing && figuresOf(task).errorCount > 0 ? <LastError key={id} task={task} /> : null}
       {task['needs-restart'] === true ? (
         <Restart task={task} onDone={() => void found.reload()} />
       ) : null}
@@ -105,6 +108,8 @@ function Existing({ id }: { readonly id: string }) {
           )
         ) : chosen === 'pipeline' ? (
           <Pipeline task={task} />
+        ) : chosen === 'groups' ? (
+          <GroupStates task={task} />
         ) : chosen === 'places' ? (
           <Places task={task} />
         ) : chosen === 'versions' ? (

@@ -1,4 +1,4 @@
-// The log of one task, as it is written.
+// The log of one task: what was said before, and then as it is written.
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
@@ -16,7 +16,8 @@ type Line = Readonly<Record<string, unknown>>;
 export function TaskLog({ task }: { readonly task: string }) {
   const level = useSignal('debug');
   const { lines, count, problem } = useFollowed(
-    (signal) => engine.logs({ task, lvl: `${level.value}+` }, { isJson: true, signal }),
+    (signal) =>
+      engine.logs({ task, lvl: `${level.value}+`, past: 'true' }, { isJson: true, signal }),
     [task, level.value],
     false,
   );

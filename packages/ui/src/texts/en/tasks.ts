@@ -23,16 +23,33 @@ export const tasks = {
   errorCount: (errors: number) => counted(errors, 'error'),
   errors: 'Errors',
   figures: (throughput: string, errors: number, groups: number, memory: string) =>
-    `${throughput} · ${count(errors)} errors · ${count(groups)} groups · ${memory}`,
+    `${throughput} over 5 min · ${count(errors)} errors · ${count(groups)} groups · ${memory}`,
   format: 'Format',
   goOn: 'Go on',
   group: 'Only of group, for example host=a',
+  groupEvent: 'Event',
+  groupLevel: 'Level',
+  groupMessage: 'Message',
+  groupSince: 'Since',
+  groupStates: 'States of groups',
+  groupsNone: 'No alerts so far',
+  groupsNoneHint: (groups: number) =>
+    groups === 0
+      ? 'No point has reached an alert node yet. The pipeline shows where points stop.'
+      : `${counted(groups, 'group')} reached an alert node, and none has left OK.`,
+  groupsOk: (groups: number) =>
+    `${counted(groups, 'more group')} ${groups === 1 ? 'has' : 'have'} never left OK.`,
+  groupTags: 'Group',
   groups: 'Groups',
   id: 'Task',
   lag: 'Last point',
   level: 'At least',
   log: 'Log',
-  logWaiting: 'Nothing has been logged since this page was opened.',
+  logWaiting: 'Nothing has been logged since the engine started.',
+  lastError: (errors: string, node: string) => `${errors}. The last one in ${node}:`,
+  lastErrorAt: (errors: string, node: string, line: number) =>
+    `${errors}. The last one in ${node}, line ${line}:`,
+  lastPoint: 'Point:',
   memory: 'Memory',
   messages: (all: number) => `${count(all)} messages`,
   node: 'Node',
@@ -73,6 +90,7 @@ export const tasks = {
   tabs: {
     script: 'Script',
     pipeline: 'Pipeline',
+    groups: 'Alert states',
     places: 'Where it runs',
     versions: 'Versions',
     log: 'Log',
@@ -97,6 +115,19 @@ export const tasks = {
   throughput: 'Throughput',
   title: 'Tasks',
   type: 'Type',
+  unknown: {
+    title: 'The task can be saved, but the database does not have these names yet:',
+    database: (name: string) => `Database ${name} does not exist.`,
+    field: (name: string) => `There is no field ${name}.`,
+    measurement: (name: string, databases: string) =>
+      `There is no measurement ${name} in ${databases}.`,
+    name: (name: string) => `There is no field or tag ${name}.`,
+    notOfTask: (name: string) => `The task does not read the database ${name}.`,
+    policy: (name: string, database: string) =>
+      `There is no retention policy ${name} in ${database}.`,
+    show: 'Show',
+    tag: (name: string) => `There is no tag ${name}.`,
+  },
   vars: 'Vars',
   version: 'Version',
   versionCompare: 'Compare',
