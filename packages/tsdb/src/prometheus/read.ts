@@ -7,7 +7,6 @@ import type { QueryContext, SeriesRead, Steps } from '@tidemark/query';
 import { labelFields, sampleFields } from './messages.ts';
 import type { EncodedSeries, Label, Matcher, RemoteQuery } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
-import { Slabs } from './slabs.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
@@ -54,21 +53,20 @@ function* runRemoteQuery(
     execution,
   );
   const series: EncodedSeries[] = [];
-  const slabs = new Slabs();
   let key: string | undefined;
   let samples: Uint8Array[] = [];
   yield* flatMapBatches(batches, function* ({ group, times, columns }): Steps {
     if (group.series !== undefined && group.series.key !== key) {
       key = group.series.key;
       samples = [];
-      const labels = slabs.place(labelFields(labelsOf(group.name, group.series.tags)));
+      const labels = labelFields(labelsOf(group.name, group.series.tags));
       series.push({ labels, samples });
       execution.hold(SERIES_BYTES + labels.length);
     }
     execution.hold(times.length * SAMPLE_BYTES);
     yield undefined; // Whoever has asked for memory waits for it here.
     const [column] = columns;
-    if (column?.type === 'float') samples.push(slabs.place(sampleFields(times, column)));
+    if (column?.type === 'float') samples.push(sampleFields(times, column));
   });
   return series;
 }

@@ -4,7 +4,7 @@
 import { compressSync } from 'snappy';
 
 /** Data that is packed together: progress in writing it shows whether the client reads. */
-const PIECE_BYTES = 512 << 10;
+const PIECE_BYTES = 256 << 10;
 
 /** The block with the data of all parts, which have `length` bytes together. */
 export function* snappyBlock(
