@@ -20,6 +20,8 @@ export type StartEngineOptions = {
    * Key with which the web server of this process proves that it may state its clients' addresses.
    */
   readonly pageKey?: string | undefined;
+  /** The table of the configuration file that has the engine's sections; default: none. */
+  readonly settingsUnder?: string | undefined;
   /** The version and formats that are reported to a cluster; default: the real ones. */
   readonly build?: Build | undefined;
 };

@@ -30,6 +30,8 @@ export type StoresOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Start without the configuration changes of clients. */
   readonly skipsOverrides: boolean;
+  /** The table of the configuration file that has the engine's sections. */
+  readonly settingsUnder?: string | undefined;
   readonly ownDatabase: OwnDatabase | undefined;
   /** The state that this engine shares with the other instances of its cluster. */
   readonly shared?: Shared | undefined;
@@ -128,6 +130,7 @@ export async function openEntry(
     programs: config.alert.allowedPrograms,
     files: config.alert.allowedFiles,
     secrets: config.alert.allowedSecrets,
+    section: options.settingsUnder === undefined ? 'alert' : `${options.settingsUnder}.alert`,
   });
   const resolveSecret = secretResolver(environment);
   const overrides = new ConfigOverrides({

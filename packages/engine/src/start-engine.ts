@@ -116,6 +116,7 @@ async function openEngine(
       skipsOverrides: options.skipConfigOverrides === true,
       ownDatabase: ownDatabaseOf(options),
       shared: options.shared,
+      settingsUnder: options.settingsUnder,
     },
     parts,
   );

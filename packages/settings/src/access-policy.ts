@@ -33,13 +33,16 @@ export function accessPolicy(options: {
   readonly files: readonly string[];
   /** Patterns of references to secrets. */
   readonly secrets: readonly string[];
+  /** The section of these settings in the file that the process reads. */
+  readonly section?: string | undefined;
 }): AccessPolicy {
+  const { section = 'alert' } = options;
   const check = (globs: readonly string[], key: string) => {
     const matchers = globs.map((glob) => compilePathGlob(glob));
     return (value: string): string | undefined => {
       if (matchers.some((fits) => fits(value))) return undefined;
       const line = `${key} = [${[...globs, value].map((each) => JSON.stringify(each)).join(', ')}]`;
-      return `not allowed to use ${value}: the setting alert.${key} does not list it; if it may be used, write into the section [alert] of the engine's configuration: ${line}`;
+      return `not allowed to use ${value}: the setting ${section}.${key} does not list it; if it may be used, write into the section [${section}] of the engine's configuration: ${line}`;
     };
   };
   const refuseProgram = check(options.programs, 'allowed-programs');

@@ -90,6 +90,16 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
       .toEqual(['union(stream|from())']);
     await visit.inspect('task-not-split');
 
+    // A refusal names the section of the file that `tidemark up` reads.
+    await script().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText("stream|from()|alert().crit(lambda: TRUE).exec('/bin/true')");
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/write into the section \[engine\.alert\] .*allowed-programs/)
+      .waitFor();
+
     await script().click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(SCRIPT);

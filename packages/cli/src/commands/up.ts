@@ -100,6 +100,7 @@ async function startAll(
     environment: process.env,
     defaultTsdbUrl: tsdb.url,
     pageKey,
+    settingsUnder: 'engine',
   });
   shutdown.opened(
     'engine',
