@@ -72,6 +72,19 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
       .poll(() => sections.getByRole('heading').allTextContents())
       .toEqual(['Data', 'Access', 'Activity', 'Backup and import', 'Task engine']);
     await page.setViewportSize({ width: 390, height: 844 });
+    // A shadow at the edge says that the table goes on, and the keys lead there.
+    const table = page.getByRole('group', { name: 'Databases' });
+    await expect
+      .poll(() =>
+        table.evaluate(
+          (frame) =>
+            frame.scrollWidth > frame.clientWidth &&
+            getComputedStyle(frame).backgroundImage.includes('radial-gradient'),
+        ),
+      )
+      .toBe(true);
+    await table.press('ArrowRight');
+    await expect.poll(() => table.evaluate((frame) => frame.scrollLeft)).toBeGreaterThan(0);
     await sections.getByRole('button', { name: 'Databases' }).press('Enter');
     await sections.getByRole('link', { name: 'Storage' }).press('Enter');
     await page.getByText('Free on the disk').waitFor();

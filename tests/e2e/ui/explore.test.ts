@@ -366,6 +366,24 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.keyboard.press('Escape');
   });
 
+  test('on a phone a button leads to the schema, and a measurement in it to its chart', async () => {
+    const { page } = visit;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    const way = page.getByRole('button', { name: 'Schema', exact: true });
+    await way.waitFor();
+    const tree = page.getByRole('complementary', { name: 'Schema' });
+    expect(await tree.count()).toBe(0);
+    await way.press('Enter');
+    await tree.getByRole('button', { name: 'big', exact: true }).press('Enter');
+    await expect.poll(() => statement().textContent()).toContain('FROM big');
+    await visit.inspect('explore-phone');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await way.press('Enter');
+    await tree.waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   test('survives a restart of the services with what was typed', async () => {
     const { page } = visit;
     await type('SELECT count FROM big WHERE time > 0');

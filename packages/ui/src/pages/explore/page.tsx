@@ -124,12 +124,13 @@ export function Page() {
   return (
     <>
       <PageHead title={t.title}>
-        <IconButton
+        <Button
           icon="columns"
-          label={t.showSchema}
-          aria-pressed={isTreeShown.value ? 'true' : 'false'}
+          aria-expanded={isTreeShown.value ? 'true' : 'false'}
           onClick={() => (isTreeShown.value = !isTreeShown.value)}
-        />
+        >
+          {t.schema}
+        </Button>
         <IconButton icon="link" label={t.copyLink} onClick={() => void copyText(location.href)} />
         <IconButton
           icon="minus"

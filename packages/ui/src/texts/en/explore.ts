@@ -67,7 +67,6 @@ export const explore = {
   schema: 'Schema',
   searchHistory: 'Search the history',
   searchSchema: 'Search measurements',
-  showSchema: 'Show schema',
   shut: (name: string) => `Close ${name}`,
   someNames: (shown: number, all: number) =>
     `${shown} of ${count(all)} are shown. Search for the others.`,
