@@ -80,7 +80,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await page.route('**/api/backup**', () => new Promise(() => {}));
     await page.getByRole('button', { name: 'Back up', exact: true }).click();
     await page.getByRole('progressbar', { name: 'Progress' }).waitFor();
-    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     await page.getByRole('progressbar', { name: 'Progress' }).waitFor({ state: 'detached' });
     await page.unroute('**/api/backup**');
 
@@ -93,20 +93,20 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
       page.getByRole('button', { name: 'Back up', exact: true }).click(),
     ]);
     await second.saveAs(next);
-    const files = page.getByLabel('File of a backup, or several that belong together');
+    const files = page.getByLabel('Backup files');
     await files.setInputFiles(next);
-    await page.getByText('Not all of it is in these files').waitFor();
+    await page.getByText('Files are missing').waitFor();
     expect(await page.getByRole('button', { name: 'Restore' }).isDisabled()).toBe(true);
     await files.setInputFiles({ name: 'x', mimeType: '', buffer: Buffer.from('x') });
-    await page.getByText('x is not a backup of Tidemark').waitFor();
+    await page.getByText('x is not a Tidemark backup').waitFor();
     await files.setInputFiles([full, next]);
     await page.getByRole('row', { name: /^next.tdmbak incremental .*house/ }).waitFor();
     await page.getByLabel('Only this database').fill('house');
     await page.getByRole('button', { name: 'Restore' }).click();
     await page.getByText(/exists already/).waitFor();
-    await page.getByLabel('Under the name').fill('house_again');
+    await page.getByLabel('Restore as').fill('house_again');
     await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByText('house_again is back.').waitFor();
+    await page.getByText('house_again restored.').waitFor();
     const [series] = await query(
       visit.server.tsdb,
       'SELECT count(celsius) FROM room',
@@ -129,8 +129,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     ]);
     expect(definitions.suggestedFilename()).toMatch(/^engine-.*\.mdb$/);
     expect((await send(`${engine}/engine/v1/tasks/kept`, { method: 'DELETE' })).status).toBe(204);
-    const panel = page.getByRole('region', { name: 'Definitions of the task engine' });
-    const file = panel.getByLabel('Backup of the engine');
+    const panel = page.getByRole('region', { name: 'Task engine definitions' });
+    const file = panel.getByLabel('Backup file');
     await file.setInputFiles({ name: 'x', mimeType: '', buffer: Buffer.from('x') });
     await panel.getByRole('button', { name: 'Replace definitions' }).click();
     const dialog = page.getByRole('dialog');
@@ -151,10 +151,10 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await tab('Import');
     const influx = page.getByRole('region', { name: 'Import from InfluxDB 1.x' });
     await influx.getByLabel('Address').fill(tsdb);
-    await influx.getByLabel('Only these databases').fill('house');
-    await influx.getByLabel('Users, with new passwords').uncheck();
+    await influx.getByLabel('Databases, separated by commas').fill('house');
+    await influx.getByLabel('Import users, with new passwords').uncheck();
     await influx.getByRole('button').click();
-    await page.getByText('Counts and sums are the same on both servers.').waitFor();
+    await page.getByText('Counts and sums match on both servers.').waitFor();
     await visit.inspect('admin-import');
     // So much is imported in a moment that an answer in the middle is made from the last one.
     await page.route('**/api/import', async (route) => {
@@ -173,12 +173,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await kapacitor.getByLabel('Address').fill('http://127.0.0.1:1');
     await kapacitor.getByRole('button').click();
     await page.getByText(/no task engine answers|does not answer/).waitFor();
-    await page.getByRole('button', { name: 'Forget' }).click();
-    await page.getByRole('region', { name: 'The last import' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await page.getByRole('region', { name: 'Last import' }).waitFor({ state: 'detached' });
     const old = await oldKapacitor();
     await kapacitor.getByLabel('Address').fill(old.url);
     await kapacitor.getByRole('button').click();
-    const last = page.getByRole('region', { name: 'The last import' });
+    const last = page.getByRole('region', { name: 'Last import' });
     await last.getByText('finished', { exact: true }).waitFor();
     await old.close();
     await last.getByRole('row', { name: /^task hot / }).waitFor();

@@ -41,13 +41,13 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
   test('databases and retention policies are made and dropped', async () => {
     const { page } = visit;
     await page.getByPlaceholder('New database').fill('two words');
-    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page
       .getByRole('row', { name: /^two words/ })
       .getByRole('button', { name: 'Retention policies' })
       .click();
     await page.getByPlaceholder('New policy').fill('week');
-    await page.getByPlaceholder('kept for').fill('7d');
+    await page.getByPlaceholder('Duration, e.g.').fill('7d');
     await page.getByRole('button', { name: 'Create' }).last().click();
     await page.getByRole('row', { name: /^week 7d 1d/ }).waitFor();
     await visit.inspect('admin-databases');
@@ -60,9 +60,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
 
   test('databases are listed with their size, series, retention and last write', async () => {
     const { page } = visit;
-    await page.getByRole('row', { name: /^house .* B 2 for ever \d.* ago / }).waitFor();
+    await page.getByRole('row', { name: /^house .* B 2 forever \d.* ago / }).waitFor();
     await query(visit.server.tsdb, 'CREATE DATABASE unwritten WITH DURATION 7d');
-    await page.getByRole('row', { name: /^unwritten 0 B 0 7d not since the start / }).waitFor();
+    await page.getByRole('row', { name: /^unwritten 0 B 0 7d none since start / }).waitFor();
   });
 
   test('sections are in groups, and in a menu where there is no room', async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await expect.poll(() => table.evaluate((frame) => frame.scrollLeft)).toBeGreaterThan(0);
     await sections.getByRole('button', { name: 'Databases' }).press('Enter');
     await sections.getByRole('link', { name: 'Storage' }).press('Enter');
-    await page.getByText('Free on the disk').waitFor();
+    await page.getByText('Free disk space').waitFor();
     await sections.getByRole('link', { name: 'Storage' }).waitFor({ state: 'hidden' });
     await page.setViewportSize({ width: 1280, height: 800 });
     await tab('Databases');
@@ -97,7 +97,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     const { page } = visit;
     await tab('Storage');
     await page.getByRole('row', { name: /house autogen 2017-.* B Drop shard/ }).waitFor();
-    await page.getByText('Free on the disk').waitFor();
+    await page.getByText('Free disk space').waitFor();
     await visit.inspect('admin-storage');
     await tab('Continuous queries and subscriptions');
     await page.getByRole('row', { name: /hourly/ }).waitFor();
@@ -117,15 +117,15 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await tab('Users');
     await page.getByPlaceholder('New user').fill('ann');
     await page.getByPlaceholder('Password', { exact: true }).fill('pw');
-    await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('button', { name: 'Rights' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'Permissions' }).click();
     await page.getByLabel('Database').selectOption('house');
     await page.getByRole('button', { name: 'Grant' }).click();
     await page.getByRole('row', { name: /^house READ/ }).waitFor();
     await page.getByPlaceholder('New token').fill('telegraf');
-    await page.getByPlaceholder('of user').fill('ann');
-    await page.getByRole('button', { name: 'Make token' }).click();
-    await page.getByText('It is shown only now').waitFor();
+    await page.getByPlaceholder('User', { exact: true }).fill('ann');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('It will not be shown again').waitFor();
     await visit.inspect('admin-users');
     await page.getByRole('button', { name: 'Revoke on house' }).click();
     await page.getByRole('row', { name: /^house READ/ }).waitFor({ state: 'detached' });
@@ -145,16 +145,16 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await page.route('**/debug/replicas', (route) => route.fulfill({ json: { replicas } }));
     await tab('Storage');
     await tab('Cluster');
-    await page.getByRole('row', { name: /^1 http:\/\/one:8123 answers .* 7 12 s$/ }).waitFor();
+    await page.getByRole('row', { name: /^1 http:\/\/one:8123 available .* 7 12 s$/ }).waitFor();
     await page.getByRole('row', { name: /^2 http:\/\/two:8123 unavailable connection/ }).waitFor();
-    await page.getByRole('alert').getByText('No replica of shard 2 answers').waitFor();
+    await page.getByRole('alert').getByText('No replica of shard 2 is available').waitFor();
     await visit.inspect('admin-cluster');
     await page.unroute('**/debug/replicas');
   });
 
   test('running and slow queries are shown', async () => {
     const { page } = visit;
-    await tab('Running queries');
+    await tab('Queries');
     await page.getByRole('cell', { name: 'SHOW QUERIES' }).first().waitFor();
     await page
       .getByRole('group', { name: 'Slow queries' })
@@ -169,9 +169,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
       'SELECT mean(celsius) FROM room WHERE time >= 0 AND time < 2000000000s GROUP BY time(1s) fill(0)';
     const search = new URLSearchParams({ db: 'house', q: endless, chunked: 'true' });
     const answer = await fetch(`${visit.server.tsdb}/query?${search}`);
-    await tab('Running queries');
+    await tab('Queries');
     const row = page
-      .getByRole('group', { name: 'Running queries' })
+      .getByRole('group', { name: 'Queries', exact: true })
       .getByRole('row')
       .filter({ hasText: 'fill(0)' });
     await row.getByRole('button').click();
@@ -190,16 +190,16 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     expect(await page.getByLabel('Statement').inputValue()).toBe(
       'SELECT mean(*) INTO room_1d FROM room GROUP BY time(1d), *',
     );
-    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page
       .getByRole('row', { name: /^house daily/ })
-      .getByRole('button', { name: 'Run over the past' })
+      .getByRole('button', { name: 'Backfill' })
       .click();
     await page.getByLabel('From', { exact: true }).fill('2017-07-01T00:00:00Z');
     await page.getByLabel('To', { exact: true }).fill('2017-08-01T00:00:00Z');
-    const panel = page.getByRole('region', { name: 'daily over the past' });
-    await panel.getByRole('button', { name: 'Run over the past' }).click();
-    await panel.getByText('Written: 1 point of 31 windows.').waitFor();
+    const panel = page.getByRole('region', { name: 'Backfill daily' });
+    await panel.getByRole('button', { name: 'Backfill' }).click();
+    await panel.getByText('1 point written for 31 intervals.').waitFor();
     await visit.inspect('admin-automatic');
     const [series] = await query(visit.server.tsdb, 'SELECT mean_celsius FROM room_1d', 'house');
     expect(series?.values).toEqual([['2017-07-14T00:00:00Z', 1]]);
@@ -207,8 +207,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
 
   test('a subscription is made and dropped', async () => {
     const { page } = visit;
-    await page.getByLabel('Name of the subscription').fill('to elsewhere');
-    await page.getByLabel('Points of the database').selectOption('house');
+    await page.getByLabel('Subscription name').fill('to elsewhere');
+    await page.getByLabel('Source database').selectOption('house');
     const form = page.getByRole('region', { name: 'New subscription' });
     await form.getByLabel('Retention policy').selectOption('autogen');
     await form.getByLabel('Sent to').selectOption('ANY');
@@ -218,7 +218,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
         `CREATE SUBSCRIPTION "to elsewhere" ON house.autogen DESTINATIONS ANY 'http://127.0.0.1:1', 'udp://127.0.0.1:2'`,
       )
       .waitFor();
-    await form.getByRole('button', { name: 'Subscribe' }).click();
+    await form.getByRole('button', { name: 'Create subscription' }).click();
     const made = page.getByRole('row', { name: /^house autogen to elsewhere ANY .*127.0.0.1:2/ });
     await made.getByRole('button').click();
     await page.getByRole('button', { name: 'Drop', exact: true }).click();
@@ -241,7 +241,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     const { page } = visit;
     await tab('Counters');
     await page.getByRole('row', { name: /^write pointReq \d/ }).waitFor();
-    await tab('Configuration of the engine');
+    await tab('Engine configuration');
     await page.getByPlaceholder('Search sections').fill('smtp');
     await page.getByRole('row', { name: /^smtp .* off/ }).waitFor();
     await visit.inspect('admin-engine');
@@ -261,7 +261,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await row(/^smtp .* 2 options/).waitFor();
     await row(/^smtp/).getByRole('button', { name: 'Change' }).click();
     expect(await dialog.getByLabel('port', { exact: true }).inputValue()).toBe('2525');
-    await dialog.getByPlaceholder('set, not shown; type to replace it').waitFor();
+    await dialog.getByPlaceholder('Set. Type to replace it').waitFor();
     expect(await page.content()).not.toContain('secret-word');
     await visit.inspect('admin-engine-change');
     await dialog.getByRole('button', { name: 'Reset port to the file' }).click();

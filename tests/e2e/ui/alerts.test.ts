@@ -49,12 +49,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await choose('Measurement', 'room');
     await choose('Field', 'celsius');
     await page.getByLabel('name', { exact: true }).check();
-    await choose('Of each window', 'none');
+    await choose('Aggregate', 'none');
     await fill('Warning', '30');
     await fill('Critical', '35.5');
     await fill('Name', 'warm-rooms');
     await fill('Topic', 'heat');
-    const script = page.getByRole('textbox', { name: 'Script of the rule' });
+    const script = page.getByRole('textbox', { name: 'Script' });
     await script.getByText(".groupBy('name')").waitFor();
     await press('Preview');
     const fired = page.getByRole('group', { name: 'Alerts that would fire' });
@@ -67,14 +67,14 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     {
       kind: 'Change',
       name: 'changed-rooms',
-      typed: { 'Windows of': '1m', 'Compared with the value before': '2m' },
+      typed: { Window: '1m', 'Compare with value before': '2m' },
       part: '|shift(2m)',
       fired: 'changed-rooms name=kitchen is CRITICAL: celsius changed by',
     },
     {
       kind: 'No data',
       name: 'silent-rooms',
-      typed: { 'Alert after silence of': '5m' },
+      typed: { 'Alert after no data for': '5m' },
       part: '|deadman(0.0, 5m)',
       fired: 'no room for 5m',
     },
@@ -83,7 +83,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await press(rule.kind);
     await fill('Name', rule.name);
     for (const [label, text] of Object.entries(rule.typed)) await fill(label, text);
-    const script = page.getByRole('textbox', { name: 'Script of the rule' });
+    const script = page.getByRole('textbox', { name: 'Script' });
     await expect.poll(() => script.textContent()).toContain(rule.part);
     await press('Preview');
     const fired = page.getByRole('group', { name: 'Alerts that would fire' });
@@ -120,12 +120,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await dialog.getByLabel('url', { exact: true }).fill(`${receiver.url}/hook`);
     expect(await visit.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('hook is saved').waitFor();
+    await page.getByText('hook was saved').waitFor();
     await press('Test');
     const tried = page.getByRole('dialog', { name: 'Test hook' });
     await tried.getByLabel('Message').fill('a test of hooks');
     await tried.getByRole('button', { name: 'Send' }).click();
-    await tried.getByText('post delivered it').waitFor();
+    await tried.getByText('post: delivered').waitFor();
     expect(receiver.requests.at(-1)?.body).toContain('a test of hooks');
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.keyboard.press('Escape');
@@ -196,13 +196,13 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
   test('dead letters are delivered again', async () => {
     const { page } = visit;
     await tab('Dead letters');
-    const letters = page.getByRole('group', { name: 'Events that could not be delivered' });
+    const letters = page.getByRole('group', { name: 'Undelivered events' });
     await letters.getByText('warm-rooms name=cellar').waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     receiver.answer = () => ({});
     const before = receiver.requests.length;
-    await letters.getByRole('button', { name: 'Deliver again' }).click();
-    await page.getByText('1 event is delivered again').waitFor();
+    await letters.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('Retrying 1 event').waitFor();
     await receiver.until(() => receiver.requests.length > before);
     await page.getByText('No dead letters').waitFor();
     await tab('Handlers');
@@ -231,7 +231,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     );
     for (const [part, list] of [
       ['Events', 'Open events'],
-      ['History', 'Changes of levels'],
+      ['History', 'Level changes'],
     ] as const) {
       await tab(part);
       const row = page

@@ -156,14 +156,14 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
   test('chart, table and raw answer stand side by side, as they are wanted', async () => {
     const { page } = visit;
     await visit.show('explore?db=house&view=raw&q=SELECT+count+FROM+big');
-    await rows('Raw answer of statement 1').getByText('9223372036854775807').waitFor();
+    await rows('Raw result of statement 1').getByText('9223372036854775807').waitFor();
     expect(await page.getByRole('cell', { name: /^9223/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'Table', exact: true }).click();
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
     const parts = [
       page.locator('.chart-plot canvas'),
       rows('Rows of series 1 big'),
-      rows('Raw answer of statement 1'),
+      rows('Raw result of statement 1'),
     ];
     const boxes = await Promise.all(parts.map((part) => part.boundingBox()));
     const lefts = boxes.map((box) => box?.x ?? NaN);
@@ -346,7 +346,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByPlaceholder('Save this statement as').fill('mean');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'Forget mean' }).waitFor();
+    await page.getByRole('button', { name: 'Delete mean' }).waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'SELECT count FROM big', exact: true }).click();
     await expect.poll(() => statement().textContent()).toBe('SELECT count FROM big');
@@ -359,8 +359,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.reload();
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: 'old SHOW DATABASES' }).waitFor();
-    await page.getByRole('button', { name: 'Forget mean' }).click();
-    await page.getByRole('button', { name: 'Forget mean' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Delete mean' }).click();
+    await page.getByRole('button', { name: 'Delete mean' }).waitFor({ state: 'detached' });
     const kept = await send(`${visit.server.tsdb}/api/documents?kind=queries`);
     expect(JSON.parse(kept.text)).toMatchObject({ documents: [{ title: 'old' }] });
     await page.keyboard.press('Escape');

@@ -107,7 +107,7 @@ describe.skipIf(!hasPrograms('chromium'))('the start page', () => {
       'house',
       'room,name=kitchen celsius="warm" 1700000000000000000',
     ).catch(() => undefined);
-    await next.getByText('1 point was rejected since the start.').waitFor();
+    await next.getByText('1 point was rejected since start.').waitFor();
     await next
       .getByRole('listitem')
       .filter({ hasText: 'rejected' })

@@ -52,8 +52,8 @@ describe.runIf(hasPrograms('chromium', 'nats-server'))('the page of instances', 
     await page.getByRole('link', { name: 'Instances' }).click();
 
     const leading = row(server.engine);
-    await leading.getByText('leads').waitFor();
-    await row(other.engine).getByText('follows').waitFor();
+    await leading.getByText('leader').waitFor();
+    await row(other.engine).getByText('follower').waitFor();
     const places = page.getByRole('group', { name: 'Where tasks run' });
     await places.getByRole('link', { name: 'warm' }).first().click();
     await expect.poll(() => page.getByLabel('Split into parts').inputValue()).toBe('2');
@@ -61,7 +61,7 @@ describe.runIf(hasPrograms('chromium', 'nats-server'))('the page of instances', 
     await page.getByRole('tab', { name: 'Where it runs' }).click();
     const parts = page.getByRole('group', { name: 'Where warm runs' }).getByRole('row');
     for (const part of ['part 1 of 2', 'part 2 of 2'])
-      await parts.filter({ hasText: part }).getByText('runs', { exact: true }).waitFor();
+      await parts.filter({ hasText: part }).getByText('running', { exact: true }).waitFor();
     await expect
       .poll(async () => (await parts.allTextContents()).join(' '))
       .toMatch(new RegExp(`(?=.*${server.engine}).*${other.engine}`));
@@ -71,7 +71,7 @@ describe.runIf(hasPrograms('chromium', 'nats-server'))('the page of instances', 
 
     await page.getByRole('button', { name: `Drain ${server.engine}` }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
-    await row(other.engine).getByText('leads').waitFor();
+    await row(other.engine).getByText('leader').waitFor();
     await leading.getByText('draining').waitFor();
 
     expect(visit.faults).toEqual([]);

@@ -32,7 +32,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of recordings', () => {
     const { engine } = visit.server;
     await page.getByText('No recordings').waitFor();
     await page.getByLabel('Task', { exact: true }).selectOption('means');
-    await page.getByLabel('Of the last minutes').fill('2');
+    await page.getByLabel('Past minutes').fill('2');
     await page.getByRole('button', { name: 'Start recording' }).click();
     const recordings = page.getByRole('group', { name: 'Recordings' });
     await recordings.getByText('finished').waitFor();

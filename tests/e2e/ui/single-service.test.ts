@@ -14,16 +14,16 @@ const ADMINISTRATED = {
     'Cluster',
     'Users',
     'Audit log',
-    'Running queries',
+    'Queries',
     'Rejected points',
     'Counters',
     'Backups',
     'Import',
   ],
-  engine: ['Audit log', 'Backups', 'Import', 'Configuration of the engine'],
+  engine: ['Audit log', 'Backups', 'Import', 'Engine configuration'],
 };
 
-const OWN_BACKUP = { tsdb: 'Restore', engine: 'Definitions of the task engine' };
+const OWN_BACKUP = { tsdb: 'Restore', engine: 'Task engine definitions' };
 
 describe.skipIf(!hasPrograms('chromium'))('the page', () => {
   test.each([

@@ -13,7 +13,7 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
   afterAll(() => visit.close());
 
   test('an empty server leads here', async () => {
-    await visit.page.getByRole('link', { name: 'First steps' }).click();
+    await visit.page.getByRole('main').getByRole('link', { name: 'Get started' }).last().click();
     await visit.page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor();
   });
 
@@ -65,7 +65,7 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
     await windows.getByRole('listitem').first().waitFor();
     await visit.inspect('dashboard-sample');
     await page.goBack();
-    await page.getByRole('link', { name: 'View it' }).click();
+    await page.getByRole('link', { name: 'View data' }).click();
     await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
     await visit.inspect('explore-sample');
     await page.goBack();

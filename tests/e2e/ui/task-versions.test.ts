@@ -34,7 +34,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
 
   test('the difference is shown, and the task returns to what it was', async () => {
     const { page } = visit;
-    await page.getByText('This definition does not run yet').waitFor();
+    await page.getByText('still running the previous definition').waitFor();
     const difference = page.getByRole('group', { name: 'From version 1 to 2' });
     expect(await difference.textContent()).toContain('-     |where(lambda: "celsius" > 20.0)');
     expect(await difference.textContent()).toContain('+     |where(lambda: "celsius" > 30.0)');
@@ -46,7 +46,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await page.getByRole('dialog').getByRole('button', { name: 'Restore this version' }).click();
     await page.getByText('Version 1 restored').waitFor();
     await page.getByRole('group', { name: /From version \d to 3/ }).waitFor();
-    await page.getByText('This definition does not run yet').waitFor({ state: 'detached' });
+    await page.getByText('still running the previous definition').waitFor({ state: 'detached' });
     await page.getByRole('tab', { name: 'Script' }).click();
     await page.getByRole('textbox', { name: 'Script' }).getByText('20.0').waitFor();
     // It runs so, too.
@@ -61,7 +61,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
   test('the list tells how old what came last is, the pipeline what nodes keep', async () => {
     const { page } = visit;
     await page.getByRole('tab', { name: 'Pipeline' }).click();
-    await page.getByRole('group', { name: 'Memory of nodes' }).getByText('where2').waitFor();
+    await page.getByRole('group', { name: 'Nodes' }).getByText('where2').waitFor();
     await page.getByRole('link', { name: 'All tasks' }).click();
     await page.getByRole('row', { name: /^warm .* ago/ }).waitFor();
   });
@@ -74,12 +74,12 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await dialog.getByLabel('Template', { exact: true }).fill('above');
     expect(await visit.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('button', { name: 'New template' }).click();
-    await page.getByText('above is saved').waitFor();
+    await page.getByText('above was saved').waitFor();
     const dbrps = [{ db: 'house', rp: 'autogen' }];
     await call('POST', 'tasks', { id: 'hot', 'template-id': 'above', dbrps, status: 'enabled' });
     await press('Edit');
     const edited = page.getByRole('dialog', { name: 'Template above' });
-    await edited.getByRole('textbox', { name: 'Script of the template' }).click();
+    await edited.getByRole('textbox', { name: 'Template script' }).click();
     await page.keyboard.press('Control+Home');
     await page.keyboard.insertText('// Changed.\n');
     await edited.getByRole('button', { name: 'Save' }).click();
@@ -94,7 +94,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     expect(await page.getByLabel('limit (float)').inputValue()).toBe('42');
     await press('Save');
-    await page.getByText('hot is saved').waitFor();
+    await page.getByText('hot was saved').waitFor();
     const { text } = await send(`${visit.server.engine}/engine/v1/tasks/hot`);
     expect(JSON.parse(text)).toMatchObject({ executing: true, vars: { limit: { value: 42 } } });
     await visit.inspect('task-vars');

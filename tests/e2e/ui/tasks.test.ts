@@ -74,7 +74,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     expect(await visit.accessibilityFaults()).toEqual([]);
 
     // Only the engine knows that of a script.
-    await page.getByText('this one works alone').waitFor();
+    await page.getByText('This engine is not in one').waitFor();
     await page.getByLabel('Split into parts').fill('4');
     await script().click();
     await page.keyboard.press('Control+a');
@@ -125,25 +125,25 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
       .getByRole('group', { name: 'Pipeline' })
       .getByRole('button', { name: /^eval/ })
       .click();
-    await page.getByText('This node has emitted nothing since it is being watched.').waitFor();
+    await page.getByText('No output yet. New output appears here.').waitFor();
     await expect
       .poll(
         async () => {
           await point(21);
-          return page.getByRole('list', { name: /^Leaving eval/ }).textContent();
+          return page.getByRole('list', { name: /^Output of eval/ }).textContent();
         },
         { timeout: 12_000 },
       )
       .toContain('"double":42');
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
     await visit.inspect('task-pipeline');
-    await page.getByRole('button', { name: 'Go on' }).click();
-    await page.getByPlaceholder(/^Only of group/).fill('name=nowhere');
-    await page.getByText('This node has emitted nothing since it is being watched.').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByPlaceholder(/^Filter by group/).fill('name=nowhere');
+    await page.getByText('No output yet. New output appears here.').waitFor();
     await point(22);
-    await page.getByText('This node has emitted nothing since it is being watched.').waitFor();
-    await page.getByPlaceholder(/^Only of group/).fill('');
+    await page.getByText('No output yet. New output appears here.').waitFor();
+    await page.getByPlaceholder(/^Filter by group/).fill('');
   });
 
   test('failures are counted, listed and logged', async () => {
@@ -255,7 +255,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     await script().getByText('// Warm rooms.').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('hot is saved').waitFor();
+    await page.getByText('hot was saved').waitFor();
     const { text } = await send(`${visit.server.engine}/engine/v1/tasks/hot`);
     expect(text).toContain('// Warm rooms.');
   });
@@ -263,8 +263,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
   test('a template becomes a task by a form of its vars', async () => {
     const { page } = visit;
     await page.getByRole('link', { name: 'All tasks' }).click();
-    await page.getByRole('button', { name: 'Task of it' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Task of the template above' });
+    await page.getByRole('button', { name: 'Create task' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New task from template above' });
     await dialog.getByText('The limit.').waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await dialog.getByLabel('Task', { exact: true }).fill('above-cpu');

@@ -56,15 +56,15 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(SCRIPT);
     await page.getByLabel('Points', { exact: true }).fill(POINTS);
-    await press('Try');
+    await press('Run');
     await alerts().getByText('kitchen is CRITICAL').waitFor();
     expect(await alerts().getByRole('row').count()).toBe(3);
-    await page.getByText('4 points or answers · 2 events').waitFor();
-    const why = page.getByRole('list', { name: 'Why, in alert3' });
+    await page.getByText('4 inputs · 2 events').waitFor();
+    const why = page.getByRole('list', { name: 'Conditions of alert3' });
     expect(await why.textContent()).toContain('"double" > 60.0');
     expect(await why.textContent()).toContain('(double=42)');
     await page.getByRole('button', { name: /^eval2/ }).click();
-    const rows = page.getByRole('group', { name: 'Points that leave eval2' });
+    const rows = page.getByRole('group', { name: 'Output points of eval2' });
     expect(await rows.textContent()).toContain('72');
     await visit.inspect('try');
   });
@@ -83,10 +83,10 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
 
   test('it is saved as a test that holds', async () => {
     const { page } = visit;
-    await press('Save as a test');
-    const dialog = page.getByRole('dialog', { name: 'Save as a test' });
-    await dialog.getByLabel('Name of the test').fill('a warm kitchen');
-    await dialog.getByText('What leaves eval2').click();
+    await press('Save as test');
+    const dialog = page.getByRole('dialog', { name: 'Save as test' });
+    await dialog.getByLabel('Test name').fill('a warm kitchen');
+    await dialog.getByText('Output of eval2').click();
     expect(await visit.accessibilityFaults()).toEqual([]);
     const saved = page.waitForEvent('download');
     await dialog.getByRole('button', { name: 'Download' }).click();
@@ -109,12 +109,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await page.keyboard.press('Control+Home');
     await page.keyboard.insertText('// Warm rooms.\n');
     await visit.restart(async () => {
-      await press('Try');
+      await press('Run');
       await page.getByText(/is not responding\. Retrying/).waitFor();
     });
     await page.getByText(/is not responding\. Retrying/).waitFor({ state: 'detached' });
     await script().getByText('// Warm rooms.').waitFor();
-    await press('Try');
+    await press('Run');
     await alerts().getByText('kitchen is CRITICAL').waitFor();
   });
 
@@ -122,7 +122,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     const { page } = visit;
     const { engine } = visit.server;
     await press('Recording');
-    await page.getByText('There are no recordings.').waitFor();
+    await page.getByText('There are no recordings yet.').waitFor();
     const body = JSON.stringify({
       id: 'evening',
       query: 'SELECT celsius FROM house.autogen.room GROUP BY *',
@@ -138,9 +138,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await press('Database');
     await press('Recording');
     await page.getByLabel('Recording', { exact: true }).selectOption('evening');
-    await press('Try');
+    await press('Run');
     await alerts().getByText('cellar is CRITICAL').waitFor();
-    await page.getByText('2 points or answers · 2 events').waitFor();
+    await page.getByText('2 inputs · 2 events').waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
   });
 
@@ -153,12 +153,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
       .poll(() => page.getByLabel('Databases and retention policies').inputValue())
       .toBe('house.autogen');
     await press('Database');
-    await press('Try');
+    await press('Run');
     await alerts().getByText('cellar is CRITICAL').waitFor();
     await script().click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText('stream|frm()');
-    await press('Try');
+    await press('Run');
     await page
       .getByRole('alert')
       .getByText(/invalid TICKscript/)

@@ -16,17 +16,17 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
 
   test('lines are looked at while they are typed, and written', async () => {
     const { page } = visit;
-    await page.getByLabel('Unit of times').selectOption('s');
+    await page.getByLabel('Time precision').selectOption('s');
     await page
       .getByRole('textbox', { name: 'Line protocol' })
       .fill(
         'room,name=a celsius=21.5 1700000000\nroom,name=a celsius=\nroom,name=b celsius=20 1700000001',
       );
-    await page.getByText('2 points of room. 1 line cannot be read').waitFor();
+    await page.getByText('2 points of room. 1 line is invalid').waitFor();
     await page.getByRole('row', { name: /^2 missing field value/ }).waitFor();
     await visit.inspect('write');
     await page.getByRole('button', { name: 'Write 2 points into house' }).click();
-    await page.getByText('2 points are written, 1 line was refused.').waitFor();
+    await page.getByText('2 points written, 1 line rejected.').waitFor();
     const [series] = await query(visit.server.tsdb, 'SELECT count(celsius) FROM room', 'house');
     expect(series?.values?.[0]?.[1]).toBe(2);
   });
@@ -38,7 +38,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
       .fill('room,name=a celsius=1 1700000005\nroom,name=a celsius="warm" 1700000006');
     await page.getByRole('button', { name: 'Write 2 points into house' }).click();
     await page
-      .getByRole('group', { name: 'Lines that the database refused' })
+      .getByRole('group', { name: 'Rejected lines' })
       .getByText(/field type conflict/)
       .waitFor();
   });
@@ -53,7 +53,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
     });
     await expect.poll(() => lines.inputValue()).toContain('name=file');
     await page.getByRole('button', { name: 'Write 1 point into house' }).click();
-    await page.getByText('1 point is written.', { exact: true }).waitFor();
+    await page.getByText('1 point written.', { exact: true }).waitFor();
     // The browser of the tests has no files of its own to drag.
     const dropped = await page.evaluateHandle(`(() => {
       const data = new DataTransfer();
@@ -67,7 +67,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
     await expect.poll(() => table.inputValue()).toContain('attic');
     await page.getByLabel('Measurement').fill('dropped');
     await page.getByRole('button', { name: 'Write 1 point into house' }).click();
-    await page.getByText('1 point is written.', { exact: true }).waitFor();
+    await page.getByText('1 point written.', { exact: true }).waitFor();
     const [series] = await query(visit.server.tsdb, 'SELECT * FROM dropped', 'house');
     expect(series?.values).toEqual([['2024-01-01T00:00:00Z', 3, 'attic']]);
   });
@@ -85,7 +85,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
     await page.getByText('climate,room=kitchen celsius=21.5,note="warm" 1704067200').waitFor();
     await visit.inspect('write-csv');
     await page.getByRole('button', { name: 'Write 2 points into house' }).click();
-    await page.getByText('2 points are written.', { exact: true }).waitFor();
+    await page.getByText('2 points written.', { exact: true }).waitFor();
     const [series] = await query(visit.server.tsdb, 'SELECT * FROM climate', 'house');
     expect(series?.values).toEqual([
       ['2024-01-01T00:00:00Z', 21.5, 'warm', 'kitchen'],

@@ -37,7 +37,7 @@ export const home = {
   queriesChart: 'Queries per second',
   reason: 'Reason',
   rejected: (points: number) =>
-    `${counted(points, 'point')} ${points === 1 ? 'was' : 'were'} rejected since the start.`,
+    `${counted(points, 'point')} ${points === 1 ? 'was' : 'were'} rejected since start.`,
   running: 'Running tasks',
   series: 'Series',
   show: 'View',
@@ -46,7 +46,7 @@ export const home = {
   slowerThan: (duration: string) => `slower than ${duration}`,
   slowFound: (queries: number) => `${counted(queries, 'slow query', 'slow queries')}.`,
   storageFailed: (failures: number) =>
-    `${counted(failures, 'failure')} of the storage since the start.`,
+    `${counted(failures, 'failure')} of the storage since start.`,
   stored: 'Data on disk',
   taskMemory: 'Memory of tasks',
   undelivered: 'Undelivered events',

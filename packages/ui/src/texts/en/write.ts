@@ -1,7 +1,7 @@
 import { count, counted } from './count.ts';
 
 const refused = (lines: number): string =>
-  lines === 0 ? '' : lines === 1 ? ', 1 line was refused' : `, ${count(lines)} lines were refused`;
+  lines === 0 ? '' : lines === 1 ? ', 1 line rejected' : `, ${count(lines)} lines rejected`;
 
 export const write = {
   check: 'Check',
@@ -12,24 +12,24 @@ export const write = {
   database: 'Database',
   defaultPolicy: 'default',
   dropHint: 'Files can be dropped here.',
-  faults: 'Lines that cannot be read',
+  faults: 'Invalid lines',
   faulty: (lines: number) =>
     lines === 1
-      ? '1 line cannot be read and will be refused.'
-      : `${count(lines)} lines cannot be read and will be refused.`,
-  kind: 'What it is',
+      ? '1 line is invalid and will be rejected.'
+      : `${count(lines)} lines are invalid and will be rejected.`,
+  kind: 'Format',
   line: 'Line',
   lines: 'Line protocol',
   measurement: 'Measurement',
   nothing: 'No points yet',
-  nothingHint: 'Paste points above, or choose a file. They are looked at before anything is sent.',
+  nothingHint: 'Paste points above, or choose a file. They are checked before anything is sent.',
   placeholders: {
     lines: 'room,name=kitchen celsius=21.5 1700000000000000000',
     csv: 'time,name,celsius',
   },
   points: 'Points',
   policy: 'Retention policy',
-  precision: 'Unit of times',
+  precision: 'Time precision',
   precisions: {
     ns: 'nanoseconds',
     u: 'microseconds',
@@ -40,22 +40,21 @@ export const write = {
   },
   progress: 'Progress',
   reason: 'Reason',
-  rejected: 'Lines that the database refused',
+  rejected: 'Rejected lines',
   roles: {
-    ignore: 'nothing',
+    ignore: 'ignore',
     time: 'time',
     tag: 'tag',
-    float: 'field, number',
-    integer: 'field, whole number',
-    boolean: 'field, true or false',
-    string: 'field, text',
+    float: 'field (number)',
+    integer: 'field (integer)',
+    boolean: 'field (boolean)',
+    string: 'field (text)',
   },
   send: (points: number, database: string) => `Write ${counted(points, 'point')} into ${database}`,
   someFaults: (shown: number, all: number) => `${shown} of ${count(all)} lines are shown.`,
-  stopped: (line: number, reason: string) =>
-    `The database took everything up to line ${count(line)}, and then gave up: ${reason}`,
+  stopped: (line: number, reason: string) => `Stopped after line ${count(line)}: ${reason}`,
   text: 'Text',
   title: 'Write',
   written: (points: number, rejected: number) =>
-    `${counted(points, 'point')} ${points === 1 ? 'is' : 'are'} written${refused(rejected)}.`,
+    `${counted(points, 'point')} written${refused(rejected)}.`,
 } as const;
