@@ -47,7 +47,7 @@ describe('usage', () => {
       ['--help', 0],
       ['serve', 2],
     ] as const) {
-      const ended = await runTidemark([command], { environment });
+      const ended = await runTidemark([command], environment);
       expect(ended).toMatchObject({ status });
       expect(ended.stderr).not.toContain('Exited');
     }

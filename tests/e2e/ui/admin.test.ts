@@ -4,6 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
 
+type BrowserStyles = {
+  readonly getComputedStyle: (of: unknown) => { readonly backgroundImage: string };
+};
+
 describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
   let visit: Visit;
   beforeAll(async () => {
@@ -76,11 +80,13 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     const table = page.getByRole('group', { name: 'Databases' });
     await expect
       .poll(() =>
-        table.evaluate(
-          (frame) =>
-            frame.scrollWidth > frame.clientWidth &&
-            getComputedStyle(frame).backgroundImage.includes('radial-gradient'),
-        ),
+        table.evaluate((frame) => {
+          const { getComputedStyle } = globalThis as unknown as BrowserStyles;
+          const { backgroundImage } = getComputedStyle(frame);
+          return (
+            frame.scrollWidth > frame.clientWidth && backgroundImage.includes('radial-gradient')
+          );
+        }),
       )
       .toBe(true);
     await table.press('ArrowRight');

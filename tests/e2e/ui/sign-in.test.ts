@@ -165,7 +165,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await visit.show('tasks?id=of-hidden&tab=pipeline');
     await page.getByRole('button', { name: /^http_out2/ }).click();
 
-    await page.getByText('for users with READ on all databases of the task').waitFor();
+    await page.getByText('You need READ on all databases of the task').waitFor();
     expect(refused).toEqual([]);
     page.off('response', listen);
     expect(visit.faults).toEqual([]);
