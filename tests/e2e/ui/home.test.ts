@@ -67,7 +67,7 @@ describe.skipIf(!hasPrograms('chromium'))('the start page', () => {
     expect(sizeBytes).toBeLessThan(FIRST_VIEW_BYTES_MAX);
   });
 
-  test('shows figures and trends of the database', async () => {
+  test('shows figures and trends of the database', { timeout: 150_000 }, async () => {
     const database = panel('Database');
     await database.getByRole('link', { name: 'house', exact: true }).waitFor();
     // Self-monitoring stores the rates of whole windows of 20 seconds.
