@@ -152,7 +152,11 @@ function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operato
     }
     left -= batch.times.length;
     const count = rows?.times.length ?? 0;
-    if (left >= 0 && held.rowCount + count <= most.rows && held.fewTextBytes <= most.textBytes) {
+    if (
+      left >= 0 &&
+      held.rowCount + count <= most.rows &&
+      held.sliceableTextBytes <= most.textBytes
+    ) {
       if (rows !== undefined) held.add(rows);
       return;
     }
@@ -233,7 +237,7 @@ class HeldRows {
   }
 
   /** Texts and tags, unless they are of so many series that reading these again costs more. */
-  get fewTextBytes(): number {
+  get sliceableTextBytes(): number {
     return this.#seriesCount > SLICED_SERIES_MAX ? 0 : this.#textBytes;
   }
 

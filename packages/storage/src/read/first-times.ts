@@ -32,7 +32,8 @@ export class FirstTimes {
   within({ start, end }: TimeRange, isBehind = false): TimeRange {
     const time = this.#times.length < this.#limit ? undefined : this.#times.at(-1);
     if (time === undefined) return { start, end };
-    const last = !isBehind ? time : this.#isDescending ? time + 1n : time - 1n;
+    const step = this.#isDescending ? 1n : -1n;
+    const last = isBehind ? time + step : time;
     if (this.#isDescending) return { start: last > start ? last : start, end };
     return { start, end: last < end ? last : end };
   }

@@ -278,6 +278,7 @@ function* byTies(
   { ids, memory, tieTags }: Ties,
 ): Generator<undefined, Uint32Array | undefined> {
   const { index } = database;
+  memory.check(ids.length * SORTED_BYTES, 'order of series');
   const columns: number[][] = [];
   for (const name of tieTags) {
     const values = measurement.column(name)?.values;

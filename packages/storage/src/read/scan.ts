@@ -131,7 +131,7 @@ function* scanSeries(
   let names: Pick<SeriesBatch, 'seriesKey' | 'tags'> | undefined;
   const batchOf = (run: Run): SeriesBatch => {
     names ??= namesOf(selection, series, request.tags);
-    ties?.send(series);
+    ties?.add(series);
     if (!isCounted) first?.countRowBehind();
     isCounted = true;
     return toBatch(run, request, names);

@@ -13,7 +13,7 @@ export class SentTies {
   }
 
   /** Rows of the series have been sent. */
-  send(series: SeriesId): void {
+  add(series: SeriesId): void {
     this.#last = series;
   }
 
