@@ -76,6 +76,12 @@ export type NodeEffects = {
   readonly counts?: number | undefined;
   /** Name of its user-defined function. */
   readonly callsFunction?: string | undefined;
+  /** Points behind it have the fields and tags that they had before it. */
+  readonly keepsNames?: true | undefined;
+  /** Tags that it groups by. */
+  readonly groupsBy?: readonly string[] | undefined;
+  /** Fields or tags that its own later expressions can use. */
+  readonly makesNames?: readonly string[] | undefined;
 };
 
 export const NO_EFFECTS: NodeEffects = {};

@@ -55,4 +55,5 @@ export const evalNode = defineNode({
     checkLambdas(
       expressions.map((each, index) => [`Failed to compile ${index} expression: `, each]),
     ),
+  effects: ({ as }) => ({ makesNames: as }),
 });

@@ -50,7 +50,9 @@ export const fromNode = defineNode({
     truncateNanos: durationOption('truncate', 'cuts times to multiples of this'),
     roundNanos: durationOption('round', 'rounds times to multiples of this'),
   },
-  effects: ({ database, retentionPolicy, measurement }) => ({
+  effects: ({ database, retentionPolicy, measurement, dimensions }) => ({
     readsPoints: { database, retentionPolicy, measurement },
+    keepsNames: true,
+    groupsBy: dimensions.tags,
   }),
 });

@@ -38,4 +38,5 @@ export const groupByNode = defineNode({
           hint: 'write groupBy(*), or leave the tag out of the list',
         }
       : undefined,
+  effects: ({ dimensions }) => ({ keepsNames: true, groupsBy: dimensions.tags }),
 });

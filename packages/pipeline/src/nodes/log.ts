@@ -16,4 +16,5 @@ export const logNode = defineNode({
     level: stringOption('level', 'DEBUG, INFO, WARN or ERROR', 'INFO'),
     prefix: stringOption('prefix', 'text before each message'),
   },
+  effects: () => ({ keepsNames: true }),
 });

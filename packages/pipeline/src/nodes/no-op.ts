@@ -14,4 +14,5 @@ export const noOpNode = defineNode({
   follows: [],
   isImplied: true,
   options: {},
+  effects: () => ({ keepsNames: true }),
 });

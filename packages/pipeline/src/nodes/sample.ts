@@ -36,6 +36,7 @@ export const sampleNode = defineNode({
           },
         ]
       : [],
+  effects: () => ({ keepsNames: true }),
 });
 
 function rateOf({ values: [rate] }: Arguments): SampleRate {

@@ -24,4 +24,5 @@ export const shiftNode = defineNode({
           },
         ]
       : [],
+  effects: () => ({ keepsNames: true }),
 });

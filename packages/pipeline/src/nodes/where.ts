@@ -16,4 +16,5 @@ export const whereNode = defineNode({
   options: { expression: conditionArgument('condition') },
   checkStart: ({ expression }) =>
     checkLambdas([['Failed to compile expression in where clause: ', expression]]),
+  effects: () => ({ keepsNames: true }),
 });

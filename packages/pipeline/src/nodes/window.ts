@@ -67,6 +67,7 @@ export const windowNode = defineNode({
           },
         ]
       : [],
+  effects: () => ({ keepsNames: true }),
 });
 
 export type WindowOptions = OptionsOfNode<typeof windowNode>;

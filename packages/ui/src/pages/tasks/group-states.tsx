@@ -28,14 +28,13 @@ type State = {
 };
 
 async function topicsOf({ id, script }: Pick<Task, 'id' | 'script'>): Promise<readonly string[]> {
-  const { buildPipeline } = await import('@tidemark/pipeline');
+  const { buildPipeline, effectsOf } = await import('@tidemark/pipeline');
   const { pipeline } = buildPipeline(script);
-  const alerts = (pipeline?.nodes ?? []).filter(({ type }) => type === 'alert');
   const possible = new Set(
-    alerts.flatMap(({ name, options }) => [
-      (options as { readonly topic?: string }).topic ?? '',
-      `main:${id}:${name}`,
-    ]),
+    (pipeline?.nodes ?? []).flatMap((node) => {
+      const { publishesTo } = effectsOf(node);
+      return publishesTo === undefined ? [] : [publishesTo.topic, `main:${id}:${node.name}`];
+    }),
   );
   return (await engine.topics()).map((topic) => topic.id).filter((name) => possible.has(name));
 }
@@ -79,11 +78,9 @@ export function GroupStates({ task }: { readonly task: Task }) {
     );
   }
   const { nodes } = figuresOf(task);
-  const groupCount = Object.entries(nodes).reduce(
-    (most, [name, node]) =>
-      /^alert\d+$/.test(name) ? Math.max(most, node['working_cardinality'] ?? 0) : most,
-    0,
-  );
+  const groupCount = Object.values(nodes)
+    .filter((node) => 'alerts_triggered' in node)
+    .reduce((most, node) => Math.max(most, node['working_cardinality'] ?? 0), 0);
   const quietCount = groupCount - states.length;
   return (
     <Panel title={t.groupStates} isFlush>

@@ -1,7 +1,7 @@
 // Names in a script that the database does not have: databases, retention policies, measurements,
 // tags and fields. A task with them starts, but never sees a point that it could react to.
-import { buildPipeline, placeOf } from '@tidemark/pipeline';
-import type { NodeSpec, SpecValue } from '@tidemark/pipeline';
+import { buildPipeline, effectsOf, placeOf } from '@tidemark/pipeline';
+import type { NodeSpec, ReadPoints, SpecValue } from '@tidemark/pipeline';
 import type { ExpressionNode } from '@tidemark/tickscript';
 
 import type { SourceFinding } from '../../editor/language.ts';
@@ -29,9 +29,6 @@ export type Unknown = {
   readonly script: readonly SourceFinding[];
 };
 
-/** Nodes whose output has the names of their input. */
-const PASSING = new Set(['from', 'where', 'groupBy', 'window', 'sample', 'log', 'noOp', 'shift']);
-
 /** Which names the points at a node have. */
 type Scope = { readonly fields: ReadonlySet<string>; readonly tags: ReadonlySet<string> };
 
@@ -57,8 +54,9 @@ export async function unknownNames(
   const databases = [...new Set(dbrps.map(({ db }) => db))].filter((db) => known.has(db));
   if (pipeline?.type === 'stream' && databases.length > 0) {
     for (const node of pipeline.nodes) {
-      if (node.type !== 'from') continue;
-      await checkFrom(node, { nodes: pipeline.nodes, databases, schema, found });
+      const { readsPoints } = effectsOf(node);
+      if (readsPoints === undefined) continue;
+      await checkRead(node, readsPoints, { nodes: pipeline.nodes, databases, schema, found });
     }
   }
   return { dbrps: problems, script: found };
@@ -71,11 +69,11 @@ type Check = {
   readonly found: SourceFinding[];
 };
 
-async function checkFrom(node: NodeSpec, check: Check): Promise<void> {
-  const { database = '', measurement = '' } = node.options as {
-    readonly database?: string;
-    readonly measurement?: string;
-  };
+async function checkRead(
+  node: NodeSpec,
+  { database, measurement }: ReadPoints,
+  check: Check,
+): Promise<void> {
   const { schema } = check;
   if (database !== '' && !check.databases.includes(database)) {
     report(check, node, 'database', t.notOfTask(database));
@@ -97,33 +95,26 @@ async function checkFrom(node: NodeSpec, check: Check): Promise<void> {
 }
 
 function checkBelow(node: NodeSpec, scope: Scope, check: Check): void {
-  checkTags(node, scope, check);
+  const { groupsBy = [], keepsNames = false, makesNames = [] } = effectsOf(node);
+  const missing = groupsBy.filter((name) => !scope.tags.has(name));
+  if (missing.length > 0) {
+    report(check, node, 'groupBy', missing.map((name) => t.tag(name)).join('; '));
+  }
   checkField(node, scope, check);
+  const names = new Set([...scope.fields, ...scope.tags, ...makesNames]);
   for (const value of valuesOf(node)) {
     if (value.kind !== 'lambda') continue;
     for (const { name, span } of referencesOf(value.expression)) {
-      if (scope.fields.has(name) || scope.tags.has(name)) continue;
+      if (names.has(name)) continue;
       check.found.push({ ...span, message: t.name(name), severity: 'warning' });
     }
   }
-  if (!PASSING.has(node.type)) return;
+  if (!keepsNames) return;
   for (const id of node.children) {
     const child = check.nodes[id];
     // Of nodes with several parents, the names of the others are not known here.
-    if (child !== undefined && child.parents.length === 1 && child.type !== 'from') {
-      // The names that an eval makes are known to its later lambdas.
-      const made = child.type === 'eval' ? textsOf(child, 'as') : [];
-      checkBelow(child, { ...scope, fields: new Set([...scope.fields, ...made]) }, check);
-    }
-  }
-}
-
-function checkTags(node: NodeSpec, { tags }: Scope, check: Check): void {
-  if (node.type !== 'from' && node.type !== 'groupBy') return;
-  const named = node.type === 'from' ? textsOf(node, 'groupBy') : argumentsOf(node);
-  const missing = named.filter((name) => !tags.has(name));
-  if (missing.length > 0) {
-    report(check, node, 'groupBy', missing.map((name) => t.tag(name)).join('; '));
+    const isOther = child === undefined || effectsOf(child).readsPoints !== undefined;
+    if (!isOther && child.parents.length === 1) checkBelow(child, scope, check);
   }
 }
 
@@ -143,21 +134,6 @@ const valuesOf = ({ calls }: NodeSpec): readonly SpecValue[] => [
   ...(calls?.arguments ?? []),
   ...(calls?.properties ?? []).flatMap(({ values }) => values),
 ];
-
-const textOf = (value: SpecValue): readonly string[] =>
-  value.kind === 'string'
-    ? [value.value]
-    : value.kind === 'list'
-      ? value.items.flatMap(textOf)
-      : [];
-
-const argumentsOf = ({ calls }: NodeSpec): readonly string[] =>
-  (calls?.arguments ?? []).flatMap(textOf);
-
-const textsOf = ({ calls }: NodeSpec, property: string): readonly string[] =>
-  (calls?.properties ?? [])
-    .filter(({ name }) => name === property)
-    .flatMap(({ values }) => values.flatMap(textOf));
 
 type Reference = Extract<ExpressionNode, { readonly kind: 'reference' }>;
 
