@@ -48,7 +48,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is waited for comes soon, but not on a machine that is busy.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
     // As the launcher starts the program, with the packages' sources.
     execArgv: [...RUNTIME_FLAGS, '--conditions=source'],

@@ -58,7 +58,7 @@ export async function write(
 export async function eventually<T>(
   what: string,
   attempt: () => Promise<T | undefined>,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
