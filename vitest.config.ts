@@ -1,6 +1,7 @@
-// Two projects for the whole repository: `tests`, which `npm test` runs, and `long`, which
-// `npm run test:long` runs: kill rounds, soaks in a small form, clusters, packages, and all that
-// happens in a browser. Packages are resolved from source (condition `source`).
+// Three projects for the whole repository: `tests`, which `npm test` runs, `long`, which
+// `npm run test:long` runs (crashes, clusters, packages, and all that happens in a browser), and
+// `soaks`, which `npm run soak:small` runs: soaks in a small form, and mutants. Packages are
+// resolved from source (condition `source`).
 import { createRequire } from 'node:module';
 
 import { defineConfig } from 'vitest/config';
@@ -14,6 +15,7 @@ const { pinnedNode, RUNTIME_FLAGS } = createRequire(import.meta.url)(
 if (process.env['TIDEMARK_NODE'] !== 'system') process.execPath = pinnedNode() ?? process.execPath;
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'];
+const SOAKS = TESTS.map((glob) => glob.replace('.test.ts', '.soak.test.ts'));
 const LONG = [
   ...TESTS.map((glob) => glob.replace('.test.ts', '.long.test.ts')),
   'tests/e2e/ui/*.test.ts',
@@ -37,10 +39,17 @@ export default defineConfig({
     projects: [
       // Tests wait for disks and other processes part of the time: there are more workers than the
       // processors of the smallest machine. Long tests start more processes of their own.
-      { extends: true, test: { name: 'tests', include: TESTS, exclude: LONG, maxWorkers: 4 } },
+      {
+        extends: true,
+        test: { name: 'tests', include: TESTS, exclude: [...LONG, ...SOAKS], maxWorkers: 4 },
+      },
       {
         extends: true,
         test: { name: 'long', include: LONG, maxWorkers: 3, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: 'soaks', include: SOAKS, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
     ],
     globalSetup: ['tests/setup/global-setup.ts'],

@@ -3,6 +3,7 @@
 /** Without a display, a sandbox or a network of its own, as in a container. */
 export const BROWSER_ARGUMENTS: readonly string[] = [
   '--no-sandbox',
+  '--process-per-site',
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',

@@ -25,7 +25,7 @@ export default defineConfig({
     // A test that fails only because the machine is busy has not noticed the mutant.
     retry: 2,
     include: ['packages/storage/src/**/*.test.ts'],
-    exclude: ['**/*.long.test.ts', ...files.map((file) => `packages/storage/src/${file}`)],
+    exclude: ['**/*.{long,soak}.test.ts', ...files.map((file) => `packages/storage/src/${file}`)],
     testNamePattern: new RegExp(`^(?!.*(?:${names.join('|')}))`, 'v'),
   },
 });
