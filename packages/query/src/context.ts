@@ -59,6 +59,8 @@ export interface QueryMemory {
   admit(): Promise<void>;
   /** The part of the memory that a request to the source may use. */
   openSource(): SourceMemory;
+  /** Called with the size of batches from another thread: objects that are soon garbage. */
+  received(sizeBytes: number): void;
 }
 
 /** Takes all series of a statement as text, if a source has it, instead of their rows. */

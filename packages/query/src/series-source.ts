@@ -405,7 +405,7 @@ export type RequestOptions = {
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
   /** The memory of the query, if others share it. A request that holds more than granted waits. */
-  readonly memory?: { openSource(): SourceMemory } | undefined;
+  readonly memory?: { openSource(): SourceMemory; received(sizeBytes: number): void } | undefined;
   /** For a scan: a group that the source need not read any further. It may send more of it. */
   readonly ended?: EndedGroup | undefined;
   /**

@@ -310,7 +310,10 @@ class Host {
         signal: NEVER,
         counters,
         memoryLimitBytes: message.memoryLimitBytes,
-        memory: memory && { openSource: () => memory },
+        memory: memory && {
+          openSource: () => memory,
+          received: (sizeBytes) => threadHeap.made(sizeBytes),
+        },
         ended,
         onPartial: message.takesPartial ? onPartial : undefined,
       });
@@ -428,7 +431,7 @@ class Host {
   ): void {
     const { prepared, transfer } = prepareBatches(batches);
     const partial = reasons.length === 0 ? undefined : reasons.splice(0);
-    const message = { kind: 'batches', id, batches: prepared, isLast } as const;
+    const message = { kind: 'batches', id, batches: prepared, sizeBytes: bytes, isLast } as const;
     const counts = SOURCE_COUNTERS.map((name) => counters[name]);
     // Absent properties are left out of the message, because each costs time.
     const more = { ...(partial && { partial }), ...(schema && { schema }) };

@@ -209,6 +209,8 @@ export type FromThread =
       readonly kind: 'batches';
       readonly id: number;
       readonly batches: readonly SentBatch[];
+      /** Size of the batches, texts included. */
+      readonly sizeBytes: number;
       readonly isLast: boolean;
       /** Totals of the stream, in the order of `SOURCE_COUNTERS`. */
       readonly counters: readonly number[];

@@ -11,6 +11,7 @@ import { EVERYTHING, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { errorFromMessage, errorToMessage } from './errors.ts';
 import { openStorage } from './open-storage.ts';
 import { eachBatch } from '@tidemark/query';
+import type { ScanRequest } from '@tidemark/query';
 
 let directory: string;
 let engine: StorageEngine;
@@ -40,6 +41,40 @@ test('writes and reads cross the thread, from memory and from segments', async (
   expect(await scanRows(engine, 'm', fields)).toEqual(rows);
   await engine.flush();
   expect(await scanRows(engine, 'm', fields)).toEqual(rows);
+});
+
+test('the size of what crosses the thread is told, texts included', async () => {
+  await write(engine, `m,t=a s="${'x'.repeat(10_000)}" 1\nm,t=b s="y" 2\n`);
+  const { signal } = new AbortController();
+  const source = { database: 'db', retentionPolicy: 'autogen', measurement: 'm' };
+  const sizes: number[] = [];
+  const memory = {
+    openSource: () => ({
+      grantedBytes: 1 << 20,
+      ask: () => Promise.resolve(),
+      release: () => undefined,
+    }),
+    received: (sizeBytes: number) => sizes.push(sizeBytes),
+  };
+  const snapshot = engine.source.snapshot();
+  const request: ScanRequest = {
+    source,
+    timeRange: EVERYTHING,
+    fields: [{ name: 's', type: 'string' }],
+    tags: [],
+    groupBy: [],
+    descending: false,
+  };
+  let rowCount = 0;
+  for await (const { times } of eachBatch(snapshot.scan(request, { signal, memory }))) {
+    rowCount += times.length;
+  }
+  snapshot.close();
+
+  expect(rowCount).toBe(2);
+  const sum = sizes.reduce((total, each) => total + each, 0);
+  expect(sum).toBeGreaterThan(10_000);
+  expect(sum).toBeLessThan(20_000);
 });
 
 test('a second engine on the same directory is refused and names the owner', async () => {

@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 
 import type { Holder } from '@tidemark/core';
+import { HeapWatch } from '@tidemark/process';
 import { metricValue, TestClock } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -79,6 +80,24 @@ test('what the source holds for a query and what its operators hold are one sum'
   sources[0]!.release();
   expect([sources[0]!.grantedBytes, sources[1]!.grantedBytes]).toEqual([0, 151 * MEBIBYTE]);
   query.close();
+});
+
+test('garbage of what another thread sends is collected before it is much', async () => {
+  let [used, most] = [0, 0];
+  const collect = (): void => void (used = 0);
+  const heap = new HeapWatch(64 * MEBIBYTE, { usedBytes: () => used, collect, release: collect });
+  const limits = { totalBytes: 512 * MEBIBYTE, limitBytes: 256 * MEBIBYTE };
+  const shared = new QueryMemories({ ...limits, waitMs: 1, clock: new TestClock(0n), heap });
+  const query = shared.open(holder);
+
+  for (let batch = 0; batch < 1000; batch++) {
+    used += MEBIBYTE;
+    most = Math.max(most, used);
+    query.received(MEBIBYTE / 4);
+  }
+  query.close();
+
+  expect(most).toBeLessThan(100 * MEBIBYTE);
 });
 
 test('a query that ends while it waits leaves nothing behind', async () => {

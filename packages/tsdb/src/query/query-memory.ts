@@ -138,6 +138,11 @@ export class OpenMemory implements QueryMemory {
     };
   }
 
+  /** Batches of many queries at once outlive the young generation, which collects alone. */
+  received(sizeBytes: number): void {
+    this.#memories.heap.made(sizeBytes);
+  }
+
   async admit(): Promise<void> {
     while (this.isAsking) await (this.#taking ??= this.#take());
   }
