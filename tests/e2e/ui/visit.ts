@@ -13,7 +13,7 @@ const TAKES_SCREENSHOTS = process.env['SCREENSHOTS'] === '1';
 const SCREENSHOTS = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
 
 /** Long enough for a machine that does much else, short enough to see which step it was. */
-const WAIT_MS = 12_000;
+const WAIT_MS = 20_000;
 
 const REFUSED = 'refused by the policy: ';
 
