@@ -1,4 +1,5 @@
 // The executable itself: usage, configuration, ready line, exit statuses.
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -6,10 +7,12 @@ import { join } from 'node:path';
 
 import {
   makeDirectory,
+  query,
   removeDirectory,
   runTidemark,
   send,
   startTidemark,
+  write,
 } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -51,6 +54,30 @@ describe('usage', () => {
       expect(ended).toMatchObject({ status });
       expect(ended.stderr).not.toContain('Exited');
     }
+    await removeDirectory(up.directory);
+  });
+
+  test('a service with an unexpected failure closes, and ends by itself with its status', async () => {
+    const fault = join(directory, 'fault.cjs');
+    await writeFile(
+      fault,
+      `require('node:worker_threads').isMainThread &&
+        process.on('SIGUSR2', () => setImmediate(() => { throw new Error('made up'); }));`,
+    );
+    const environment = { NODE_OPTIONS: `--trace-exit --require=${fault}` };
+    const up = await startTidemark({ environment });
+    await query(up.tsdb, 'CREATE DATABASE d');
+    await write(up.tsdb, 'd', 'm v=1 1');
+
+    const ended = once(up.process, 'exit');
+    up.process.kill('SIGUSR2');
+
+    expect(await ended).toEqual([1, null]);
+    expect(up.errorOutput()).toContain('unexpected failure; stopping');
+    expect(up.errorOutput()).not.toContain('Exited');
+    const again = await startTidemark({ directory: up.directory });
+    expect((await query(again.tsdb, 'SELECT v FROM m', 'd'))[0]?.values).toHaveLength(1);
+    await again.stop();
     await removeDirectory(up.directory);
   });
 

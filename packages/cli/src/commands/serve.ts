@@ -116,6 +116,9 @@ export async function serve<C>(services: Services<C>): Promise<number> {
   return stopped;
 }
 
+/** What a service that has closed everything may still take to end. */
+const END_MS = 100;
+
 /** A bug outside of any request: log it, close what can be closed, end with a failure. */
 function stopOnFault(shutdown: Shutdown, log: Logger): void {
   let isFaulty = false;
@@ -123,7 +126,11 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
     log.fatal({ err: error }, 'unexpected failure; stopping');
     if (isFaulty) exitAtOnce();
     isFaulty = true;
-    void closeInTime(shutdown, log).finally(() => process.exit(ExitStatus.Failed));
+    void closeInTime(shutdown, log).finally(() => {
+      process.exitCode = ExitStatus.Failed;
+      // As a command that has ended: by itself, unless something still holds it back (tidemark.js).
+      setTimeout(() => process.exit(), END_MS).unref();
+    });
   };
   process.on('uncaughtException', onFault);
   process.on('unhandledRejection', onFault);
