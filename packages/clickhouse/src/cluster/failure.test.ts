@@ -12,6 +12,8 @@ test('tells what can be tried again from limits and defects', () => {
     Unreachable,
   );
   expect(answered(292, 'Leader was suddenly changed')).toBeInstanceOf(Unreachable);
+  expect(answered(164, 'Replica is not active right now')).toBeInstanceOf(Unreachable);
+  expect(answered(164, 'Cannot execute query in readonly mode')).toBeInstanceOf(Internal);
   expect(answered(241, 'Memory limit')).toBeInstanceOf(LimitExceeded);
   expect(answered(62, 'Syntax error')).toBeInstanceOf(Internal);
 });

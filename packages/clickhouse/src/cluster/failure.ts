@@ -31,6 +31,9 @@ const RETRY = new Set([
   '999',
 ]);
 
+/** Of a replica whose session with ZooKeeper has just begun; its code, 164, has other meanings. */
+const INACTIVE = /Replica is not active right now/;
+
 /** A definition that some nodes have not run yet; the DDL queue keeps it for them. */
 export class Queued extends Unreachable {}
 const QUEUED = /DB::Exception: Watching task .* is executing longer than/;
@@ -75,7 +78,7 @@ export function failureOf(cause: unknown, url: string): AppError {
       'coordinator.query-timeout',
       { cause },
     );
-  if (RETRY.has(code))
+  if (RETRY.has(code) || INACTIVE.test(message))
     return new Unreachable(`ClickHouse cannot do that now. url=\`${url}\` reason=\`${message}\``, {
       cause,
     });
