@@ -250,17 +250,23 @@ type GroupOfValues = MutableGroup & {
 /** The ranks of some values of a tag, as the index has them. */
 function* ranksOfValues(
   { index }: DatabaseView,
-  stored: readonly number[],
+  stored: ArrayLike<number>,
   memory: RequestMemory,
 ): Generator<undefined, ReadonlyMap<number, number>> {
-  const values = new Set(stored);
+  const values = new Set<number>();
+  for (let i = 0; i < stored.length; i++) {
+    if ((i + 1) % STEP_SERIES === 0) yield undefined;
+    values.add(stored[i]!);
+  }
   values.delete(0);
   memory.check(values.size * RANK_BYTES, 'order of groups');
   const symbols = Uint32Array.from(values, (value) => value - 1);
   const sorted = symbols.length < 2 ? symbols : yield* sortedSymbols(index.keys, symbols);
   const ranked = new Map<number, number>([[0, -1]]);
-  for (const [rank, symbol] of sorted.entries()) ranked.set(symbol + 1, rank);
-  yield undefined;
+  for (let rank = 0; rank < sorted.length; rank++) {
+    if ((rank + 1) % STEP_SERIES === 0) yield undefined;
+    ranked.set(sorted[rank]! + 1, rank);
+  }
   return ranked;
 }
 
@@ -279,13 +285,21 @@ function* byTies(
 ): Generator<undefined, Uint32Array | undefined> {
   const { index } = database;
   memory.check(ids.length * SORTED_BYTES, 'order of series');
-  const columns: number[][] = [];
+  const columns: Uint32Array[] = [];
   for (const name of tieTags) {
     const values = measurement.column(name)?.values;
-    const stored = Array.from(ids, (id) => values?.[index.ordinalOf(id)] ?? 0);
-    if (stored.includes(0)) return undefined;
-    const ranks = yield* ranksOfValues(database, stored, memory);
-    columns.push(stored.map((value) => ranks.get(value)!));
+    const column = new Uint32Array(ids.length);
+    for (let i = 0; i < ids.length; i++) {
+      if ((i + 1) % STEP_SERIES === 0) yield undefined;
+      column[i] = values?.[index.ordinalOf(ids[i]!)] ?? 0;
+      if (column[i] === 0) return undefined;
+    }
+    const ranks = yield* ranksOfValues(database, column, memory);
+    for (let i = 0; i < ids.length; i++) {
+      if ((i + 1) % STEP_SERIES === 0) yield undefined;
+      column[i] = ranks.get(column[i]!)!;
+    }
+    columns.push(column);
   }
   const compare = (a: number, b: number): number => {
     for (const ranks of columns) if (ranks[a] !== ranks[b]) return ranks[a]! - ranks[b]!;
