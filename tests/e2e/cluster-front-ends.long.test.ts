@@ -493,7 +493,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
       expect(await documents.get('dashboards', 'board')).toMatchObject({ content: 'kept' });
       expect(await ask(late, 'CREATE DATABASE meanwhile')).not.toContain('error');
       await sees(one, 'SHOW DATABASES', 'meanwhile');
-      // Clients send again what is refused while the other shard's replica finds ZooKeeper again.
+      // The other shard may refuse writes for a moment, too: clients send them again.
       const refusal = await eventually('writes to the shard that is left', async () => {
         const answers = await Promise.all(
           Array.from({ length: 8 }, (_, i) => tryWrite(late, `n,h=${i} w=1i 1`)),
