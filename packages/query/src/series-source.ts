@@ -404,8 +404,11 @@ export type RequestOptions = {
   readonly counters?: SourceCounters | undefined;
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
-  /** The memory of the query, if others share it. A request that holds more than granted waits. */
-  readonly memory?: { openSource(): SourceMemory; received(sizeBytes: number): void } | undefined;
+  /**
+   * The memory of the query, if others share it. A request that holds more than granted waits.
+   * `received` is told the size of batches that come from another thread.
+   */
+  readonly memory?: { openSource(): SourceMemory; received?(sizeBytes: number): void } | undefined;
   /** For a scan: a group that the source need not read any further. It may send more of it. */
   readonly ended?: EndedGroup | undefined;
   /**

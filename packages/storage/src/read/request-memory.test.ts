@@ -62,7 +62,6 @@ test('a request that holds more than it was granted waits, and ends when it is r
     admit = resolve;
   });
   const memory = {
-    received: () => undefined,
     openSource: () => ({
       grantedBytes: 1000,
       ask(sizeBytes: number) {

@@ -310,10 +310,7 @@ class Host {
         signal: NEVER,
         counters,
         memoryLimitBytes: message.memoryLimitBytes,
-        memory: memory && {
-          openSource: () => memory,
-          received: (sizeBytes) => threadHeap.made(sizeBytes),
-        },
+        memory: memory && { openSource: () => memory },
         ended,
         onPartial: message.takesPartial ? onPartial : undefined,
       });

@@ -200,7 +200,7 @@ function* readStream<T extends StreamBatch>(
     {
       onBatches: (message) => {
         batches = receivedBatches(message.batches);
-        options.memory?.received(message.sizeBytes);
+        options.memory?.received?.(message.sizeBytes);
         isLast = message.isLast;
         if (counters !== undefined) addDifference(counters, seen, message.counters);
         seen = message.counters;
