@@ -404,7 +404,6 @@ export class AlertService implements AlertSink, HostedAlerts {
   /** Delivers what is ready within the deadline; the rest is in the outbox. */
   async close(deadlineMs: number): Promise<void> {
     await this.#handlers.close(deadlineMs);
-    this.#forgetOld();
     await this.#options.store.close().catch((error: unknown) => {
       // None of it was acknowledged, and everything else must still be closed.
       this.#options.log('error', 'failed to store events, they are lost', {
@@ -413,11 +412,12 @@ export class AlertService implements AlertSink, HostedAlerts {
     });
   }
 
-  // --- inside
-
-  // Only at a clean end, when the saved states of tasks are as new as the events. After a crash a
-  // task may need an event of any age to know that it was published.
-  #forgetOld(): void {
+  /**
+   * Forgets events that have been OK for long. Only at a clean end, when the saved states of tasks
+   * are as new as the events: after a crash a task may need an event of any age to know that it was
+   * published.
+   */
+  forgetOld(): void {
     const { store, isPersistent, clock } = this.#options;
     if (!isPersistent) return;
     const oldest = clock.now() - BigInt(OK_EVENT_AGE.value) * 1_000_000n;
@@ -427,6 +427,8 @@ export class AlertService implements AlertSink, HostedAlerts {
       }
     }
   }
+
+  // --- inside
 
   #topic(id: string): Topic {
     let topic = this.#topics.get(id);

@@ -148,10 +148,18 @@ export const REMEMBERED_POINTS: Limit = {
 export const SNAPSHOT_TIMEOUT_MS = 10_000;
 
 /**
- * The same for all tasks together when the leader of a cluster stops. A stop may take nine seconds,
- * and the next leader waits for it.
+ * The same for all tasks together when the leader of a cluster stops: the next leader waits for it.
  */
 export const HAND_OVER_MS = 2000;
+
+/**
+ * A stop of the engine. Services are killed ten seconds after they were asked to stop, and
+ * `tidemark` ends itself after nine.
+ */
+export const STOP_MS = 8000;
+
+/** A task that makes no progress for this long when the engine stops is given up. */
+export const STOP_IDLE_MS = 500;
 
 export const URL_PARAMETER_CHARS_MAX = 8 * 1024;
 

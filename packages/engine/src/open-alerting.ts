@@ -6,7 +6,6 @@ import type { OpenParts } from '@tidemark/core';
 import { isReference } from '@tidemark/settings';
 import { listenAddress } from './config/exposure.ts';
 import { checkTemplate, renderTemplate } from './services/render.ts';
-import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { alertTables } from './store/alert-tables.ts';
 import { StoredHistory } from './store/stored-history.ts';
@@ -42,7 +41,12 @@ export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
   const history = new StoredHistory(alerts.history, metadata, log);
   history.load();
   parts.add(() => history.save());
-  parts.add(() => alerts.close(shutdownMs(stores)));
+  const { stop } = stores;
+  parts.add(() => {
+    // A task may need an event of any age to know that it was published.
+    if (stop.areStatesSaved) alerts.forgetOld();
+    return alerts.close(stop.leftFor('deliveries'));
+  });
   alerts.open();
   const ticker = new Ticker(clock, HISTORY_SAVE_MS, () => history.save());
   parts.add(() => ticker.close());

@@ -22,6 +22,7 @@ import { LogHub } from './observability/log-hub.ts';
 import type { Logger, LogLevel, LogSink } from './observability/log-hub.ts';
 import { Redactor } from './observability/redactor.ts';
 import { Metadata } from './store/metadata.ts';
+import { StopTime } from './stop-time.ts';
 
 export type StoresOptions = {
   readonly config: EngineConfig;
@@ -87,6 +88,8 @@ export type Stores = {
   /** Resolves a reference to a secret, for any owner. */
   readonly resolveSecret: (text: string) => string;
   readonly overrides: ConfigOverrides;
+  /** Begins when the engine is closed. */
+  readonly stop: StopTime;
   readonly shared: Shared | undefined;
   /** `undefined` without authentication. */
   readonly authenticator: Authenticator | undefined;
@@ -98,7 +101,10 @@ export async function openStores(options: StoresOptions, parts: OpenParts): Prom
   const metadata = shared?.metadata ?? (await openMetadata(options, parts));
   const http = shared === undefined ? sender : whileLeading(sender, shared);
   const entry = await openEntry({ ...options, metadata, http }, parts);
-  return { config, clock, metadata, http, shared, ...entry };
+  // An instance that was replaced has nothing to wait for.
+  const limitMs = (): number => (shared?.mayAct() === false ? 0 : config.http.shutdownTimeoutMs);
+  const stop = new StopTime(clock, limitMs);
+  return { config, clock, metadata, http, stop, shared, ...entry };
 }
 
 export type EntryOptions = Omit<StoresOptions, 'shared' | 'sender'> &
@@ -111,7 +117,7 @@ export type EntryOptions = Omit<StoresOptions, 'shared' | 'sender'> &
 export async function openEntry(
   options: EntryOptions,
   parts: OpenParts,
-): Promise<Omit<Stores, 'config' | 'clock' | 'metadata' | 'http' | 'shared'>> {
+): Promise<Omit<Stores, 'config' | 'clock' | 'metadata' | 'http' | 'stop' | 'shared'>> {
   const { config, clock, environment, metadata, http } = options;
   const redactor = new Redactor();
   redactor.add(config.http.sharedSecret);
@@ -162,11 +168,6 @@ async function openMetadata(
   const metadata = await Metadata.open(dataDir, { setting, environment }, { startsEmpty });
   parts.add(() => metadata.close());
   return metadata;
-}
-
-/** How long a stop may take; an instance that was replaced has nothing to wait for. */
-export function shutdownMs({ config, shared }: Pick<Stores, 'config' | 'shared'>): number {
-  return shared?.mayAct() === false ? 0 : config.http.shutdownTimeoutMs;
 }
 
 /** Nothing is sent for a cluster that another instance leads. */

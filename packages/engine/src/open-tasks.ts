@@ -120,7 +120,7 @@ export async function openTasks(
   const balance = await balanceOf(stores, { hosts, executor, snapshots }, parts);
   parts.add(async () => {
     await router.drained();
-    await executor.stopAll();
+    await executor.stopAll(stores.stop.leftFor('tasks'));
   });
   if (balance !== undefined) parts.add(() => balance.close());
   const environment = (): BuildEnvironment => ({
@@ -295,7 +295,7 @@ function taskHosts(
   { alerts }: Alerting,
   { functions }: UserFunctions,
 ): HostPool | undefined {
-  const { config, clock, logs } = stores;
+  const { config, clock, logs, stop } = stores;
   const { hostMemory, hostTimeoutMs, stopTimeoutMs } = config.task;
   const hostCount = hostCountOf(config);
   if (hostCount === 0) return undefined;
@@ -311,7 +311,7 @@ function taskHosts(
     hostCount,
     memoryMiB: hostMemory,
     hostTimeoutMs,
-    stopTimeoutMs,
+    stopTimeoutMs: () => stop.idleMs(stopTimeoutMs),
     openHost: stores.shared?.openHost,
   };
   return new HostPool(options);

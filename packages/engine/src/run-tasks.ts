@@ -4,7 +4,7 @@ import type { OpenParts } from '@tidemark/core';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import type { PointLog } from './shared-log/point-log.ts';
 import { SyncedStates } from './cluster/synced-states.ts';
-import { shutdownMs } from './open-stores.ts';
+import { HAND_OVER_MS } from './limits.ts';
 import type { Stores } from './open-stores.ts';
 import type { TaskParts } from './open-tasks.ts';
 import { Ticker } from './ticker.ts';
@@ -18,10 +18,12 @@ export async function resumeTasks(
 ): Promise<void> {
   await starts.resumeEnabled();
   // Tasks that were never started must keep their saved state.
+  const { stop } = stores;
   parts.add(async () => {
-    await executor.settle(service.isListening ? shutdownMs(stores) : 0);
+    await executor.settle(service.isListening ? stop.leftFor('points') : 0);
     await router.drained();
-    await snapshots.saveAll(executor);
+    snapshots.endWithin(stop.leftFor('states'));
+    stop.areStatesSaved = await snapshots.saveAll(executor);
   });
 }
 
@@ -54,7 +56,7 @@ function containedThrough(
 
 /** Starts periodic work while tasks run. */
 export function keepTasks(
-  { config, clock, shared }: Stores,
+  { config, clock, shared, stop }: Stores,
   { executor, hosts, snapshots, balance, subscriptions }: TaskParts,
   parts: OpenParts,
 ): void {
@@ -77,9 +79,16 @@ export function keepTasks(
       const through = containedThrough(shared.points, { executor, snapshots });
       shared.points.forget(synced.saved(through));
     });
-    parts.add(() => snapshots.handOver());
-    return;
+  } else {
+    const { snapshotIntervalMs } = config.task;
+    if (snapshotIntervalMs > 0)
+      every(snapshotIntervalMs, async () => {
+        await snapshots.saveAll(executor);
+      });
   }
-  const { snapshotIntervalMs } = config.task;
-  if (snapshotIntervalMs > 0) every(snapshotIntervalMs, () => snapshots.saveAll(executor));
+  parts.add(() => {
+    stop.begin();
+    snapshots.endWithin(HAND_OVER_MS);
+    executor.endPointsAfter(stop.leftFor('points'));
+  });
 }

@@ -1,6 +1,6 @@
 // Feeds a stream task with points of its databases from the router. After a restart, it first feeds
 // the missed points from the database (docs/adr/0011-catch-up.md).
-import { AppError, assert, formatRfc3339, Unavailable, within } from '@tidemark/core';
+import { AppError, assert, formatRfc3339, Unavailable, untilAborted, within } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints, placeText } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
@@ -55,6 +55,12 @@ export function startPoints(
     suspend: () => undefined,
     resume: () => undefined,
     settle: () => Promise.resolve(),
+    giveUp: () => {
+      const droppedPoints = route.giveUp();
+      if (droppedPoints === 0) return;
+      const message = 'the task has not taken all of its points before the engine stopped';
+      parts.log('error', message, { task: unit.id, droppedPoints });
+    },
     close: () => route.close(),
   };
 }
@@ -122,9 +128,12 @@ class StreamFeed implements TaskSource {
     this.#gate.drop();
     this.#stopped.abort(STOPPING);
     await this.#running;
-    this.#log('warn', 'stopped before it had caught up; the rest is read after the next start', {
-      droppedPoints: this.#gate.droppedCount,
-    });
+    this.#tellRest(this.#gate.droppedCount);
+  }
+
+  giveUp(): void {
+    const droppedPoints = this.#route.giveUp();
+    if (droppedPoints > 0) this.#tellRest(droppedPoints);
   }
 
   async close(): Promise<void> {
@@ -160,7 +169,7 @@ class StreamFeed implements TaskSource {
     this.#unit.problem = undefined;
     if (isSuperseded(signal)) return;
     this.#gate.drain(run.read);
-    await orAborted(this.#route.drained(), signal);
+    await untilAborted(this.#route.drained(), signal);
     if (isSuperseded(signal)) return;
     if (signal.aborted) await this.#route.drained();
     task.advanceTo(clock.now());
@@ -215,7 +224,8 @@ class StreamFeed implements TaskSource {
   async #give(run: Run, points: readonly MissedPoint[]): Promise<void> {
     const { task } = this.#unit;
     for (const batch of batchesOf(this.#unknown(run, points))) {
-      await task.ready();
+      // A task that is stuck may never be.
+      await untilAborted(task.ready(), run.signal);
       run.signal.throwIfAborted();
       task.pushDue(batch, { offset: 0n });
     }
@@ -239,7 +249,7 @@ class StreamFeed implements TaskSource {
     let delayMs = QUERY_RETRY_DELAY_FIRST_MS;
     for (;;) {
       try {
-        const result = await orAborted(work(), signal);
+        const result = await untilAborted(work(), signal);
         signal.throwIfAborted();
         this.#unit.problem = undefined;
         return result as T;
@@ -268,6 +278,11 @@ class StreamFeed implements TaskSource {
     });
   }
 
+  #tellRest(droppedPoints: number): void {
+    const message = 'stopped before it had caught up; the rest is read after the next start';
+    this.#log('warn', message, { droppedPoints });
+  }
+
   #gaveUp(reason: string): void {
     this.#setup.gaveUp(`gave up catching up: ${reason}`);
   }
@@ -291,19 +306,4 @@ function nextPageNanos(pageNanos: bigint, rows: number): bigint {
     return pageNanos > PAGE_NANOS_MIN ? pageNanos / 2n : pageNanos;
   if (rows * 4 > CATCH_UP_PAGE_ROWS.value) return pageNanos;
   return pageNanos * 4n < PAGE_NANOS_MAX ? pageNanos * 4n : PAGE_NANOS_MAX;
-}
-
-/** Resolves with the result of the work, or with `undefined` as soon as the signal is aborted. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

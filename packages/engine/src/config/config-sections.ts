@@ -67,7 +67,10 @@ export const FIXED_SECTIONS = {
     'https-enabled': bool('Speak TLS.'),
     'https-certificate': str('File of the certificate, and of the key when they share one file.'),
     'https-private-key': str('File of the private key.'),
-    'shutdown-timeout': duration('How long a graceful stop may take.', '10s'),
+    'shutdown-timeout': duration(
+      'How long a graceful stop may take: eight seconds at most.',
+      '10s',
+    ),
     'shared-secret': secret('Secret with which tokens are signed.'),
     'token-admins': list(
       'Users whom a token signed with the shared secret makes admins without the database being asked: for an engine without one, and for when it is down.',

@@ -31,6 +31,31 @@ test('a write is not held back by a slow task until more points wait than are al
   expect({ isAccepted, pushed }).toEqual({ isAccepted: true, pushed: [2, 1] });
 });
 
+test('a consumer that is given up gets nothing more, and nobody waits for it', async () => {
+  const router = new PointRouter(2);
+  let isOpen = false;
+  const pushed: number[] = [];
+  const route = router.add([{ db: 'd', rp: 'r' }], {
+    error: undefined,
+    ready: () => (isOpen ? undefined : new Promise(() => undefined)),
+    processed: () => undefined,
+    push: (batch) => void pushed.push(batch.rowCount),
+  });
+  await router.dispatch(pointsOf(2));
+  const waiting = router.dispatch(pointsOf(1));
+  const drained = router.drained();
+
+  expect(route.giveUp()).toBe(3);
+
+  await expect(waiting).rejects.toThrow('the engine stops');
+  await drained;
+  await route.drained();
+  // A point that was dropped would be older than what the state of the task contains.
+  isOpen = true;
+  await expect(router.dispatch(pointsOf(1))).rejects.toThrow('the engine stops');
+  expect(pushed).toEqual([]);
+});
+
 test('a consumer gets writes that have one of its measurements, and all records of a log', async () => {
   const router = new PointRouter();
   const pushed: string[] = [];

@@ -1,5 +1,6 @@
 // Routes writes to tasks: every task gets the points of its databases and retention policies, in
 // the order of acknowledgement. A slow task delays only itself, until too many points wait for it.
+import { Unavailable, untilAborted } from '@tidemark/core';
 import { measurementsOf } from '@tidemark/runtime';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from '../limits.ts';
@@ -29,6 +30,11 @@ export type Route = {
   isIdle(): boolean;
   /** Drops the points that wait for the consumer. */
   drop(): void;
+  /**
+   * As `drop`, for good: writes to it are refused with `Unavailable` from now on, and so are those
+   * that wait for it. Returns the number of points.
+   */
+  giveUp(): number;
 };
 
 /** Points received by database, retention policy and measurement. */
@@ -73,6 +79,7 @@ export class PointRouter {
       drained: () => queue.drained(),
       isIdle: () => queue.isIdle,
       drop: () => queue.drop(),
+      giveUp: () => queue.giveUp(),
     };
   }
 
@@ -208,6 +215,9 @@ function commonTaker(queues: Iterable<Queue>): BatchTaker | undefined {
   return common;
 }
 
+const STUCK =
+  'the engine stops, and a task has not taken its points in time; write them again later';
+
 /** A write that waits for a consumer, in the thread that this was in then. */
 type Waiting = { readonly write: Write; readonly taker: BatchTaker | undefined };
 
@@ -218,6 +228,7 @@ class Queue {
   readonly #waiting: Waiting[] = [];
   #waitingRows = 0;
   #pump: Promise<void> | undefined;
+  readonly #givenUp = new AbortController();
 
   constructor(consumer: PointConsumer, waitingRowsMax: number) {
     this.#consumer = consumer;
@@ -245,6 +256,7 @@ class Queue {
     const consumer = this.#consumer;
     const { batch } = write;
     if (consumer.error !== undefined || consumer.isReading === true) return undefined;
+    if (this.#givenUp.signal.aborted) return this.#room();
     if (this.#pump === undefined && consumer.ready() === undefined) {
       consumer.push(batch);
       return undefined;
@@ -257,7 +269,7 @@ class Queue {
       this.#pump = undefined;
     });
     if (this.#waitingRows <= this.#waitingRowsMax) return undefined;
-    if (consumer.fallBehind === undefined) return this.#pump;
+    if (consumer.fallBehind === undefined) return this.#room();
     this.drop();
     consumer.fallBehind();
     return undefined;
@@ -266,6 +278,18 @@ class Queue {
   drop(): void {
     for (const { write, taker } of this.#waiting.splice(0)) write.given(taker);
     this.#waitingRows = 0;
+  }
+
+  giveUp(): number {
+    const rows = this.#waitingRows;
+    this.drop();
+    this.#givenUp.abort();
+    return rows;
+  }
+
+  async #room(): Promise<void> {
+    await untilAborted(this.#pump, this.#givenUp.signal);
+    if (this.#givenUp.signal.aborted) throw new Unavailable(STUCK);
   }
 
   /**
@@ -277,7 +301,7 @@ class Queue {
   }
 
   async drained(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#pump;
+    while (this.#waiting.length > 0) await untilAborted(this.#pump, this.#givenUp.signal);
   }
 
   async #run(): Promise<void> {

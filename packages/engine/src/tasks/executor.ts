@@ -1,11 +1,12 @@
 // Executes tasks: starts and stops them, holds the points that wait for them, and reports their
 // state.
-import { assert, AppError, InvalidRequest, messageOf } from '@tidemark/core';
+import { assert, AppError, InvalidRequest, LATE, messageOf, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import { taskOfUnit, unitName } from '@tidemark/runtime';
 import { topicsOf } from '@tidemark/runtime/host';
 import type { RunningTask, TaskOptions, TaskPart, TaskState } from '@tidemark/runtime';
+import { STOP_IDLE_MS } from '../limits.ts';
 import type { EngineServices } from '../services/task-services.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Dbrp } from '../store/records.ts';
@@ -104,6 +105,7 @@ type Entry = {
 export class Executor {
   readonly #options: ExecutorOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #ending = new AbortController();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -287,8 +289,29 @@ export class Executor {
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
   }
 
-  async stopAll(): Promise<void> {
-    await Promise.all([...this.#entries.keys()].map((id) => this.stop(id)));
+  /**
+   * Stops all tasks, within a time in which one that is stuck can be given up at least. Those that
+   * take longer are left behind, which is logged.
+   */
+  async stopAll(ms: number): Promise<void> {
+    const deadlineMs = Math.max(ms, 2 * STOP_IDLE_MS);
+    this.#ending.abort();
+    const stopped = Promise.all([...this.#entries.keys()].map((id) => this.stop(id)));
+    if ((await within(this.#options.clock, deadlineMs, stopped)) !== LATE) return;
+    const tasks = [...this.#entries.keys()];
+    this.#options.log('error', 'tasks did not end before the stop of the engine', { tasks });
+  }
+
+  /**
+   * The engine stops: after this time, points that wait for tasks are given up, and so are writes
+   * that wait with them.
+   */
+  endPointsAfter(ms: number): void {
+    const giveUp = (): void => {
+      for (const { source } of this.#allUnits()) source?.giveUp?.();
+    };
+    // All of them are taken.
+    this.#options.clock.sleep(ms, this.#ending.signal).then(giveUp, () => undefined);
   }
 
   /** Whether the states of a running task record which points they contain. */

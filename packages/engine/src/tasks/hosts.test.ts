@@ -8,9 +8,10 @@ let engine: TestEngine;
 
 async function start(
   task: Readonly<Record<string, unknown>> = {},
-  tsdb: readonly object[] = [],
+  { tsdb, http = {} }: { readonly tsdb?: readonly object[]; readonly http?: object } = {},
 ): Promise<void> {
-  await engine.start({ task: { hosts: '1', ...task }, ...(tsdb.length === 0 ? {} : { tsdb }) });
+  const database = tsdb === undefined ? {} : { tsdb };
+  await engine.start({ task: { hosts: '1', ...task }, http, ...database });
 }
 
 async function call(method: string, path: string, body?: string): Promise<any> {
@@ -49,7 +50,7 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   const database = new PointDatabase();
   const url = await database.open();
   const cluster = { name: 'main', default: true, urls: [url], 'disable-subscriptions': true };
-  await start({ 'host-timeout': '2s', 'catch-up': '1h' }, [cluster]);
+  await start({ 'host-timeout': '2s', 'catch-up': '1h' }, { tsdb: [cluster] });
   await define(
     'good',
     "stream|from().measurement('m')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
@@ -120,15 +121,51 @@ test('a task whose receiver never answers is given up when it is deleted, with w
   await start({ 'max-waiting-points': 1000, 'stop-timeout': '200ms' });
   await define('slow', `stream|from()|httpPost('${receiver.url}')`);
   const lines = Array.from({ length: 20_000 }, (_, i) => `m v=1 ${i + 1}`).join('\n');
-  // More than twice of what a thread is given, so that some waits before it.
+  // More than twice of what a thread is given, so that some waits before it. The task takes up to
+  // 10,000 of that and a slice.
   const writing = Promise.all(Array.from({ length: 15 }, () => write(lines)));
-  await until('/engine/v1/tasks?fields=lag', ({ tasks }) => tasks[0].lag.waiting > 131_072);
+  await until('/engine/v1/tasks?fields=lag', ({ tasks }) => tasks[0].lag.waiting > 100_000);
 
   expect(await call('DELETE', '/engine/v1/tasks/slow')).toEqual({ status: 204 });
   await writing;
 
   expect(engine.log.join('\n')).toContain('task did not stop within 200 ms');
   await receiver.close();
+});
+
+test('a stop ends in time although a task is stuck and writes wait for it, and keeps the states of the others', async () => {
+  const receiver = new TestServer(() => new Promise(() => undefined));
+  await receiver.open();
+  const settings = { 'max-waiting-points': 1000, 'snapshot-interval': '0s' };
+  await start(settings, { http: { 'shutdown-timeout': '3s' } });
+  await define('stuck', `stream|from().measurement('m')|httpPost('${receiver.url}')`);
+  await define(
+    'counts',
+    "stream|from().measurement('n')|eval(lambda: count()).as('n').keep('n')|httpOut('o')",
+  );
+  await write('n v=1 1\nn v=1 2');
+  const lines = Array.from({ length: 20_000 }, (_, i) => `m v=1 ${i + 1}`).join('\n');
+  const writes: Promise<any>[] = [];
+  // Until the thread has what it is given at most, and a write waits.
+  await eventually('a write that waits', async () => {
+    let isAnswered = false;
+    const one = write(lines).finally(() => (isAnswered = true));
+    writes.push(one);
+    await Promise.race([one, new Promise((resolve) => setTimeout(resolve, 1000))]);
+    return isAnswered ? undefined : true;
+  });
+
+  const begun = performance.now();
+  await engine.stop();
+  // On a busy machine; the limit of a task that is stopped alone is 10 s twice.
+  expect(performance.now() - begun).toBeLessThan(15_000);
+
+  expect(engine.log.join('\n')).toContain('has not taken all of its points');
+  expect((await Promise.allSettled(writes)).at(-1)).toMatchObject({ status: 'rejected' });
+  await receiver.close();
+  await start(settings);
+  const { series } = await call('GET', '/engine/v1/tasks/counts/o');
+  expect(series[0].values[0][1]).toBe(2);
 });
 
 test('a script that a node refuses at its start is refused by the API in the same words', async () => {

@@ -3,15 +3,14 @@
 // from scratch.
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
-import { LATE, Unavailable, within } from '@tidemark/core';
+import { LATE, Unavailable, untilAborted, within } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { taskOfUnit } from '@tidemark/runtime';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
 import type { Executor, SavedUnit } from './executor.ts';
 import type { Beginning } from './task-source.ts';
 import type { Unit } from './unit.ts';
-import { deferred } from '../deferred.ts';
-import { HAND_OVER_MS, SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
+import { SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { StoreChange } from '../store/tables.ts';
@@ -63,9 +62,9 @@ export class Snapshots {
   readonly #sequences = new Map<string, number | undefined>();
   /** Resolves when the last written states are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
-  readonly #handingOver = deferred();
+  readonly #ending = new AbortController();
   /** Monotonic. */
-  #handedOverMs = Infinity;
+  #endMs = Infinity;
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -73,20 +72,20 @@ export class Snapshots {
   }
 
   /**
-   * Another instance continues with the tasks, from any state and the log of points. States that
-   * are not returned soon, also those that are awaited now, are left out.
+   * The engine stops: states that are not returned within this time, also those that are awaited
+   * now, are left out. A later call replaces the time.
    */
-  handOver(): void {
-    this.#handedOverMs = this.#options.clock.monotonicMs() + HAND_OVER_MS;
-    this.#handingOver.resolve();
+  endWithin(ms: number): void {
+    this.#endMs = this.#options.clock.monotonicMs() + ms;
+    this.#ending.abort();
   }
 
   /**
    * Saves the state of all running tasks. Resolves when it is on disk. A task that does not return
    * its state in time keeps the saved one, and so do all when nothing can be written; both are
-   * logged.
+   * logged. Returns whether all were saved.
    */
-  async saveAll(executor: Executor): Promise<void> {
+  async saveAll(executor: Executor): Promise<boolean> {
     const units = [...executor.units()];
     const running = new Set(units.map(({ unit }) => unit));
     // A task that has ended, with its host or by itself, continues from its state when it is
@@ -94,7 +93,7 @@ export class Snapshots {
     const gone = [...this.#table.keys()].filter(
       (unit) => !running.has(unit) && !this.#options.isEnabled(taskOfUnit(unit)),
     );
-    await this.#save(executor, units, gone);
+    return (await this.#save(executor, units, gone)).length === units.length;
   }
 
   /** As `saveAll`, for some units. Returns whether the state of each is on disk. */
@@ -274,11 +273,11 @@ export class Snapshots {
     try {
       const taking = task.takeState();
       const { clock } = this.#options;
-      // `undefined` when it is handed over meanwhile.
-      const sooner = Promise.race([taking, this.#handingOver.promise]);
+      // `undefined` when the engine stops meanwhile.
+      const sooner = untilAborted(taking, this.#ending.signal);
       let state = await within(clock, SNAPSHOT_TIMEOUT_MS, sooner);
       if (state === LATE) throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
-      const leftMs = this.#handedOverMs - clock.monotonicMs();
+      const leftMs = this.#endMs - clock.monotonicMs();
       state ??= leftMs > 0 ? await within(clock, leftMs, taking) : LATE;
       return state === LATE ? undefined : encoded(state);
     } catch (error) {

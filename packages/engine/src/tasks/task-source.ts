@@ -35,6 +35,11 @@ export type TaskSource = {
    * engine stops.
    */
   settle(deadlineMs: number): Promise<void>;
+  /**
+   * The engine stops, and the task may not have taken all of its points: drops those that wait,
+   * which is logged, and refuses writes.
+   */
+  giveUp?(): void;
   /** Gives the task what it was promised, then nothing more. */
   close(): Promise<void>;
 };

@@ -81,7 +81,7 @@ function openPool(options: Partial<HostPoolOptions>): HostPool {
     server: { hostname: 'h', clusterId: 'c', serverId: 's' },
     memoryMiB: 0,
     hostTimeoutMs: 10_000,
-    stopTimeoutMs: 10_000,
+    stopTimeoutMs: () => 10_000,
     followStates: (listener) => {
       follow = listener;
       return () => undefined;
@@ -343,7 +343,7 @@ test('user-defined functions run beside their task, and their state is part of i
 });
 
 test('a task that waits for a silent function delays nobody, and is given up when it is stopped', async () => {
-  open({ stopTimeoutMs: 100 });
+  open({ stopTimeoutMs: () => 100 });
   const stuck = make('stuck', `stream|from()@silent()`);
   // The function never answers, not even to the first message.
   const starting = stuck.start();

@@ -44,7 +44,8 @@ export type HostPoolOptions = {
   readonly memoryMiB: number;
   /** A host that does not answer for this long is ended. */
   readonly hostTimeoutMs: number;
-  readonly stopTimeoutMs: number;
+  /** A task that makes no progress for this long while it is stopped is given up. */
+  readonly stopTimeoutMs: () => number;
   readonly followStates: FollowStates;
   /** Those of all tasks. */
   readonly inhibitions: Inhibitions;

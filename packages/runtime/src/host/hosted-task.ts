@@ -41,7 +41,7 @@ export type HostedTaskOptions = {
   readonly services: HostedTaskServices;
   readonly options: TaskOptions;
   /** A task that does not end within this time is abandoned. */
-  readonly stopTimeoutMs: number;
+  readonly stopTimeoutMs: () => number;
   /** The task has ended, in any way. */
   readonly onEnd: (task: HostedTask) => void;
   /** The host does not release the task: ends the host and restarts its other tasks. */
@@ -432,7 +432,7 @@ export class HostedTask implements RunningTask {
     );
     for (let left = Number.POSITIVE_INFINITY; !isClosed && this.#rowsOnTheWay < left;) {
       left = this.#rowsOnTheWay === 0 ? Number.NEGATIVE_INFINITY : this.#rowsOnTheWay;
-      await within(this.#clock, this.#setup.stopTimeoutMs, closed);
+      await within(this.#clock, this.#setup.stopTimeoutMs(), closed);
     }
     if (!isClosed) await this.#giveUp(client);
     this.#end();
@@ -442,7 +442,7 @@ export class HostedTask implements RunningTask {
   async #takesAll(givenAll: Promise<void>): Promise<boolean> {
     for (;;) {
       const before = this.#takenRows;
-      const found = await within(this.#clock, this.#setup.stopTimeoutMs, givenAll);
+      const found = await within(this.#clock, this.#setup.stopTimeoutMs(), givenAll);
       if (found !== LATE) return true;
       if (this.#rowsOnTheWay > 0 && this.#takenRows === before && !this.#isEnded) return false;
     }
@@ -450,7 +450,7 @@ export class HostedTask implements RunningTask {
 
   async #giveUp(client: RpcClient): Promise<void> {
     const { isAnswering, giveUpHost, services, stopTimeoutMs } = this.#setup;
-    services.log.log('error', '', `task did not stop within ${stopTimeoutMs} ms`, {
+    services.log.log('error', '', `task did not stop within ${stopTimeoutMs()} ms`, {
       droppedPoints: this.#rowsOnTheWay,
     });
     if (await isAnswering(client)) client.send({ kind: 'discard', task: this.id });
