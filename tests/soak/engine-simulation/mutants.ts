@@ -23,6 +23,12 @@ const runtime = (file: string, from: string, to: string): Edit => ({
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    what: 'a task that begins nowhere counts as started on the host that was lost behind its answer',
+    edits: [runtime('host/hosted-task.ts', 'failure = this.#client.loss;', '')],
+    foundBy: 'serving',
+    seed: 1461,
+  },
+  {
     what: 'points of listeners are printed as lines, which cannot carry all of them',
     edits: [
       engine(

@@ -7,17 +7,27 @@ import { silentServices } from '../testing/silent-services.ts';
 import { HostedTask } from './hosted-task.ts';
 import type { HostedTaskOptions } from './hosted-task.ts';
 
-/** A host whose starts are answered by the test. */
+/** A host whose starts are answered by the test, and which may end at any time. */
 class SlowHost {
   readonly starts: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
-  readonly client = {
-    work: 0,
-    send: () => undefined,
-    request: (_task: number, { name }: { readonly name: string }) =>
-      name === 'start'
-        ? new Promise<void>((resolve, reject) => this.starts.push({ resolve, reject }))
-        : Promise.resolve({}),
-  } as unknown as ConstructorParameters<typeof HostedTask>[0];
+  loss: Unavailable | undefined;
+  readonly client: ConstructorParameters<typeof HostedTask>[0];
+
+  constructor() {
+    const lossOf = (): Unavailable | undefined => this.loss;
+    const client = {
+      work: 0,
+      get loss() {
+        return lossOf();
+      },
+      send: () => undefined,
+      request: (_task: number, { name }: { readonly name: string }) =>
+        name === 'start'
+          ? new Promise<void>((resolve, reject) => this.starts.push({ resolve, reject }))
+          : Promise.resolve({}),
+    };
+    this.client = client as unknown as ConstructorParameters<typeof HostedTask>[0];
+  }
 }
 
 const turns = async (): Promise<void> => {
@@ -100,4 +110,12 @@ test('a start whose host ends behind its answer begins on another one', async ()
   await startedTask(first, [], [second]);
 
   expect([first.starts.length, second.starts.length]).toEqual([1, 1]);
+});
+
+test('a start whose host ends behind its answer fails when there is no other one', async () => {
+  const host = new SlowHost();
+  const starting = startedTask(host, []);
+  host.loss = new Unavailable('out of memory');
+
+  await expect(starting).rejects.toThrow('out of memory');
 });

@@ -166,11 +166,13 @@ export class HostedTask implements RunningTask {
       let failure: Unavailable | undefined;
       try {
         await this.#startOn(this.#client);
+        failure = this.#client.loss;
       } catch (cause) {
         if (!(cause instanceof Unavailable)) throw cause;
         failure = cause;
       }
-      // The host may have ended after its answer, before the pool counted the task as started.
+      // The host may have ended after its answer, before the pool counted the task as started. One
+      // that has caused that twice begins nowhere.
       const other = this.#setup.elsewhere();
       if (other === undefined) {
         if (failure !== undefined) throw failure;

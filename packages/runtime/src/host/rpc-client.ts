@@ -58,6 +58,11 @@ export class RpcClient implements BatchTaker {
     return this.#lostReason !== undefined;
   }
 
+  /** Why its host was lost, as the error of requests to it. */
+  get loss(): Unavailable | undefined {
+    return this.#lostReason === undefined ? undefined : new Unavailable(this.#lostReason);
+  }
+
   /**
    * Changes whenever the host works, or is sent work: while it stays the same, so do all counters.
    */
@@ -101,7 +106,7 @@ export class RpcClient implements BatchTaker {
     task: number,
     request: Extract<TaskRequest, { name: N }>,
   ): Promise<Answers[N]> {
-    if (this.#lostReason !== undefined) throw new Unavailable(this.#lostReason);
+    if (this.loss !== undefined) throw this.loss;
     const id = this.#nextId++;
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
