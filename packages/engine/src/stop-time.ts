@@ -5,12 +5,14 @@ import { STOP_IDLE_MS, STOP_MS } from './limits.ts';
 
 /** The share of a stop by whose end each step is over. */
 const ENDS = {
-  /** Tasks take what waits for them, and catch up. */
-  points: 1 / 2,
+  /** Tasks take what waits for them, and writes wait for that. */
+  writes: 0.45,
+  /** Requests are answered, and tasks catch up. */
+  points: 0.5,
   /** States of tasks are saved. */
-  states: 3 / 4,
+  states: 0.75,
   /** Tasks end. */
-  tasks: 7 / 8,
+  tasks: 0.875,
   /** Alerts are delivered. */
   deliveries: 1,
 } as const;

@@ -77,7 +77,8 @@ export function openServer(
   });
   parts.add(() => audit.close());
   const server = makeServer(served, audit, choice);
-  parts.add(() => server.close());
+  const { stop } = served.stores;
+  parts.add(() => server.close(stop.leftFor('points')));
   audit.addRoute(server);
   const reporter = makeReporter(served, server);
   addDefinitionRoutes(server, served);
@@ -178,8 +179,9 @@ function makeServer(
   audit: Audit,
   { pageKey, isBehindProxy }: ServerChoice,
 ): HttpServer {
-  const { config, logs, redactor, authenticator } = stores;
+  const { config, clock, logs, redactor, authenticator } = stores;
   return new HttpServer({
+    clock,
     bodyBytesMax: config.http.maxBodySizeBytes,
     bodies,
     requestTimeoutMs: config.http.requestTimeoutMs,

@@ -12,7 +12,7 @@ import {
 import type { BorderGuard } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -25,9 +25,11 @@ import {
   InvalidRequest,
   LimitExceeded,
   TIDEMARK_VERSION,
+  within,
 } from '@tidemark/core';
-import type { Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
+import type { Budget, Clock, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
 import { DataAccess } from '../access/data-access.ts';
+import { deferred } from '../deferred.ts';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import type { Api, ApiHandler, ApiMethod, ApiResponse } from './api.ts';
 import { changesSomething } from './audit.ts';
@@ -59,6 +61,7 @@ export type ServerLog = (
 ) => void;
 
 export type ServerOptions = {
+  readonly clock: Clock;
   readonly bodyBytesMax: number;
   /** Memory for all bodies. */
   readonly bodies: Budget;
@@ -86,6 +89,9 @@ export class HttpServer implements Api {
   readonly #options: ServerOptions;
   readonly #routes = new RouteTable();
   readonly #bodies = new YoungBuffers();
+  /** Requests that have no complete answer yet; without streams. */
+  readonly #answering = new Set<ServerResponse>();
+  readonly #answered = deferred();
   readonly counters = { req: 0, ping_req: 0, write_req: 0, auth_fail: 0 };
 
   constructor(options: ServerOptions) {
@@ -170,8 +176,20 @@ export class HttpServer implements Api {
   /** Answers a request that another listener received, and whose body was not read. */
   readonly answer: RequestListener = (request, response) => this.#app.routing(request, response);
 
-  async close(): Promise<void> {
+  /**
+   * Answers the requests in progress, then closes all connections. Streams, and requests that take
+   * longer than `graceMs`, are cut off.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#app.server.close();
+    if (this.#answering.size > 0)
+      await within(this.#options.clock, graceMs, this.#answered.promise);
     await this.#app.close();
+  }
+
+  #ended(response: ServerResponse): void {
+    this.#answering.delete(response);
+    if (this.#answering.size === 0 && !this.#app.server.listening) this.#answered.resolve();
   }
 
   #setUp(): void {
@@ -270,7 +288,9 @@ export class HttpServer implements Api {
     void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
     void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
     void reply.headers(this.#options.border.corsHeaders(request.raw));
+    this.#answering.add(reply.raw);
     reply.raw.once('close', () => {
+      this.#ended(reply.raw);
       for (const part of parts.get(request.raw) ?? []) part.release();
     });
   }
@@ -370,6 +390,7 @@ export class HttpServer implements Api {
     if ('stream' in response) {
       // Headers are sent at once: a client that follows a stream may wait long for the first line.
       reply.hijack();
+      this.#ended(reply.raw);
       const headers = { ...reply.getHeaders(), ...response.headers };
       for (const [name, value] of Object.entries(headers)) {
         if (value !== undefined) reply.raw.setHeader(name, value);

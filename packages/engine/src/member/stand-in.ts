@@ -38,6 +38,7 @@ export async function openStandIn(options: StandInOptions, parts: OpenParts): Pr
   const { config, clock, logs, secret, points } = options;
   const log = logs.logger('http');
   const server = new HttpServer({
+    clock,
     bodyBytesMax: config.http.maxBodySizeBytes,
     bodies: new Budget({
       setting: 'http.body-memory-limit',
@@ -58,7 +59,7 @@ export async function openStandIn(options: StandInOptions, parts: OpenParts): Pr
     border: borderOf(config, '127.0.0.1', secret),
     realm: config.http.realm,
   });
-  parts.add(() => server.close());
+  parts.add(() => server.close(0));
   addWriteRoutes(server, {
     writes: new WritePath(new PointRouter(), { clock, settled: () => undefined, points }),
     defaultRetentionPolicy: config[''].defaultRetentionPolicy,
