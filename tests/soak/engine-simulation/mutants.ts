@@ -1,12 +1,9 @@
 // Guards that the simulation protects: what happens without each, and which checker notices it.
 //
-// Not among them is what a simulated cluster does not reach: an absent load directory
-// (`packages/engine/src/tasks/load-directory.test.ts`), parts of one record that NATS takes between
-// those of other writers (here a record that is not one message is refused,
-// `packages/engine/src/shared-log/point-log.test.ts`), and tasks so far behind that they take
-// nothing more (131,072 rows), for which neither a write nor a leader waits (`point-log.test.ts`
-// and `log-feed.test.ts` there). Without a lease nothing is looped back, but not because it would
-// be there twice (`looped-points.test.ts` there).
+// Not among them are parts of one record that NATS takes between those of other writers: here a
+// record that is not one message is refused (`packages/engine/src/shared-log/point-log.test.ts`).
+// Without a lease nothing is looped back, but not because it would be there twice
+// (`looped-points.test.ts` there).
 import type { Edit, Mutant } from '../mutants/mutant.ts';
 
 const engine = (file: string, from: string, to: string): Edit => ({
@@ -21,7 +18,57 @@ const runtime = (file: string, from: string, to: string): Edit => ({
   to,
 });
 
+/** A task whose receiver hangs is as far behind as one with 131,072 rows. */
+const FAR_BEHIND: readonly Edit[] = [
+  runtime(
+    'host/hosted-task.ts',
+    'const ROWS_ON_THE_WAY_MAX = 131_072;',
+    'const ROWS_ON_THE_WAY_MAX = 8;',
+  ),
+  runtime('limits.ts', 'waitingMessageCountMax: 10_000,', 'waitingMessageCountMax: 2,'),
+  engine(
+    'ingest/point-router.ts',
+    'this.#waitingRows <= this.#waitingRowsMax',
+    'this.#waitingRows <= 4',
+  ),
+];
+
 export const MUTANTS: readonly Mutant[] = [
+  {
+    what: 'a write waits for tasks that are far behind',
+    edits: [
+      ...FAR_BEHIND,
+      engine('ingest/point-router.ts', 'if (consumer.fallBehind === undefined) ', ''),
+      engine(
+        'shared-log/point-log.ts',
+        'await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));',
+        'await Promise.all(waiting.map(({ taken }) => taken.promise));',
+      ),
+    ],
+    foundBy: 'serving',
+    seed: 60,
+  },
+  {
+    what: 'a leader serves when its tasks have caught up',
+    edits: [
+      ...FAR_BEHIND,
+      engine(
+        'run-tasks.ts',
+        'await starts.resumeEnabled();',
+        `await starts.resumeEnabled();
+         const isReading = ({ source }: any) => source?.isReading === true;
+         while ([...executor.units()].some(isReading)) await stores.clock.sleep(10);`,
+      ),
+    ],
+    foundBy: 'serving',
+    seed: 66,
+  },
+  {
+    what: 'a load directory that is missing deletes what was loaded',
+    edits: [engine('tasks/load-directory.ts', 'await this.#requireFolders();', '')],
+    foundBy: 'definitions',
+    seed: 40,
+  },
   {
     what: 'a task that begins nowhere counts as started on the host that was lost behind its answer',
     edits: [runtime('host/hosted-task.ts', 'failure = this.#client.loss;', '')],

@@ -21,13 +21,14 @@ import { countImmediates, settled } from './world/event-loop.ts';
 import { Instance, LEASE_MS, SIMULATED_KEY } from './world/instance.ts';
 import { CRASH } from './world/simulated-host.ts';
 import type { Cut } from './world/instance.ts';
-import { MemoryDisk } from './world/memory-disk.ts';
+import type { SimulatedLoad } from './world/leader-engine.ts';
+import { files, MemoryDisk } from './world/memory-disk.ts';
 import { Timeline } from './world/timeline.ts';
 import { forgetWires } from './world/wire.ts';
 import { Clients } from './workload/clients.ts';
 import type { TaskName } from './workload/tasks.ts';
 import type { Operation, Plan } from './workload/plan.ts';
-import { ownRecord } from './workload/tasks.ts';
+import { LOADED, LOADED_VALUE, loadedFile, ownRecord } from './workload/tasks.ts';
 
 /** Long enough for everything to come to rest. */
 const REST_MS = 12 * LEASE_MS;
@@ -98,6 +99,9 @@ class Simulation implements Run {
   readonly #random: () => number;
   readonly #disk: MemoryDisk;
   readonly #directories: string[] = [];
+  #loadDirectory: string | undefined;
+  /** The instance that has it. */
+  #loading: number | undefined;
   readonly #trace: string[] = [];
   readonly #closing: Promise<void>[] = [];
   readonly #stopping = new Map<number, Instance>();
@@ -450,6 +454,7 @@ class Simulation implements Run {
       isAnswerLost: () => this.#random() < this.#lossShare,
       isConnected: () => this.#random() < 0.5,
       recordsAtOnce: this.#plan.recordsAtOnce,
+      load: () => this.#load(index),
       trace: (line) => {
         const [, mark] = MARKED.find(([text]) => line.includes(text)) ?? [];
         if (mark !== undefined) this.#mark(mark);
@@ -477,6 +482,23 @@ class Simulation implements Run {
     this.instances[index] = instance;
     this.#all.add(instance);
     instance.start();
+  }
+
+  /** The first leader has a file; the directory of others is missing. */
+  #load(index: number): SimulatedLoad | undefined {
+    if (!this.#plan.hasFiles) return undefined;
+    const directory = (this.#loadDirectory ??= this.#disk.loadDirectory(LOADED, loadedFile()));
+    if (index !== (this.#loading ??= index))
+      return { directory: `${directory}-missing`, files, ended: () => undefined };
+    const change = this.model.begin(LOADED, LOADED_VALUE);
+    return {
+      directory,
+      files,
+      ended: (isLoaded) => {
+        this.model.end(change, isLoaded ? 'acknowledged' : 'unknown');
+        if (isLoaded) this.#mark('files were loaded');
+      },
+    };
   }
 
   #kill(instance: Instance): Promise<void> {

@@ -41,6 +41,7 @@ test('rare ways were taken', () => {
     'a host ended',
     'a task died',
     'a record was set aside',
+    'files were loaded',
     'an event was told again',
     'a loss that stops all',
   ])

@@ -37,6 +37,16 @@ export type LoadDirectoryOptions = {
   readonly templates: TemplateService;
   readonly alerts: AlertService;
   readonly log: Logger;
+  /** Default: those of the machine. */
+  readonly files?: FileReader | undefined;
+};
+
+/** What is read of a file system. */
+export type FileReader = {
+  /** Names of the files in a folder. */
+  readonly readdir: (folder: string) => Promise<string[]>;
+  readonly readFile: (file: string, encoding: 'utf8') => Promise<string>;
+  readonly stat: (path: string) => Promise<{ readonly size: number; readonly mtimeMs: number }>;
 };
 
 const FILES_MAX = 10_000;
@@ -47,6 +57,7 @@ class BrokenFiles extends InvalidRequest {}
 export class LoadDirectory {
   readonly #options: LoadDirectoryOptions;
   readonly #loaded: Table<LoadedRecord>;
+  readonly #files: FileReader;
   readonly #errors = new Map<string, string>();
   /**
    * Fingerprint of the files that were read last; `undefined` before the first reading and when it
@@ -60,6 +71,7 @@ export class LoadDirectory {
   constructor(options: LoadDirectoryOptions) {
     this.#options = options;
     this.#loaded = options.metadata.table<LoadedRecord>('load');
+    this.#files = options.files ?? { readdir, readFile, stat };
   }
 
   /** Errors of the files of the last reading, by path. */
@@ -106,7 +118,9 @@ export class LoadDirectory {
     const parts: string[] = [];
     for (const kind of ['templates', 'tasks', 'handlers'] as const) {
       for (const file of await this.#filesOf(kind)) {
-        const { size, mtimeMs } = await stat(file).catch(() => ({ size: -1, mtimeMs: 0 }));
+        const { size, mtimeMs } = await this.#files
+          .stat(file)
+          .catch(() => ({ size: -1, mtimeMs: 0 }));
         parts.push(`${file} ${size} ${mtimeMs}`);
       }
     }
@@ -149,11 +163,21 @@ export class LoadDirectory {
       this.#options.directory,
       ...[...kinds].map((kind) => this.#folderOf(kind)),
     ])
-      if (!(await isThere(folder))) {
+      if (!(await this.#isThere(folder))) {
         const reason = `${folder} is missing: definitions from its files were not changed or deleted`;
         this.#errors.set(this.#options.directory, reason);
         throw new InvalidRequest(reason);
       }
+  }
+
+  async #isThere(path: string): Promise<boolean> {
+    try {
+      await this.#files.stat(path);
+      return true;
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
   }
 
   #folderOf(kind: Kind): string {
@@ -164,7 +188,7 @@ export class LoadDirectory {
     const folder = this.#folderOf(kind);
     let names: string[];
     try {
-      names = await readdir(folder);
+      names = await this.#files.readdir(folder);
     } catch (cause) {
       if (isAbsent(cause)) return [];
       throw cause;
@@ -181,7 +205,7 @@ export class LoadDirectory {
 
   async #loadFile(kind: Kind, file: string): Promise<LoadedRecord> {
     const extension = extname(file);
-    const text = await readFile(file, 'utf8');
+    const text = await this.#files.readFile(file, 'utf8');
     const id = basename(file, extension);
     const hash = createHash('sha256').update(text).digest('hex');
     const unchanged = this.#unchanged(kind, id, hash);
@@ -263,16 +287,6 @@ export class LoadDirectory {
 
 function isAbsent(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (isAbsent(error)) return false;
-    throw error;
-  }
 }
 
 function optionalText(document: Readonly<Record<string, unknown>>, name: string): string {

@@ -37,6 +37,9 @@ const DEFINITIONS = 5;
 const FAULTS_MAX = 6;
 /** Every so many runs have a fault that is aimed, besides the others. */
 const AIMED_EVERY = 9;
+/** Of so many runs one has files with definitions, by its seed alone. */
+const FILES_EVERY = 17;
+const FILES_AT = 6;
 const LENGTH_MS = { least: 1500, more: 3000 };
 /** Tasks are there, mostly, when faults begin. */
 const BEGIN_MS = 1000;
@@ -59,6 +62,8 @@ export type Plan = {
   readonly seed: number;
   /** The first instance has definitions, and the others start later. */
   readonly hasOwn: boolean;
+  /** The first leader has a load directory; those of the others are missing. */
+  readonly hasFiles: boolean;
   /** The format level that may be written from the beginning: all instances have long known it. */
   readonly level: number;
   readonly tasks: readonly TaskName[];
@@ -95,6 +100,7 @@ export function planOf(seed: number): Plan {
   const plan: Omit<Plan, 'steps'> = {
     seed,
     hasOwn,
+    hasFiles: seed % FILES_EVERY === FILES_AT,
     level: random() < 0.8 ? POINTS_LEVEL : 1,
     tasks: ['windows', 'totals', 'levels', ...(isPosting || isHanging ? POSTING : [])],
     parts: 1 + below(PARTS_MAX),

@@ -69,6 +69,15 @@ export function definitionScript(value: string): string {
   return `stream\n    |from()\n        .measurement('${value}')\n`;
 }
 
+/** A task of a load directory. */
+export const LOADED = 'loaded';
+export const LOADED_VALUE = `${RUNS}${LOADED}`;
+
+export function loadedFile(): string {
+  const { script, dbrps } = definitionInput(LOADED_VALUE);
+  return JSON.stringify({ script, dbrps });
+}
+
 /** As a single engine has stored it. */
 export function ownRecord(id: string, value: string): TaskRecord {
   const { dbrps = [] } = definitionInput(value);

@@ -15,6 +15,7 @@ import { UnreadablePoints } from '../../../../packages/engine/src/shared-log/unr
 import type { LogSink } from '../../../../packages/engine/src/observability/log-hub.ts';
 import type { Shared } from '../../../../packages/engine/src/open-stores.ts';
 import { LeaderEngine } from './leader-engine.ts';
+import type { SimulatedLoad } from './leader-engine.ts';
 import { openInMemory } from './memory-disk.ts';
 import { senderTo } from './receiver.ts';
 import type { Told } from './receiver.ts';
@@ -48,6 +49,8 @@ export type InstanceWorld = {
   readonly recordsAtOnce: number;
   /** The server that tasks post to does not answer. */
   readonly isHanging: () => boolean;
+  /** Files with definitions, for one that begins to lead. */
+  readonly load: () => SimulatedLoad | undefined;
   readonly trace: (line: string) => void;
   /** Somebody was told of an event in a term. */
   readonly told: (event: Told & { readonly term: number }) => void;
@@ -243,7 +246,8 @@ export class Instance implements WireEnd {
       isHanging,
       told: (event) => told({ ...event, term: number }),
     });
-    this.#engine = await LeaderEngine.open({ clock, log: this.#sink, sender, shared }, parts);
+    const load = this.#world.load();
+    this.#engine = await LeaderEngine.open({ clock, log: this.#sink, sender, shared, load }, parts);
   }
 
   get url(): string {

@@ -10,6 +10,8 @@ import { openAlerting } from '../../../../packages/engine/src/open-alerting.ts';
 import { openTasks } from '../../../../packages/engine/src/open-tasks.ts';
 import type { TaskParts } from '../../../../packages/engine/src/open-tasks.ts';
 import { feedPoints, keepTasks, resumeTasks } from '../../../../packages/engine/src/run-tasks.ts';
+import { LoadDirectory } from '../../../../packages/engine/src/tasks/load-directory.ts';
+import type { FileReader } from '../../../../packages/engine/src/tasks/load-directory.ts';
 import type { TaskInput } from '../../../../packages/engine/src/tasks/task-change.ts';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { DATABASE } from '../workload/tasks.ts';
@@ -33,6 +35,15 @@ export const SIMULATED_CONFIG = resolveEngineConfig([
 
 export type LeaderEngineOptions = Pick<StoresOptions, 'clock' | 'log' | 'sender'> & {
   readonly shared: Shared;
+  /** Files with definitions; `undefined`: it has no such setting. */
+  readonly load: SimulatedLoad | undefined;
+};
+
+export type SimulatedLoad = {
+  readonly directory: string;
+  readonly files: FileReader;
+  /** All of it is loaded, or not all. */
+  readonly ended: (isLoaded: boolean) => void;
 };
 
 export class LeaderEngine {
@@ -58,6 +69,15 @@ export class LeaderEngine {
     const service = { isListening: false };
     await resumeTasks(stores, taskParts, service, parts);
     feedPoints(stores, taskParts, parts);
+    if (options.load !== undefined) {
+      const { directory, files, ended } = options.load;
+      const { metadata, logs } = stores;
+      const { alerts } = alerting;
+      const log = logs.logger('load');
+      const load = new LoadDirectory({ ...taskParts, directory, metadata, alerts, log, files });
+      await load.loadIfChanged();
+      ended(load.errors.size === 0);
+    }
     service.isListening = true;
     keepTasks(stores, taskParts, parts);
     return new LeaderEngine(taskParts);

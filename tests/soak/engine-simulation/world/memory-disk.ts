@@ -2,11 +2,21 @@
 // the interface of LMDB that the engine uses. A transaction ends before the call that begins it
 // returns, so that the same seed gives the same history. A file on the disk names its store, so
 // that a store moves with its directory.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import type { StoreFile } from '../../../../packages/engine/src/store/metadata-file.ts';
+import type { FileReader } from '../../../../packages/engine/src/tasks/load-directory.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const MEMORY = '/dev/shm';
@@ -30,11 +40,26 @@ export class MemoryDisk {
     return path;
   }
 
+  /** One with a task in a file. */
+  loadDirectory(task: string, text: string): string {
+    const path = this.directory();
+    mkdirSync(join(path, 'tasks'));
+    writeFileSync(join(path, 'tasks', `${task}.json`), text);
+    return path;
+  }
+
   remove(): void {
     stores.clear();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
+
+/** Files are read at once, so that the same seed gives the same history. */
+export const files: FileReader = {
+  readdir: async (folder) => readdirSync(folder),
+  readFile: async (file) => readFileSync(file, 'utf8'),
+  stat: async (path) => statSync(path),
+};
 
 export function openInMemory(file: string): StoreFile {
   const tables = tablesOf(file);
