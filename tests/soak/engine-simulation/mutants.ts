@@ -70,6 +70,26 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 40,
   },
   {
+    what: 'what outlives a term commits through the log of the next one',
+    edits: [
+      engine(
+        'store/metadata.ts',
+        'return new Metadata(this.#opened, log);',
+        '(this as any).#log = log; return this;',
+      ),
+    ],
+    foundBy: 'events',
+    seed: 52_214,
+  },
+  {
+    what: 'a copy that is ahead of the log does not tell the others how far it has come',
+    edits: [
+      engine('cluster/replica.ts', 'this.#sequence = position.sequence;\n      throw', 'throw'),
+    ],
+    foundBy: 'definitions',
+    seed: 1674,
+  },
+  {
     what: 'a task that begins nowhere counts as started on the host that was lost behind its answer',
     edits: [runtime('host/hosted-task.ts', 'failure = this.#client.loss;', '')],
     foundBy: 'serving',

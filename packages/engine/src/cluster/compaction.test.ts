@@ -75,11 +75,11 @@ describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
       0,
       quiet,
     );
-    own.lead(log);
+    const metadata = own.metadata.through(log);
     const change = async (value: number): Promise<void> => {
       const bytes = Buffer.alloc(CHANGE_BYTES, String(value).padStart(8, '0'));
       const key = `key-${value % keys}`;
-      await own.metadata.commit([{ table: 'documents', key, value: bytes }]);
+      await metadata.commit([{ table: 'documents', key, value: bytes }]);
     };
     for (let value = 0; value <= CHANGES; value++) await change(value);
     return { log, own, change, superseded: () => isSuperseded };

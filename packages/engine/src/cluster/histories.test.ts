@@ -18,6 +18,7 @@ import { THIS_BUILD } from '../shared-log/build.ts';
 import { shareIdentity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { leaveCluster } from './leave.ts';
+import type { Metadata } from '../store/metadata.ts';
 import { isStuck, HistoryMismatch, Replica } from './replica.ts';
 
 const KEY = { setting: 'env:KEY', environment: { KEY: 'k'.repeat(32) } };
@@ -63,6 +64,9 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     return replica;
   }
 
+  /** Those who lead, with what they commit through. */
+  const leading = new Map<Replica, Metadata>();
+
   async function lead(
     replica: Replica,
     log: SharedLog = coordinator.changes,
@@ -71,12 +75,14 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     const last = await replica.catchUp(coordinator.changes, 'log', signal);
     const options = { log, replica, membership: MEMBERSHIP, build: THIS_BUILD, signal, onLost };
     const leader = await LeaderLog.begin(options, last, quiet);
-    replica.lead(leader);
+    leading.set(replica, replica.metadata.through(leader));
     return leader;
   }
 
-  const put = ({ metadata }: Replica, id: string): Promise<void> =>
-    metadata.table<{ readonly id: string }>('templates').put(id, { id });
+  const put = (replica: Replica, id: string): Promise<void> =>
+    (leading.get(replica) ?? replica.metadata)
+      .table<{ readonly id: string }>('templates')
+      .put(id, { id });
   const ids = ({ metadata }: Replica): readonly string[] => [...metadata.read('templates').keys()];
 
   /** The data that a single engine has stored. */
@@ -118,11 +124,25 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     await expect(put(b, 'x')).rejects.toThrow('does not lead');
   });
 
+  test('what outlives a term cannot commit through the log of the next one', async () => {
+    const a = await open('a');
+    await lead(a);
+    const before = leading.get(a);
+    await lead(a);
+    await put(a, 'now');
+
+    await expect(
+      before?.table<{ id: string }>('templates').put('late', { id: 'late' }),
+    ).rejects.toThrow('does not lead the cluster any more');
+
+    expect(ids(a)).toEqual(['now']);
+  });
+
   test('a leader goes on as a copy, with what it has', async () => {
     const a = await open('a');
     await lead(a);
     await put(a, 'of-a');
-    a.follow();
+    leading.delete(a);
     const b = await open('b');
     await lead(b);
     await put(b, 'of-b');
@@ -185,7 +205,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     await lead(a);
     await put(a, 'kept');
     await put(a, 'lost');
-    a.follow();
+    leading.delete(a);
     const { last } = await coordinator.changes.ends();
 
     await expect(a.prepare(coordinator.changes, 'another')).rejects.toThrow(HistoryMismatch);

@@ -105,7 +105,10 @@ export class InstanceRole {
 
   /** Number of the last record of the shared log that is in the copy. */
   get sequence(): number {
-    return this.#replica?.sequence ?? this.#sequence;
+    const sequence = this.#replica?.sequence;
+    if (sequence === undefined) return this.#sequence;
+    // A copy that cannot follow is opened again and again.
+    return this.#problem === undefined ? sequence : Math.max(sequence, this.#sequence);
   }
 
   /** Whether the copy has the contents of the cluster's log. */
@@ -237,12 +240,10 @@ export class InstanceRole {
     });
     const replica = this.#replica ?? (await this.#openReplica());
     const log = await this.#takeOver(replica, { membership, role, term: term.signal });
-    replica.lead(log);
-    parts.add(() => replica.follow());
     parts.add(() => log.settled());
     const compacting = new Ticker(clock, COMPACT_CHECK_MS, () => log.compact(logger));
     parts.add(() => compacting.close());
-    const { metadata } = replica;
+    const metadata = replica.metadata.through(log);
     await openLeader({ metadata, log, signal: term.signal, role: role.signal }, parts);
   }
 
@@ -358,7 +359,7 @@ export class InstanceRole {
 
   async #dropReplica(): Promise<void> {
     const replica = this.#replica;
-    this.#sequence = this.sequence;
+    this.#sequence = replica?.sequence ?? this.#sequence;
     this.#replica = undefined;
     await replica?.close();
   }

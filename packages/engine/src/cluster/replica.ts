@@ -68,10 +68,9 @@ export class Replica {
   #whole: StoreChange[] | undefined;
 
   private constructor(metadata: Metadata, options: Omit<ReplicaOptions, 'directory' | 'key'>) {
-    this.metadata = metadata;
+    this.metadata = metadata.through(FOLLOWING);
     this.#options = options;
     this.#position = readPosition(metadata);
-    metadata.commitThrough(FOLLOWING);
   }
 
   static async open({ directory, key, ...rest }: ReplicaOptions): Promise<Replica> {
@@ -109,16 +108,6 @@ export class Replica {
       throw new InvalidRequest('the instance has not received anything of its cluster yet');
     await metadata.write([{ table: OWN, key: POSITION, value: undefined }]);
     return position.sequence;
-  }
-
-  /** From now on the engine of this instance changes the copy, through this log. */
-  lead(log: CommitLog): void {
-    this.metadata.commitThrough(log);
-  }
-
-  /** From now on only the log changes the copy. */
-  follow(): void {
-    this.metadata.commitThrough(FOLLOWING);
   }
 
   /** Number of the last record that is known. */
@@ -163,10 +152,13 @@ export class Replica {
         `the coordinator has another log than this copy follows (${id}, not ${position.log}): it may have lost its disk`,
       );
     if (position.isLeading === true) return;
-    if (position.sequence > last)
+    if (position.sequence > last) {
+      // The others learn it: one that was away, and has less, must not lead either.
+      this.#sequence = position.sequence;
       throw new HistoryMismatch(
         `this copy has come to record ${position.sequence}, and the log ends with ${last}: the coordinator has lost records`,
       );
+    }
     // Before the beginning of the log: filled from its snapshot.
     if (position.sequence + 1 < first) return;
     if (position.digest !== undefined && position.sequence >= first)

@@ -53,30 +53,37 @@ export type CommitLog = {
   ): Promise<void>;
 };
 
-export class Metadata {
-  readonly clusterId: string;
-  readonly serverId: string;
+/** The open file, which all that share it close together. */
+type Opened = {
+  readonly identity: Identity;
   readonly cipher: StoreCipher;
-  readonly #root: RootDatabase;
+  readonly root: RootDatabase;
   /** The space for all writes. */
-  readonly #room: StoreFile['room'];
-  readonly #backup: StoreFile['backup'];
-  readonly #databases = new Map<string, Database<Buffer, StoreKey>>();
-  #log: CommitLog | undefined;
-  #isClosed = false;
+  readonly room: StoreFile['room'];
+  readonly backup: StoreFile['backup'];
+  readonly databases: Map<string, Database<Buffer, StoreKey>>;
+  isClosed: boolean;
+};
 
-  private constructor(parts: {
-    readonly stored: StoreFile;
-    readonly identity: Identity;
-    readonly cipher: StoreCipher;
-  }) {
-    const { stored, identity, cipher } = parts;
-    this.#root = stored.root;
-    this.#room = stored.room;
-    this.#backup = stored.backup;
-    this.cipher = cipher;
-    this.clusterId = identity.clusterId;
-    this.serverId = identity.serverId;
+export class Metadata {
+  readonly #opened: Opened;
+  readonly #log: CommitLog | undefined;
+
+  private constructor(opened: Opened, log?: CommitLog) {
+    this.#opened = opened;
+    this.#log = log;
+  }
+
+  get clusterId(): string {
+    return this.#opened.identity.clusterId;
+  }
+
+  get serverId(): string {
+    return this.#opened.identity.serverId;
+  }
+
+  get cipher(): StoreCipher {
+    return this.#opened.cipher;
   }
 
   /**
@@ -133,7 +140,15 @@ export class Metadata {
           `${file} was written with another key than this one: replace it with that key, or name that with secrets-key`,
         );
       }
-      const metadata = new Metadata({ stored, identity, cipher });
+      const metadata = new Metadata({
+        identity,
+        cipher,
+        root,
+        room,
+        backup: stored.backup,
+        databases: new Map(),
+        isClosed: false,
+      });
       if (isNeeded) return metadata;
       if (isClean) {
         const sealed = { ...identity, formatVersion: FORMAT_VERSION, keyCheck };
@@ -181,7 +196,7 @@ export class Metadata {
       for (const { key, value } of this.#database(table).getRange()) {
         yield { table, key, value };
         // LMDB reports MDB_BAD_TXN.
-        if (this.#isClosed) throw new Unavailable('the metadata is closed');
+        if (this.#opened.isClosed) throw new Unavailable('the metadata is closed');
       }
   }
 
@@ -212,7 +227,7 @@ export class Metadata {
     const sealed = this.sealed(changes);
     if (log === undefined) return this.write(sealed, options);
     // Space first: changes in the log have to be applied here, too.
-    const release = this.#room.take(sizeOf(sealed, options));
+    const release = this.#opened.room.take(sizeOf(sealed, options));
     try {
       await log.commit(sealed, (made) => this.#transact(made));
     } finally {
@@ -220,9 +235,12 @@ export class Metadata {
     }
   }
 
-  /** From now on commits get their positions from this log. */
-  commitThrough(log: CommitLog): void {
-    this.#log = log;
+  /**
+   * The same file, for those who commit through this log: what outlives their term cannot commit
+   * through the log of the next one.
+   */
+  through(log: CommitLog): Metadata {
+    return new Metadata(this.#opened, log);
   }
 
   /**
@@ -230,7 +248,7 @@ export class Metadata {
    * entries of this directory alone. Throws as `commit` does.
    */
   async write(changes: readonly StoreChange[], options: CommitOptions = {}): Promise<void> {
-    const release = this.#room.take(sizeOf(changes, options));
+    const release = this.#opened.room.take(sizeOf(changes, options));
     try {
       await this.#transact(changes);
     } finally {
@@ -244,13 +262,13 @@ export class Metadata {
     try {
       // Not `transaction`, whose callback a thread of Node's pool waits for: if the process exits
       // meanwhile, Node waits for that thread forever.
-      await this.#root.batch(() => {
+      await this.#opened.root.batch(() => {
         for (const [i, { key, value }] of changes.entries()) {
           if (value === undefined) void databases[i]?.remove(key);
           else void databases[i]?.put(key, asBuffer(value));
         }
       });
-      await this.#root.flushed;
+      await this.#opened.root.flushed;
     } catch (error) {
       // LMDB reports the reason in a promise of its own, which rejects a moment later.
       const cause: unknown =
@@ -273,28 +291,28 @@ export class Metadata {
 
   /** A consistent copy of the whole file. */
   backup(): Promise<Buffer> {
-    return this.#backup();
+    return this.#opened.backup();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#root.flushed;
-    this.#room.close();
-    await this.#root.close();
+    this.#opened.isClosed = true;
+    await this.#opened.root.flushed;
+    this.#opened.room.close();
+    await this.#opened.root.close();
   }
 
   #database(name: string): Database<Buffer, StoreKey> {
-    let database = this.#databases.get(name);
+    let database = this.#opened.databases.get(name);
     if (database === undefined) {
-      database = this.#root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
-      this.#databases.set(name, database);
+      database = this.#opened.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
+      this.#opened.databases.set(name, database);
     }
     return database;
   }
 
   /** Includes tables of newer versions, because the file itself lists all tables. */
   #sharedTables(): readonly string[] {
-    return [...this.#root.getKeys()]
+    return [...this.#opened.root.getKeys()]
       .map(String)
       .filter((name) => declarationOf(name)?.isLocal !== true);
   }
