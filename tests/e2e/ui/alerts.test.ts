@@ -59,7 +59,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await press('Preview');
     const fired = page.getByRole('group', { name: 'Alerts that would fire' });
     await fired.getByText('warm-rooms name=kitchen is CRITICAL: celsius is 36').waitFor();
-    expect(await fired.getByRole('row').count()).toBe(4);
+    await expect.poll(() => fired.getByRole('row').count()).toBe(4);
     await visit.inspect('alerts-rule');
   });
 

@@ -61,7 +61,7 @@ describe.skipIf(!hasPrograms('chromium'))('values below the cursor', () => {
     // Near the top: h14 is nearest, then h13.
     await page.mouse.move(box.x + box.width / 2, box.y + box.height * 0.06);
     await tooltip().waitFor();
-    expect(await tooltip().count()).toBe(1);
+    await expect.poll(() => tooltip().count()).toBe(1);
     await tooltip().getByText('2026-01-01 10:30:00').waitFor();
     expect((await rows()).slice(0, 3)).toEqual(['h14140', 'h13130', 'h12120']);
     await tooltip().getByText('3 more series').waitFor();

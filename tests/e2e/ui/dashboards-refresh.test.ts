@@ -155,7 +155,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that refresh', () => {
     await write(server.engine, 'house', houseLines(Date.now()), { rp: 'autogen' });
     await visit.show('alerts');
     await page.getByRole('row').filter({ hasText: 'warm' }).waitFor();
-    expect(await page.getByRole('row').filter({ hasText: 'CRITICAL' }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'CRITICAL' }).count()).toBe(1);
     await visit.show('alerts?tab=history');
     await page.getByRole('row').filter({ hasText: 'warm' }).waitFor();
     expect(await page.getByRole('row').filter({ hasText: 'main:twice' }).count()).toBe(0);

@@ -90,15 +90,15 @@ describe.skipIf(!hasPrograms('chromium'))('charts of many points', () => {
     const raw = cell('raw');
     await raw.getByText('Showing the first 400 points of each of 100 series.').waitFor();
     await raw.getByText(`value host=h${HOSTS - 1}`).waitFor();
-    expect(await raw.getByRole('listitem').count()).toBe(HOSTS);
+    await expect.poll(() => raw.getByRole('listitem').count()).toBe(HOSTS);
     await raw.getByRole('button', { name: 'Show all, downsampled' }).click();
     await raw.getByText('Showing the first').waitFor({ state: 'detached' });
-    expect(await raw.getByRole('listitem').count()).toBe(HOSTS);
+    await expect.poll(() => raw.getByRole('listitem').count()).toBe(HOSTS);
     await cell('mean').scrollIntoViewIfNeeded();
     await cell('mean')
       .getByText(`mean host=h${HOSTS - 1}`)
       .waitFor();
-    expect(await cell('mean').getByRole('listitem').count()).toBe(HOSTS);
+    await expect.poll(() => cell('mean').getByRole('listitem').count()).toBe(HOSTS);
     expect(await cell('mean').getByText('Showing the first').count()).toBe(0);
     expect(await visit.accessibilityFaults()).toEqual([]);
   });
@@ -109,7 +109,7 @@ describe.skipIf(!hasPrograms('chromium'))('charts of many points', () => {
     await visit.show(`explore?db=fleet&from=now-1h&to=now&q=${encodeURIComponent(text)}`);
     await page.getByText('Showing the first 100 points of each of 100 series.').waitFor();
     const legend = page.getByRole('group', { name: 'Legend' });
-    expect(await legend.getByRole('row').count()).toBe(HOSTS + 1);
+    await expect.poll(() => legend.getByRole('row').count()).toBe(HOSTS + 1);
     await press('Load more rows');
     await page.getByText('Showing the first 600 points of each of 100 series.').waitFor();
     await press('Show all, downsampled');

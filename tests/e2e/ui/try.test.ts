@@ -58,7 +58,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await page.getByLabel('Points', { exact: true }).fill(POINTS);
     await press('Run');
     await alerts().getByText('kitchen is CRITICAL').waitFor();
-    expect(await alerts().getByRole('row').count()).toBe(3);
+    await expect.poll(() => alerts().getByRole('row').count()).toBe(3);
     await page.getByText('4 inputs · 2 events').waitFor();
     const why = page.getByRole('list', { name: 'Conditions of alert3' });
     expect(await why.textContent()).toContain('"double" > 60.0');
@@ -78,7 +78,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await alerts().getByText('kitchen is CRITICAL').waitFor();
     await press('Play');
     await page.getByText('(at the end)').waitFor();
-    expect(await alerts().getByRole('row').count()).toBe(3);
+    await expect.poll(() => alerts().getByRole('row').count()).toBe(3);
   });
 
   test('it is saved as a test that holds', async () => {

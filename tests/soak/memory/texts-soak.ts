@@ -15,8 +15,11 @@ import { killFamily, peakBytes, resetPeak } from './peak.ts';
 import { loadTags, loadTexts, measure, measureRemoteRead, randomText } from './texts.ts';
 import type { Measured, Statement, Subject } from './texts.ts';
 
+export const PROFILES = ['standard', 'small'] as const;
+type Profile = (typeof PROFILES)[number];
+
 export type TextsSoakOptions = {
-  readonly profiles: readonly ('standard' | 'small')[];
+  readonly profiles: readonly Profile[];
   /** Lengths of texts and tags; tags of more than 60,000 B are not accepted. */
   readonly lengths: readonly number[];
   /** Texts of each length have so many bytes together, tags half as many. */
@@ -88,7 +91,7 @@ function problemsOf(measured: Measured, { ceilingBytes }: TextsSoakOptions): str
 }
 
 async function soakProfile(
-  profile: 'standard' | 'small',
+  profile: Profile,
   options: TextsSoakOptions,
   note: (measured: Measured) => void,
 ): Promise<void> {
