@@ -87,7 +87,6 @@ export function keepTasks(
       });
   }
   parts.add(() => {
-    stop.begin();
     snapshots.endWithin(HAND_OVER_MS);
     executor.endPointsAfter(stop.leftFor('writes'));
   });

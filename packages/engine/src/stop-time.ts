@@ -32,14 +32,10 @@ export class StopTime {
     this.#limitMs = limitMs;
   }
 
-  begin(): void {
-    this.#begunMs ??= this.#clock.monotonicMs();
-  }
-
   /** Milliseconds that are left for a step; the first call begins the stop. */
   leftFor(step: StopStep): number {
-    this.begin();
-    const elapsedMs = this.#clock.monotonicMs() - (this.#begunMs ?? 0);
+    const nowMs = this.#clock.monotonicMs();
+    const elapsedMs = nowMs - (this.#begunMs ??= nowMs);
     return Math.max(0, Math.min(this.#limitMs(), STOP_MS) * ENDS[step] - elapsedMs);
   }
 

@@ -2,7 +2,14 @@
 // does, but everything that would leave the task is reported instead of done. The response is one
 // JSON object per line: the task, what leaves each node and why, what would have been done, the
 // progress of the clock, and the end.
-import { assert, Cancelled, formatRfc3339, LimitExceeded, messageOf } from '@tidemark/core';
+import {
+  assert,
+  Cancelled,
+  formatRfc3339,
+  LimitExceeded,
+  messageOf,
+  untilAborted,
+} from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import { effectsOf, formatDot } from '@tidemark/pipeline';
 import { VirtualTimers } from '@tidemark/runtime';
@@ -293,18 +300,12 @@ class Feeder {
     const signal = this.#signal;
     signal.throwIfAborted();
     if (this.#task.error !== undefined) return;
-    let stop: () => void = () => undefined;
-    const aborted = new Promise<never>((_resolve, reject) => {
-      stop = () => reject(signal.reason as Error);
-      signal.addEventListener('abort', stop, { once: true });
-    });
     try {
-      await Promise.race([this.#task.drain(), aborted]);
+      await untilAborted(this.#task.drain(), signal);
+      signal.throwIfAborted();
     } catch (error) {
       // A task that has ended cannot be queried; its own error says why.
       if (this.#task.error === undefined) throw error;
-    } finally {
-      signal.removeEventListener('abort', stop);
     }
   }
 }

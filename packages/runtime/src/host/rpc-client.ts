@@ -106,7 +106,8 @@ export class RpcClient implements BatchTaker {
     task: number,
     request: Extract<TaskRequest, { name: N }>,
   ): Promise<Answers[N]> {
-    if (this.loss !== undefined) throw this.loss;
+    const { loss } = this;
+    if (loss !== undefined) throw loss;
     const id = this.#nextId++;
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
