@@ -53,8 +53,16 @@ describe.runIf(hasPrograms('nats-server', 'influxd'))('a database pushes to a cl
       const values = (series?.values ?? []) as readonly (readonly unknown[])[];
       expect(values.length).toBeLessThanOrEqual(1);
       const urls = (values[0]?.at(-1) ?? []) as readonly string[];
-      return urls.length === count ? urls : undefined;
+      return urls.length === count && (await isFollowed(urls)) ? urls : undefined;
     });
+  }
+
+  /** InfluxDB begins to write to a new subscription a moment after it shows it. */
+  async function isFollowed(urls: readonly string[]): Promise<boolean> {
+    const variables = await (await fetch(`${database.url}/debug/vars`)).text();
+    const all = Object.values(JSON.parse(variables) as Record<string, { tags?: any }>);
+    const followed = new Set(all.map((one) => one.tags?.destination));
+    return urls.every((url) => followed.has(url));
   }
 
   const line = (): string => `m v=1 ${++written}000000000`;
