@@ -26,6 +26,12 @@ export function taskOf(eventId: string): number {
   return Number(eventId.slice('task-'.length));
 }
 
+/**
+ * A point and its number among those that the task has seen. A write that is in the log twice
+ * raises the same alerts twice: only that number tells them from alerts that are told again.
+ */
+const MESSAGE = `'{{ index .Fields "n" }}, {{ index .Fields "state_count" }}'`;
+
 /** Defines so many tasks, through one engine after the other. */
 export async function defineTasks(
   urls: readonly string[],
@@ -37,7 +43,7 @@ export async function defineTasks(
 var data = stream|from().measurement('m${i}').groupBy('task')
 data|stateCount(lambda: TRUE)|httpOut('counted')
 data|window().period(10s).every(1s)|sum('n').as('sum')|httpOut('summed')
-data|alert().id('task-${i}').message('{{ index .Fields "n" }}').crit(${crit}).stateChangesOnly().post('${receiver}')`;
+data|stateCount(lambda: TRUE)|alert().id('task-${i}').message(${MESSAGE}).crit(${crit}).stateChangesOnly().post('${receiver}')`;
     await define(urls[i % urls.length] ?? '', { id: `task-${i}`, dbrps: [placeOf(i)], script });
   }
   // One that has a group for each task of a database, in parts where there are several instances.
