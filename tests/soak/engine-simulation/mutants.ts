@@ -90,6 +90,22 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 1674,
   },
   {
+    what: 'a task that reads a write again gets the points that others have taken over',
+    edits: [
+      engine(
+        'shared-log/point-log.ts',
+        'batchOf: (record) => this.#read(record, this.#learn(record)),',
+        `batchOf: (record) => {
+           const label = this.#learn(record);
+           const sent = this.#waiting.get(label?.id ?? '')?.batch;
+           return sent === undefined ? this.#read(record, label) : placed(sent, record, label);
+         },`,
+      ),
+    ],
+    foundBy: 'points',
+    seed: 1,
+  },
+  {
     what: 'a task that begins nowhere counts as started on the host that was lost behind its answer',
     edits: [runtime('host/hosted-task.ts', 'failure = this.#client.loss;', '')],
     foundBy: 'serving',

@@ -116,6 +116,34 @@ test('a body that is longer than a message is several records, each with whole l
   await points.close();
 });
 
+test('a task that reads a write again gets its points, although others have taken them over', async () => {
+  const points = openLog(logInMemory());
+  const gate = deferred();
+  const taken: PointBatch[] = [];
+  points.open((batch) => {
+    taken.push(structuredClone(batch, { transfer: [batch.times.buffer as ArrayBuffer] }));
+    return gate.promise;
+  });
+  const write = points.append(lines('m v=1 1'), batchFor('d'));
+  await eventually('the points', async () => (taken.length > 0 ? true : undefined));
+
+  const again: PointBatch[] = [];
+  const { signal } = new AbortController();
+  await points.again({
+    first: 1,
+    through: 1,
+    signal,
+    ready: () => undefined,
+    give: (batch) => void again.push(batch),
+  });
+
+  expect(again.map(({ times }) => [...times])).toEqual([[1n]]);
+  expect(taken.map(({ times }) => [...times])).toEqual([[1n]]);
+  gate.resolve();
+  await write;
+  await points.close();
+});
+
 test('nothing waits for a purge but the end, which ends it', async () => {
   const purges: number[] = [];
   const log = {

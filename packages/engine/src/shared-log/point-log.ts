@@ -20,7 +20,7 @@ import type { Looped, LoopedRecord, LoopedTo } from './looped-points.ts';
 import { encodePointsWithin } from './point-body.ts';
 import { printedLines } from './point-lines.ts';
 import { batchOfPoints, labelIn, placed, POINTS_LEVEL, readRecord } from './point-record.ts';
-import type { PointLabel, ReadRecord } from './point-record.ts';
+import type { PointLabel } from './point-record.ts';
 import { PointRereader } from './point-rereader.ts';
 import type { Rereading } from './point-rereader.ts';
 import type { UnreadablePoints } from './unreadable-points.ts';
@@ -122,7 +122,7 @@ export class PointLog {
     this.#signal.addEventListener('abort', end, { once: true });
     this.#rereader = new PointRereader({
       ...options,
-      batchOf: (record) => this.#batchOf(record),
+      batchOf: (record) => this.#read(record, this.#learn(record)),
       signal: this.#signal,
     });
   }
@@ -359,11 +359,15 @@ export class PointLog {
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {
-    const { sequence } = record;
-    const { id, batch } = this.#read(record);
-    this.#dispatched = sequence;
+    const label = this.#learn(record);
+    const own = this.#waiting.get(label?.id ?? '');
+    // Points that this process has sent are not parsed again. The thread that gets them may take
+    // them over: those who read the record again parse it.
+    const sent = own?.batch;
+    const batch = sent === undefined ? this.#read(record, label) : placed(sent, record, label);
+    this.#dispatched = record.sequence;
     this.#name(record);
-    const taken = this.#waiting.get(id ?? '')?.taken;
+    const taken = own?.taken;
     if (batch.rowCount === 0) return taken?.resolve();
     dispatch(batch)
       .catch((error: unknown) =>
@@ -379,20 +383,11 @@ export class PointLog {
       this.#recentBytes -= this.#recent.shift()?.sizeBytes ?? 0;
   }
 
-  #batchOf(record: LogRecord): PointBatch {
-    return this.#read(record).batch;
-  }
-
-  /** Points that this process has sent itself are not parsed again. */
-  #read(record: LogRecord): ReadRecord {
-    const label = this.#learn(record);
-    const known = label === undefined ? undefined : this.#waiting.get(label.id)?.batch;
-    if (label !== undefined && known !== undefined)
-      return { id: label.id, batch: placed(known, record, label) };
+  #read(record: LogRecord, label: PointLabel | undefined): PointBatch {
     const { build, unreadable } = this.#options;
-    const { problem, ...read } = readRecord(this.#parser, record, { label, build });
+    const { problem, batch } = readRecord(this.#parser, record, { label, build });
     if (problem !== undefined) unreadable.add(record, problem);
-    return read;
+    return batch;
   }
 }
 

@@ -29,8 +29,6 @@ export const POINTS_LEVEL = 2;
 
 /** A record that was read; without rows if none can be read. */
 export type ReadRecord = {
-  /** Identifies its write; absent when its label cannot be read. */
-  readonly id?: string | undefined;
   readonly batch: PointBatch;
   /** Why some of it could not be read. */
   readonly problem?: string | undefined;
@@ -61,10 +59,10 @@ export function readRecord(
   try {
     if (label === undefined) throw new InvalidRequest('its label cannot be read');
     const { batch, problem } = read(parser, record, { label, build });
-    return { id: label.id, batch: placed(batch, record, label), problem };
+    return { batch: placed(batch, record, label), problem };
   } catch (error) {
     const nothing = batchOfPoints({ database: '', retentionPolicy: '' }, []);
-    return { id: label?.id, batch: placed(nothing, record, label), problem: messageOf(error) };
+    return { batch: placed(nothing, record, label), problem: messageOf(error) };
   }
 }
 

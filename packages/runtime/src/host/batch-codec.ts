@@ -225,8 +225,12 @@ export class BatchUnpacker {
  * buffers to those of the message, which transfers them; the given batch must not be read
  * afterwards.
  */
-export function movable(batch: PackedBatch, buffers: Set<ArrayBuffer>): PackedBatch {
-  const isMoved = batch.rowCount >= ROWS_MOVED_MIN;
+export function movable(
+  batch: PackedBatch,
+  buffers: Set<ArrayBuffer>,
+  rowsMovedMin = ROWS_MOVED_MIN,
+): PackedBatch {
+  const isMoved = batch.rowCount >= rowsMovedMin;
   const own: Owned = (view) => {
     const owned = alone(view);
     if (isMoved && owned.buffer instanceof ArrayBuffer) buffers.add(owned.buffer);

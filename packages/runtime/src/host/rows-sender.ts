@@ -15,6 +15,12 @@ export class RowsSender {
   readonly #packer = new BatchPacker();
   readonly #numbers = new Map<PointBatch, number>();
   readonly #remembered = new RememberedBatches<PointBatch>((batch) => this.#numbers.delete(batch));
+  readonly #rowsMovedMin: number | undefined;
+
+  /** Batches of fewer rows are copied instead of moved. */
+  constructor(rowsMovedMin?: number) {
+    this.#rowsMovedMin = rowsMovedMin;
+  }
 
   send(rows: readonly RowsForTasks[]): RowsMessage {
     const buffers = new Set<ArrayBuffer>();
@@ -27,7 +33,7 @@ export class RowsSender {
     const buffers = new Set<ArrayBuffer>();
     const adopted = entries.map((entry) => ({
       ...entry,
-      batch: movable(this.#packer.adopt(entry.batch), buffers),
+      batch: movable(this.#packer.adopt(entry.batch), buffers, this.#rowsMovedMin),
     }));
     return { message: { kind: 'rows', entries: adopted }, buffers: [...buffers] };
   }
@@ -41,7 +47,11 @@ export class RowsSender {
     const packed = this.#packer.pack(batch);
     const sizeBytes = isKept ? packedBytes(packed) : 0;
     if (!isKept || sizeBytes > REMEMBERED_BYTES_MAX)
-      return { ...to, batch: isOurs ? movable(packed, buffers) : packed, isKept: false };
+      return {
+        ...to,
+        batch: isOurs ? movable(packed, buffers, this.#rowsMovedMin) : packed,
+        isKept: false,
+      };
     this.#numbers.set(batch, this.#remembered.add(batch, sizeBytes));
     return { ...to, batch: packed, isKept };
   }

@@ -3,6 +3,7 @@ import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LocalHostLink } from '@tidemark/runtime/host';
 import { RowsSender } from '../../../../packages/runtime/src/host/rows-sender.ts';
+import type { RowsMessage } from '../../../../packages/runtime/src/host/rows-sender.ts';
 import type {
   HostLinkEvents,
   RowsForTasks,
@@ -43,7 +44,8 @@ export class SimulatedHost implements LocalHostLink {
   readonly #process: HostProcess;
   readonly #events: HostLinkEvents;
   readonly #status = new Int32Array(StatusCell.Count);
-  readonly #rows = new RowsSender();
+  /** Rows that are moved are gone here, however few they are. */
+  readonly #rows = new RowsSender(1);
   readonly #toHost: Channel<ToHost>;
   readonly #fromHost: Channel<FromHost>;
   readonly #host: TaskHost;
@@ -107,11 +109,16 @@ export class SimulatedHost implements LocalHostLink {
   }
 
   postRows(rows: readonly RowsForTasks[]): void {
-    this.#toHost.send(copied(this.#rows.send(rows).message));
+    this.#move(this.#rows.send(rows));
   }
 
   postPacked(entries: readonly RowsEntry[]): void {
-    this.#toHost.send(copied(this.#rows.adopt(entries).message));
+    this.#move(this.#rows.adopt(entries));
+  }
+
+  #move({ message, buffers }: RowsMessage): void {
+    this.#toHost.send(copied(message));
+    structuredClone(undefined, { transfer: [...buffers] });
   }
 
   terminate(): Promise<void> {
