@@ -102,7 +102,7 @@ export const MUTANTS: readonly Mutant[] = [
          },`,
       ),
     ],
-    foundBy: 'points',
+    foundBy: 'hosts',
     seed: 1,
   },
   {

@@ -473,6 +473,28 @@ test('a task whose host fails while it starts begins on another one', async () =
   expect(await task.httpOutput('o')).toMatchObject([{ values: [[1n, 7]] }]);
 });
 
+test('a host that points cannot be sent to ends: its tasks go on from their saved states', async () => {
+  open({});
+  const saved = { state: undefined as Uint8Array | undefined };
+  const task = await start('t', `stream|from()|stateCount(lambda: TRUE)|httpOut('o')`, {
+    options: { savedState: () => saved },
+  });
+  const restarted = new Record<string>();
+  task.onRestarted((reason) => restarted.add(reason ?? ''));
+  task.push(points([1]));
+  saved.state = await task.takeState();
+
+  const gone = points([2]);
+  structuredClone(undefined, { transfer: [gone.times.buffer as ArrayBuffer] });
+  task.push(gone);
+  await expect(task.takeState()).rejects.toThrow(/points cannot be sent/);
+
+  expect(await restarted.until(() => true)).toMatch(/^task host failed: points cannot be sent/);
+  task.push(points([3]));
+  await task.drain();
+  expect(await task.httpOutput('o')).toMatchObject([{ values: [[1n, 2n, 3]] }]);
+});
+
 test('taps see what leaves a node, go on after a restart, and end', async () => {
   open();
   const task = await start('t', `stream|from().groupBy('h')|where(lambda: "v" > 1.0)`);

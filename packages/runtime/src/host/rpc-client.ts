@@ -1,5 +1,5 @@
 // The engine's RPC client for one task host.
-import { Unavailable } from '@tidemark/core';
+import { messageOf, Unavailable } from '@tidemark/core';
 import { StartError } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { BatchTaker, Due } from '../running-task.ts';
@@ -131,7 +131,13 @@ export class RpcClient implements BatchTaker {
     if (waiting.length === 0) return;
     this.#waiting = [];
     if (this.#lostReason !== undefined) return;
-    this.#link.postRows(waiting.map((rows) => ({ ...rows, isKept: this.#kept.has(rows.batch) })));
+    try {
+      this.#link.postRows(waiting.map((rows) => ({ ...rows, isKept: this.#kept.has(rows.batch) })));
+    } catch (error) {
+      // States of tasks that lack points must not be saved: the tasks go on from earlier ones.
+      const reason = `points cannot be sent: ${messageOf(error)}`;
+      void this.terminate({ isExpected: false, reason }); // Never rejects.
+    }
   }
 
   #post(message: ToHostMessage): void {

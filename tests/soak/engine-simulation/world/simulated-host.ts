@@ -117,8 +117,14 @@ export class SimulatedHost implements LocalHostLink {
   }
 
   #move({ message, buffers }: RowsMessage): void {
-    this.#toHost.send(copied(message));
-    structuredClone(undefined, { transfer: [...buffers] });
+    try {
+      this.#toHost.send(copied(message));
+      structuredClone(undefined, { transfer: [...buffers] });
+    } catch (error) {
+      // Those who move rows do not send them again.
+      this.#process.failed(messageOf(error));
+      throw error;
+    }
   }
 
   terminate(): Promise<void> {
