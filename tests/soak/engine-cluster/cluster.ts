@@ -20,12 +20,14 @@ export type Instance = {
   url: string;
 };
 
-/** A port that each instance keeps, so that it is the same member after a restart. */
+/** Engines and the coordinator that they share. */
 export class EngineCluster {
   readonly coordinator: TestCoordinator;
   readonly directory: string;
   readonly leaseMs: number;
   instances: Instance[] = [];
+  /** Instances that have ended by themselves, with the last line that they have logged. */
+  readonly failures: string[] = [];
 
   private constructor(coordinator: TestCoordinator, directory: string, leaseMs: number) {
     this.coordinator = coordinator;
@@ -93,8 +95,12 @@ export class EngineCluster {
     await removeDirectory(this.directory);
   }
 
-  #start({ name, link, quota }: Pick<Instance, 'name' | 'link' | 'quota'>): Promise<Tidemark> {
-    return startTidemark({
+  async #start({
+    name,
+    link,
+    quota,
+  }: Pick<Instance, 'name' | 'link' | 'quota'>): Promise<Tidemark> {
+    const started = await startTidemark({
       command: 'engine',
       directory: join(this.directory, name),
       args: ['--log-level', 'info'],
@@ -107,6 +113,14 @@ export class EngineCluster {
         TIDEMARK_CLUSTER_LEASE: `${this.leaseMs}ms`,
       },
     });
+    started.process.once('exit', (status) => {
+      // Those that are killed have none, those that are stopped 0.
+      if (status === null || status === 0) return;
+      const logged = started.errorOutput().split('\n');
+      const reason = logged.find((line) => line.includes('"fatal"')) ?? logged.at(-2) ?? '';
+      this.failures.push(`${name} has ended with status ${status}: ${reason}`);
+    });
+    return started;
   }
 }
 

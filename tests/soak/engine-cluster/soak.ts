@@ -87,7 +87,12 @@ export async function soakCluster(options: SoakOptions): Promise<SoakResult> {
       repeatedEvents,
       gapMsMax: disturbed.gapMsMax,
       eventGapMsMax: disturbed.eventGapMsMax,
-      problems: [...problems, ...single.problems, ...checkWrites(load.sent, single.taken)],
+      problems: [
+        ...cluster.failures,
+        ...problems,
+        ...single.problems,
+        ...checkWrites(load.sent, single.taken),
+      ],
     };
   } finally {
     for (const close of closing.reverse()) await close();
