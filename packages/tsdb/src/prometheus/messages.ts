@@ -11,7 +11,7 @@ export type RemoteSeries = {
 };
 
 /**
- * A series as encoded in messages: its labels (`labelFields`), its samples (`sampleFields`), in
+ * A series as encoded in messages: its labels (`LabelEncoder`), its samples (`sampleFields`), in
  * parts.
  */
 export type EncodedSeries = {
@@ -107,11 +107,48 @@ function varintLength(value: number): number {
   return length;
 }
 
-/** The labels of a series as fields of its message. */
-export function labelFields(labels: readonly Label[]): Uint8Array {
-  const writer = new BinaryWriter();
-  writeLabels(writer, labels);
-  return writer.finish();
+const LABEL_BLOCK_BYTES = 1 << 20;
+const NAME_TAG = (1 << 3) | WireType.LengthDelimited;
+const TEXT_TAG = (2 << 3) | WireType.LengthDelimited;
+
+/**
+ * Encodes labels of many series into large blocks, which go back to the system when they are freed:
+ * of as many small ones the allocator would keep hundreds of megabytes.
+ */
+export class LabelEncoder {
+  #block = Buffer.alloc(0);
+  #used = 0;
+
+  /** The labels of a series as fields of its message. */
+  fields(labels: readonly Label[]): Uint8Array {
+    const length = labels.reduce((sum, label) => sum + withHeader(labelLength(label)), 0);
+    if (this.#used + length > this.#block.length) {
+      const sizeBytes = Math.min(LABEL_BLOCK_BYTES, this.#block.length * 2);
+      this.#block = Buffer.allocUnsafeSlow(Math.max(sizeBytes, length));
+      this.#used = 0;
+    }
+    const start = this.#used;
+    for (const label of labels) {
+      this.#put(MESSAGE_TAG, labelLength(label));
+      this.#putText(NAME_TAG, label.name);
+      this.#putText(TEXT_TAG, label.value);
+    }
+    return this.#block.subarray(start, this.#used);
+  }
+
+  #put(tag: number, length: number): void {
+    this.#block[this.#used] = tag;
+    this.#used = putInt64(this.#block, this.#used + 1, length);
+  }
+
+  #putText(tag: number, text: string): void {
+    this.#put(tag, Buffer.byteLength(text));
+    this.#used += this.#block.write(text, this.#used);
+  }
+}
+
+function labelLength({ name, value }: Label): number {
+  return withHeader(Buffer.byteLength(name)) + withHeader(Buffer.byteLength(value));
 }
 
 /** Tag and length of a sample, its value, its time with ten digits of seven bits. */

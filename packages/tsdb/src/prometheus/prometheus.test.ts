@@ -11,7 +11,7 @@ import {
   readWriteRequest,
   sampleFields,
   writeReadRequest,
-  labelFields,
+  LabelEncoder,
   readResponse,
   writeWriteRequest,
 } from './messages.ts';
@@ -235,14 +235,16 @@ test('messages survive any bytes and read back what was written', () => {
   expect([...readWriteRequest(writeWriteRequest(written))]).toEqual(written);
 });
 
-test('samples of an answer are the fields that a message has', () => {
+test('labels and samples of an answer are the fields that a message has', () => {
   const sample = fc.record({
     nanos: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
     value: fc.double(),
     isValid: fc.boolean(),
   });
+  const text = fc.string({ unit: 'binary', maxLength: 200 });
+  const labelled = fc.array(fc.array(fc.record({ name: text, value: text })));
   fc.assert(
-    fc.property(fc.array(sample), (all) => {
+    fc.property(fc.array(sample), labelled, (all, series) => {
       const valid = all.filter(({ isValid }) => isValid);
       const samples = valid.map(({ nanos, value }) => ({
         value,
@@ -255,14 +257,14 @@ test('samples of an answer are the fields that a message has', () => {
           valid: Uint8Array.from(all, ({ isValid }) => Number(isValid)),
         },
       );
-      const series = labels({ __name__: 'm', job: 'a' });
+      const encoder = new LabelEncoder();
       const { length, parts } = readResponse([
-        [{ labels: labelFields(series), samples: [fields] }],
+        series.map((each) => ({ labels: encoder.fields(each), samples: [fields] })),
       ]);
       const message = Buffer.concat([...parts]);
       expect(message).toHaveLength(length);
       const [answered] = readOuter(message);
-      const expected = writeWriteRequest([{ labels: series, samples }]);
+      const expected = writeWriteRequest(series.map((each) => ({ labels: each, samples })));
       expect(Buffer.from(answered!)).toEqual(Buffer.from(expected));
     }),
   );

@@ -4,7 +4,7 @@ import type { TimeRange } from '@tidemark/core';
 import { executeSeries, ExecutionContext, flatMapBatches, textMatcher } from '@tidemark/query';
 import type { QueryContext, SeriesRead, Steps } from '@tidemark/query';
 
-import { labelFields, sampleFields } from './messages.ts';
+import { LabelEncoder, sampleFields } from './messages.ts';
 import type { EncodedSeries, Label, Matcher, RemoteQuery } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
@@ -53,13 +53,14 @@ function* runRemoteQuery(
     execution,
   );
   const series: EncodedSeries[] = [];
+  const encoder = new LabelEncoder();
   let key: string | undefined;
   let samples: Uint8Array[] = [];
   yield* flatMapBatches(batches, function* ({ group, times, columns }): Steps {
     if (group.series !== undefined && group.series.key !== key) {
       key = group.series.key;
       samples = [];
-      const labels = labelFields(labelsOf(group.name, group.series.tags));
+      const labels = encoder.fields(labelsOf(group.name, group.series.tags));
       series.push({ labels, samples });
       execution.hold(SERIES_BYTES + labels.length);
     }
