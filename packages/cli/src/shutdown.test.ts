@@ -16,7 +16,7 @@ test('a second signal ends a process one of whose threads never returns', async 
     import { Shutdown, stopOnSignal } from ${JSON.stringify(module)};
     const log = pino({}, pino.destination({ fd: 1, sync: true }));
     const shutdown = new Shutdown(log);
-    shutdown.opened('what never closes', () => new Promise(() => undefined));
+    shutdown.opened('what never closes', { close: () => new Promise(() => undefined) });
     void stopOnSignal(shutdown, log);
     // A thread of Node's pool waits for what nobody writes.
     read(0, Buffer.alloc(1), () => undefined);

@@ -7,34 +7,41 @@ import { ExitStatus } from './exit.ts';
 const STOP_DEADLINE_MS = 9_000;
 
 type Closeable = {
-  readonly name: string;
   close(): Promise<void>;
-  readonly reload?: (() => void | Promise<void>) | undefined;
+  /** Called for SIGHUP. */
+  reload?(): void | Promise<void>;
+  /** The process has failed: what it has in memory may be wrong. `close` follows. */
+  abandon?(): void;
 };
 
 /** Collects open resources; closes them once, in reverse order. */
 export class Shutdown {
   readonly #log: Logger;
-  readonly #opened: Closeable[] = [];
+  readonly #opened: (readonly [name: string, part: Closeable])[] = [];
   #closing: Promise<boolean> | undefined;
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** Registers something that was just opened; `reload` is called for SIGHUP. */
-  opened(name: string, close: () => Promise<void>, reload?: () => void | Promise<void>): void {
-    this.#opened.push({ name, close, reload });
+  /** Registers something that was just opened. */
+  opened(name: string, part: Closeable): void {
+    this.#opened.push([name, part]);
+  }
+
+  /** The process has failed; `closeAll` follows. */
+  abandonAll(): void {
+    for (const [, part] of this.#opened) part.abandon?.();
   }
 
   /** Reloads what may change while running: certificates, load directories, sideload files. */
   async reloadAll(): Promise<void> {
-    for (const part of this.#opened) {
+    for (const [name, part] of this.#opened) {
       try {
         await part.reload?.();
       } catch (error) {
         // The previous content stays in use; the log contains the error of the new one.
-        this.#log.error({ err: error, part: part.name }, 'reloading failed');
+        this.#log.error({ err: error, part: name }, 'reloading failed');
       }
     }
   }
@@ -47,13 +54,13 @@ export class Shutdown {
 
   async #close(): Promise<boolean> {
     let isClean = true;
-    for (const part of this.#opened.reverse()) {
+    for (const [name, part] of this.#opened.reverse()) {
       try {
         await part.close();
       } catch (error) {
         // The other parts must be closed all the same; the exit status tells.
         isClean = false;
-        this.#log.error({ err: error, part: part.name }, 'stopping failed');
+        this.#log.error({ err: error, part: name }, 'stopping failed');
       }
     }
     return isClean;

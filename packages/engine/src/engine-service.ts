@@ -33,6 +33,11 @@ export type EngineService = {
   /** Reads the load directory and sideload sources again. */
   reload(): Promise<void>;
   /**
+   * The process has failed unexpectedly, and states may lack points by now: in a cluster nothing
+   * more is stored, and another instance continues from what the logs have.
+   */
+  abandon?(): void;
+  /**
    * Stops gracefully: acknowledged points are processed, state is saved. Calling it again waits for
    * the same end.
    */

@@ -64,6 +64,12 @@ export class TestEngine {
     this.#service = await startEngine(config, { log, ...options });
   }
 
+  /** As when the process fails unexpectedly. */
+  async fail(): Promise<void> {
+    this.#service?.abandon?.();
+    await this.stop();
+  }
+
   /** Stops gracefully; the directory stays. */
   async stop(): Promise<void> {
     await this.#service?.close();

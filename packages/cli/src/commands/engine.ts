@@ -55,11 +55,7 @@ export function engineCommand(
               defaultTsdbUrl: options.tsdbUrl ?? process.env['TIDEMARK_TSDB_URL'],
               pageKey,
             });
-            shutdown.opened(
-              'engine',
-              () => service.close(),
-              () => service.reload(),
-            );
+            shutdown.opened('engine', service);
             if (options.uiBind === undefined) return [['engine', service.url]];
             const page = await startPage({
               bindAddress: options.uiBind,
@@ -69,7 +65,7 @@ export function engineCommand(
               pageKey,
               engineUrl: service.url,
             });
-            shutdown.opened('ui', () => page.close());
+            shutdown.opened('ui', page);
             return [
               ['engine', service.url],
               ['ui', page.url],

@@ -95,11 +95,10 @@ export async function serve<C>(services: Services<C>): Promise<number> {
   const stopped = stopOnSignal(shutdown, log);
   stopOnFault(shutdown, log);
   collectWhenIdle();
-  shutdown.opened(
-    'log',
-    () => Promise.resolve(),
-    () => loggers.reopen(),
-  );
+  shutdown.opened('log', {
+    close: () => Promise.resolve(),
+    reload: () => loggers.reopen(),
+  });
   try {
     const urls = await services.start(config, {
       logger: (service, logging) => loggers.open(logging).child({ service }),
@@ -126,6 +125,7 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
     log.fatal({ err: error }, 'unexpected failure; stopping');
     if (isFaulty) exitAtOnce();
     isFaulty = true;
+    shutdown.abandonAll();
     void closeInTime(shutdown, log).finally(() => {
       process.exitCode = ExitStatus.Failed;
       // As a command that has ended: by itself, unless something still holds it back (tidemark.js).

@@ -50,11 +50,7 @@ export function tsdbCommand(
               warmUp: {},
               pageKey,
             });
-            shutdown.opened(
-              'tsdb',
-              () => service.close(),
-              () => service.reload(),
-            );
+            shutdown.opened('tsdb', service);
             if (options.uiBind === undefined) return [['tsdb', service.url]];
             const page = await startPage({
               bindAddress: options.uiBind,
@@ -64,7 +60,7 @@ export function tsdbCommand(
               pageKey,
               tsdbUrl: service.url,
             });
-            shutdown.opened('ui', () => page.close());
+            shutdown.opened('ui', page);
             return [
               ['tsdb', service.url],
               ['ui', page.url],

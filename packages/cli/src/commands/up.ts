@@ -88,11 +88,7 @@ async function startAll(
     warmUp: {},
     pageKey,
   });
-  shutdown.opened(
-    'tsdb',
-    () => tsdb.close(),
-    () => tsdb.reload(),
-  );
+  shutdown.opened('tsdb', tsdb);
   const { startEngine } = await import('@tidemark/engine');
   const engine = await startEngine(config.engine, {
     log: logger('engine', engineSink(config.engine.logging)),
@@ -102,11 +98,7 @@ async function startAll(
     pageKey,
     settingsUnder: 'engine',
   });
-  shutdown.opened(
-    'engine',
-    () => engine.close(),
-    () => engine.reload(),
-  );
+  shutdown.opened('engine', engine);
   const { UI_DIRECTORY } = await import('@tidemark/ui');
   const ui = await startUiServer({
     ...config.ui.ui,
@@ -121,7 +113,7 @@ async function startAll(
     engineUrl: engine.url,
     pageKey,
   });
-  shutdown.opened('ui', () => ui.close());
+  shutdown.opened('ui', ui);
   return [
     ['tsdb', tsdb.url],
     ['engine', engine.url],

@@ -70,6 +70,24 @@ describe.runIf(hasPrograms('nats-server'))('the log of points', () => {
     });
   });
 
+  test('is what a task goes on from whose process has failed: that saves no state', async () => {
+    const instance = await cluster.start({ cluster: { 'snapshot-interval': '1h' } });
+    const { engine } = instance;
+    await engine.startTask('counting', COUNTING);
+    const changes = (): Promise<number> =>
+      cluster.withCoordinator(async (own) => (await own.changes.ends()).last);
+    await engine.call('POST', WRITE, 'm v=1 1000000000');
+    const before = await changes();
+
+    await engine.fail();
+
+    expect(await changes()).toBe(before);
+    await cluster.restart(instance);
+    await eventually('its point', async () =>
+      (await countedBy(engine, 'counting')) === 1 ? true : undefined,
+    );
+  });
+
   test('says which task lacks how much of what is gone', async () => {
     const instance = await cluster.start({ cluster: { 'snapshot-interval': '1h' } });
     const { engine } = instance;

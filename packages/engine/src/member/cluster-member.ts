@@ -81,7 +81,12 @@ export async function openClusterMember(
   });
   parts.add(() => member.close());
   const url = await member.open();
-  return { url, reload: () => member.reload(), close: () => parts.close() };
+  return {
+    url,
+    reload: () => member.reload(),
+    abandon: () => member.abandon(),
+    close: () => parts.close(),
+  };
 }
 
 function coordinatorOf({ cluster }: EngineConfig): CoordinatorOptions {
@@ -181,6 +186,10 @@ class ClusterMember {
 
   async reload(): Promise<void> {
     await this.#engine?.reload();
+  }
+
+  abandon(): void {
+    this.#role.lost('the process has failed');
   }
 
   /** Ends its work, and lets another instance lead at once. */
