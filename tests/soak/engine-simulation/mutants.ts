@@ -304,6 +304,7 @@ export const MUTANTS: readonly Mutant[] = [
         'const other = this.#setup.elsewhere();',
         'const other = failure === undefined ? undefined : this.#setup.elsewhere();',
       ),
+      runtime('host/hosted-task.ts', 'failure = this.#client.loss;', ''),
     ],
     foundBy: 'events',
     seed: 39,
