@@ -313,7 +313,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a part that is started again while others start is given everything twice',
     edits: [engine('tasks/executor.ts', 'if (unit.isRestarting) unit.source.suspend();', '')],
     foundBy: 'hosts',
-    seed: 706,
+    seed: 414,
   },
   {
     what: 'where a task has begun is not stored before its first state',

@@ -350,6 +350,39 @@ test('a task that has begun and loses its host before it tells a state is where 
   await metadata.close();
 });
 
+test('a state does not replace a newer one that another save was faster with', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const snapshots = snapshotsOf(metadata);
+  const slow = deferred();
+  let sequence = 1;
+  const sourceOf = (): object => ({
+    run: new AbortController().signal,
+    get sequence() {
+      return sequence;
+    },
+  });
+  const unitOf = (unit: string, takeState: () => Promise<TaskState>): Unit =>
+    ({ unit, definition: 'x', task: { takeState }, source: sourceOf() }) as unknown as Unit;
+  const moved = unitOf('moved', () => Promise.resolve(serialize(`at ${sequence}`)));
+  const late = unitOf('late', () => slow.promise.then(() => serialize('late')));
+  const units = [moved, late];
+  const executor = {
+    units: () => units,
+    unit: (name: string) => units.find(({ unit }) => unit === name),
+  } as unknown as Executor;
+
+  const all = snapshots.saveAll(executor);
+  sequence = 2;
+  expect(await snapshots.save(executor, [moved])).toBe(true);
+  slow.resolve();
+  await all;
+
+  expect(deserialize(snapshots.saved(moved) as Buffer)).toBe('at 2');
+  expect(snapshots.sequenceOf(moved)).toBe(2);
+  expect(snapshots.saved(late)).toBeDefined();
+  await metadata.close();
+});
+
 test('forgetting a task removes the states of all its parts, and of no other task', async () => {
   const metadata = await Metadata.open(engine.directory);
   const snapshots = snapshotsOf(metadata);

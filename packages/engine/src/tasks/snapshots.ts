@@ -35,6 +35,7 @@ const UNITS_AT_ONCE = 64;
 
 /** The state of a unit, as it is stored. */
 type Taken = {
+  readonly number: number;
   readonly unit: string;
   readonly task: RunningTask;
   readonly run: AbortSignal | undefined;
@@ -60,6 +61,10 @@ export class Snapshots {
   readonly #options: SnapshotsOptions;
   /** Positions of the states that were saved or read; see `sequenceOf`. */
   readonly #sequences = new Map<string, number | undefined>();
+  /** States are numbered as they are asked for. */
+  #takenCount = 0;
+  /** The number of the newest state of a task that was given to be written. */
+  readonly #newest = new WeakMap<RunningTask, number>();
   /** Resolves when the last written states are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
   readonly #ending = new AbortController();
@@ -166,6 +171,7 @@ export class Snapshots {
     const run = source?.run;
     if (run?.aborted === true) return undefined;
     const sequence = source?.sequence;
+    const number = ++this.#takenCount;
     const snapshot = await this.#take(unit, task);
     if (snapshot === undefined) return undefined;
     const stored: Stored = {
@@ -173,7 +179,7 @@ export class Snapshots {
       snapshot,
       ...(sequence === undefined ? {} : { sequence }),
     };
-    return { unit, task, run, sequence, bytes: serialize(stored) };
+    return { number, unit, task, run, sequence, bytes: serialize(stored) };
   }
 
   async #store(
@@ -191,6 +197,9 @@ export class Snapshots {
         // If it was stopped or restarted meanwhile, the state does not belong to it.
         const isOver = each.run?.aborted === true;
         if (isOver || executor.unit(each.unit)?.task !== each.task) continue;
+        // Another save was faster: the log may be shortened to what its state contains.
+        if (each.number < (this.#newest.get(each.task) ?? 0)) continue;
+        this.#newest.set(each.task, each.number);
         changes.push({ table: this.#table.name, key: each.unit, value: each.bytes });
         kept.push(each);
       }
