@@ -344,7 +344,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an instance does not know its own definitions in the log that it began',
     edits: [engine('cluster/replica.ts', 'if (this.isOwn && !hasBegun)', 'if (this.isOwn)')],
     foundBy: 'definitions',
-    seed: 1091,
+    seed: 226,
   },
   {
     what: 'events that were told before are told again',
