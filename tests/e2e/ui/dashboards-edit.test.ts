@@ -104,7 +104,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     const values = await cell('Now').locator('strong').allTextContents();
     expect(values.toSorted()).toEqual([expect.stringMatching(/^1\d\.\d{3} deg$/), 'warm']);
     await press('Save');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();
     await cell('Now').getByText('Attic', { exact: true }).waitFor();
     expect(visit.faults).toEqual([]);
@@ -143,7 +143,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await dialog.getByLabel('Tags').fill('home, heat, home');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await press('Save');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await visit.show('dashboards');
     await page.getByRole('row', { name: /^Other Buildings home heat/ }).waitFor();
     await page.getByRole('row', { name: /^House/ }).waitFor();
@@ -245,7 +245,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await dialog.getByText('was changed meanwhile').waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await dialog.getByRole('button', { name: 'Overwrite' }).click();
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
 
     await press('More');
     await page.getByRole('menuitem', { name: 'Versions' }).click();
@@ -279,7 +279,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await cell('Rows').getByRole('cell', { name: 'kitchen' }).waitFor();
     await cell('While it was down').waitFor();
     await press('Save');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     expect(visit.faults).toEqual([]);
   });
 });
