@@ -175,7 +175,7 @@ export class Subscriptions {
     const name = this.#nameAt(cluster);
     const isDisabled = cluster['disable-subscriptions'];
     const present = subscriptionsOf(await clusters.show(cluster, 'SHOW SUBSCRIPTIONS'));
-    const own = present.filter((subscription) => subscription.name === name);
+    const own = present.filter((each) => each.name === name || each.name.startsWith(`${name}-`));
     const policies = isDisabled ? [] : await this.#policies(cluster);
     const wanted = await this.#destinations(cluster, policies);
     const isThere = (subscription: Subscription, { destinations, ...policy }: Wanted): boolean =>
@@ -193,7 +193,9 @@ export class Subscriptions {
     for (const each of wanted) {
       if (own.some((subscription) => isThere(subscription, each))) continue;
       const { destinations, ...policy } = each;
-      await clusters.executeOn(cluster, createStatement(name, policy, destinations));
+      const isReplaced = own.some((subscription) => isSamePolicy(policy, subscription));
+      const newName = isReplaced ? this.#anotherName(name) : name;
+      await clusters.executeOn(cluster, createStatement(newName, policy, destinations));
       log('info', 'created subscription', {
         ...policy,
         cluster: cluster.name,
@@ -205,6 +207,14 @@ export class Subscriptions {
   #nameAt(cluster: Cluster): string {
     const { clusterId, serverId } = this.#options;
     return `${PRODUCT}-${cluster['subscription-mode'] === 'server' ? serverId : clusterId}`;
+  }
+
+  /**
+   * InfluxDB 1.x takes a subscription that is dropped and created again at once for the same one,
+   * and goes on writing to its earlier destinations (1 of 60 times).
+   */
+  #anotherName(name: string): string {
+    return `${name}-${(this.#options.clock.now() / 1_000_000n).toString(36)}`;
   }
 
   async #policies(cluster: Cluster): Promise<readonly Policy[]> {
