@@ -42,7 +42,7 @@ export type JoinOptions = {
 export type JoinResult = {
   /** The moved entries, by kind. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Suffixes of the names of subscriptions that the single engine has left at databases. */
+  /** How the names of subscriptions begin that the single engine has left at databases. */
   readonly subscriptions: readonly string[];
 };
 

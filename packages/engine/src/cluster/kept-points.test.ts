@@ -70,7 +70,7 @@ describe.runIf(hasPrograms('nats-server'))('the log of points', () => {
     });
   });
 
-  test('is what a task goes on from whose process has failed: that saves no state', async () => {
+  test('gives a task its points again whose process has failed without saving a state', async () => {
     const instance = await cluster.start({ cluster: { 'snapshot-interval': '1h' } });
     const { engine } = instance;
     await engine.startTask('counting', COUNTING);

@@ -210,8 +210,8 @@ export class Subscriptions {
   }
 
   /**
-   * InfluxDB 1.x takes a subscription that is dropped and created again at once for the same one,
-   * and goes on writing to its earlier destinations (1 of 60 times).
+   * A name that no subscription has had. If one is dropped and another of the same name is created
+   * at once, InfluxDB 1.x may miss both and go on writing to the earlier destinations.
    */
   #anotherName(name: string): string {
     return `${name}-${(this.#options.clock.now() / 1_000_000n).toString(36)}`;

@@ -35,6 +35,7 @@ const UNITS_AT_ONCE = 64;
 
 /** The state of a unit, as it is stored. */
 type Taken = {
+  /** States are numbered as they are asked for. */
   readonly number: number;
   readonly unit: string;
   readonly task: RunningTask;
@@ -61,9 +62,8 @@ export class Snapshots {
   readonly #options: SnapshotsOptions;
   /** Positions of the states that were saved or read; see `sequenceOf`. */
   readonly #sequences = new Map<string, number | undefined>();
-  /** States are numbered as they are asked for. */
   #takenCount = 0;
-  /** The number of the newest state of a task that was given to be written. */
+  /** By task: the number of the newest state that was given to be written. */
   readonly #newest = new WeakMap<RunningTask, number>();
   /** Resolves when the last written states are on disk, or could not be written. */
   #written: Promise<void> = Promise.resolve();
@@ -197,7 +197,7 @@ export class Snapshots {
         // If it was stopped or restarted meanwhile, the state does not belong to it.
         const isOver = each.run?.aborted === true;
         if (isOver || executor.unit(each.unit)?.task !== each.task) continue;
-        // Another save was faster: the log may be shortened to what its state contains.
+        // Another save was faster, and the log may be without the points in its newer state.
         if (each.number < (this.#newest.get(each.task) ?? 0)) continue;
         this.#newest.set(each.task, each.number);
         changes.push({ table: this.#table.name, key: each.unit, value: each.bytes });

@@ -96,9 +96,18 @@ export function readResponse(results: readonly (readonly EncodedSeries[])[]): {
 /** Tag and length of a message. */
 function header(length: number): Uint8Array {
   const bytes = new Uint8Array(1 + varintLength(length));
-  bytes[0] = MESSAGE_TAG;
-  putInt64(bytes, 1, length);
+  putHeader(bytes, 0, { tag: MESSAGE_TAG, length });
   return bytes;
+}
+
+/** Writes a tag and a length. Returns their end. */
+function putHeader(
+  bytes: Uint8Array,
+  start: number,
+  { tag, length }: { readonly tag: number; readonly length: number },
+): number {
+  bytes[start] = tag;
+  return putInt64(bytes, start + 1, length);
 }
 
 function varintLength(value: number): number {
@@ -108,8 +117,8 @@ function varintLength(value: number): number {
 }
 
 const LABEL_BLOCK_BYTES = 1 << 20;
-const NAME_TAG = (1 << 3) | WireType.LengthDelimited;
-const TEXT_TAG = (2 << 3) | WireType.LengthDelimited;
+const LABEL_NAME_TAG = (1 << 3) | WireType.LengthDelimited;
+const LABEL_VALUE_TAG = (2 << 3) | WireType.LengthDelimited;
 
 /**
  * Encodes labels of many series into large blocks, which go back to the system when they are freed:
@@ -130,15 +139,14 @@ export class LabelEncoder {
     const start = this.#used;
     for (const label of labels) {
       this.#put(MESSAGE_TAG, labelLength(label));
-      this.#putText(NAME_TAG, label.name);
-      this.#putText(TEXT_TAG, label.value);
+      this.#putText(LABEL_NAME_TAG, label.name);
+      this.#putText(LABEL_VALUE_TAG, label.value);
     }
     return this.#block.subarray(start, this.#used);
   }
 
   #put(tag: number, length: number): void {
-    this.#block[this.#used] = tag;
-    this.#used = putInt64(this.#block, this.#used + 1, length);
+    this.#used = putHeader(this.#block, this.#used, { tag, length });
   }
 
   #putText(tag: number, text: string): void {

@@ -50,7 +50,7 @@ export function engineJoinCommand(): Command {
       const moved = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
       print(`moved: ${moved.length === 0 ? 'nothing' : moved.join(', ')}`);
       print(
-        `subscriptions of the single engine are not used any more: drop those named ${subscriptions.join(' or ')}`,
+        `subscriptions of the single engine are not used any more: drop those whose names begin with ${subscriptions.join(' or ')}`,
       );
     });
 }
