@@ -23,6 +23,7 @@ export type { Zone } from './analyse/zone.ts';
 export { Windows } from './plan/windows.ts';
 export { FUNCTIONS } from './functions/registry.ts';
 export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
+export { BestValues } from './functions/best-values.ts';
 export { pickTied } from './functions/merge-heads.ts';
 export type { EndFunction, TiedRow } from './functions/merge-heads.ts';
 export { checkRegex, textMatcher } from './regex.ts';

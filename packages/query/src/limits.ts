@@ -133,6 +133,9 @@ export const EARLY_END_ROWS = 1 << 13;
  */
 export const ROWS_BEHIND = 128;
 
+/** Points of `top` or `bottom` up to which the source leaves out rows that are worse. */
+export const RANKED_MOST = 4096;
+
 /**
  * Slices that one scan is cut into at most: data that is crowded in time ends at the memory limit
  * instead.

@@ -110,6 +110,18 @@ export type ScanRequest = RowRequest & {
    * distinguishes series of the measurement. `undefined`: all of them, and the keys.
    */
   readonly tags?: readonly string[] | undefined;
+  /** The source may leave out rows that are not among the best of their group. */
+  readonly best?: BestRows | undefined;
+};
+
+/** Rows with the largest or smallest values of a group. Of equal ones, all are needed. */
+export type BestRows = {
+  readonly order: 'top' | 'bottom';
+  /** Number of the field in `fields`; its type is that of numbers. */
+  readonly field: number;
+  readonly count: number;
+  /** One row of each combination of these tags counts; all do if there are none. */
+  readonly tags: readonly string[];
 };
 
 /**
@@ -348,6 +360,8 @@ export type SourceCapabilities = {
   readonly aggregateFunctions: ReadonlySet<AggregateFunction>;
   /** Field leaves in `where` are evaluated by the source. Tag leaves always are. */
   readonly filtersFields: boolean;
+  /** A scan leaves out rows that are not among the best. */
+  readonly ranksRows: boolean;
 };
 
 /** Counters of the cost of a request; EXPLAIN ANALYZE and limits read them. */

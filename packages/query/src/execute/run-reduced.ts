@@ -14,12 +14,18 @@ import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 /** Rows of the answer. */
 export function* runReduced(
-  { select: plan, sources, stopsOutOfRange }: RowsPlan & { readonly kind: 'reduced' },
+  { select: plan, sources, stopsOutOfRange, ranked }: RowsPlan & { readonly kind: 'reduced' },
   execution: ExecutionContext,
   execute: Execute,
 ): Operator<RowBatch> {
   const calls = new CallsPlan(plan);
-  const options: ScanOptions = { range: calls.range, limitPerSeries: undefined };
+  const { maxSelectPoints, maxSelectSeries } = execution.query.limits;
+  const countsAll = maxSelectPoints > 0 || maxSelectSeries > 0;
+  const options: ScanOptions = {
+    range: calls.range,
+    limitPerSeries: undefined,
+    ranked: countsAll ? undefined : ranked,
+  };
   const ending = stopsOutOfRange ? endingInputs(plan) : undefined;
   const ends = ending && new StopOutOfRange(plan, ending.ofAll);
   const open = new OpenGroup(calls, execution);

@@ -20,7 +20,7 @@ type Candidate = {
   readonly combination: number;
 };
 
-type RankingSpec = {
+export type RankingSpec = {
   readonly kind: 'top' | 'bottom';
   readonly size: number;
   readonly distinctInputs: readonly number[];
@@ -110,7 +110,8 @@ export class RankingAccumulator implements Accumulator {
 
   #keepPerCombination(candidate: Candidate): void {
     const combination = combinationOf(candidate.row, this.#spec.distinctInputs);
-    const existing = this.#combinations.find(combination);
+    const hash = this.#combinations.hashOf(combination);
+    const existing = this.#combinations.find(combination, hash);
     if (existing !== undefined) {
       const place = this.#heapIndexes[existing]!;
       const best = this.#heap[place]!;
@@ -121,7 +122,8 @@ export class RankingAccumulator implements Accumulator {
     const worst = this.#heap.length < this.#spec.size ? undefined : this.#heap[0];
     if (worst !== undefined && !this.#isBetter(candidate, worst)) return;
     if (worst !== undefined) this.#combinations.remove(worst.combination);
-    this.#keep({ ...candidate, combination: this.#combinations.numberOfText(combination) });
+    const number = this.#combinations.numberOfText(combination, hash);
+    this.#keep({ ...candidate, combination: number });
   }
 
   #keep(candidate: Candidate): void {
@@ -174,13 +176,21 @@ export class RankingAccumulator implements Accumulator {
   }
 }
 
-/** A text that is unique for the values. */
-function combinationOf({ columns, row }: RowRef, inputs: readonly number[]): string {
+/** A text that is unique for the values; of a single one, mostly itself: it may be long. */
+export function combinationOf({ columns, row }: RowRef, inputs: readonly number[]): string {
+  const [only = 0] = inputs;
+  if (inputs.length === 1) return escaped(columnValue(columns[only]!, row));
   let combination = '';
   for (const input of inputs) {
-    const value = columnValue(columns[input]!, row);
-    const text = String(value);
-    combination += value === null ? '-' : `${text.length}:${text}`;
+    const text = escaped(columnValue(columns[input]!, row));
+    combination += `${text.length}:${text}`;
   }
   return combination;
+}
+
+/** The text of a value; no value has the same text as none. */
+function escaped(value: FieldValue | null): string {
+  if (value === null) return '-';
+  const text = String(value);
+  return text.startsWith('-') ? `-${text}` : text;
 }

@@ -93,9 +93,8 @@ export class ValueTable {
   }
 
   /** The number of a text, which is added if it is new. Only for tables of texts. */
-  numberOfText(text: string): number {
-    const hash = this.#hashOf(text);
-    const existing = this.#findText(hash, text);
+  numberOfText(text: string, hash = this.hashOf(text)): number {
+    const existing = this.find(text, hash);
     if (existing !== undefined) return existing;
     this.#textBytes += textBytes(text);
     this.#countBytes();
@@ -105,8 +104,16 @@ export class ValueTable {
   }
 
   /** The number of a known text. Only for tables of texts. */
-  find(text: string): number | undefined {
-    return this.#findText(this.#hashOf(text), text);
+  find(text: string, hash = this.hashOf(text)): number | undefined {
+    for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
+      if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
+    }
+    return undefined;
+  }
+
+  /** The hash of a text in this table, for callers that search it and then add it. */
+  hashOf(text: string): number {
+    return mixed(hashWholeText(this.#seed, text));
   }
 
   /**
@@ -127,17 +134,6 @@ export class ValueTable {
     this.#free.push(number);
     this.#size--;
     this.#countBytes();
-  }
-
-  #hashOf(text: string): number {
-    return mixed(hashWholeText(this.#seed, text));
-  }
-
-  #findText(hash: number, text: string): number | undefined {
-    for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
-      if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
-    }
-    return undefined;
   }
 
   valueOf(number: number): FieldValue {

@@ -4,6 +4,7 @@ import { formatDuration } from '@tidemark/core';
 import { print } from '../print.ts';
 import type { Predicate } from '../series-source.ts';
 import type { OpenPlan, PhysicalPlan, RowsPlan, SourcesPlan } from './physical-plan.ts';
+import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
 import type { TreeNode } from './tree.ts';
 
@@ -34,7 +35,7 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
     case 'raw':
       return [{ label: 'evaluate columns', children: sourcesNodes(rows.select, rows.sources) }];
     case 'reduced': {
-      const children = sourcesNodes(rows.select, rows.sources);
+      const children = sourcesNodes(rows.select, rows.sources, rows.ranked);
       const reduce = { label: `reduce: ${printCalls(rows.select)}`, children };
       return evaluated({ label: filling(rows.select), children: [reduce] });
     }
@@ -56,25 +57,35 @@ function evaluated(input: TreeNode): readonly TreeNode[] {
   return [{ label: 'evaluate columns', children: [input] }];
 }
 
-function sourcesNodes(select: SelectPlan, { kind, sources }: SourcesPlan): readonly TreeNode[] {
-  const nodes = sources.map((source) => openNode(select, source));
+function sourcesNodes(
+  select: SelectPlan,
+  { kind, sources }: SourcesPlan,
+  ranked?: RankedRows,
+): readonly TreeNode[] {
+  const nodes = sources.map((source) => openNode(select, source, ranked));
   return kind === 'merge' ? [{ label: 'merge sources', children: nodes }] : nodes;
 }
 
-function openNode(select: SelectPlan, opened: OpenPlan): TreeNode {
+function openNode(select: SelectPlan, opened: OpenPlan, ranked?: RankedRows): TreeNode {
   if (opened.kind === 'subquery') {
     return { label: 'read subquery', children: [describePlan(opened.inner)] };
   }
-  const scan = scanNode(select, opened.source);
+  const scan = scanNode(select, opened.source, ranked);
   return opened.hasSeriesPerGroup ? scan : { label: 'merge series', children: [scan] };
 }
 
-function scanNode(select: SelectPlan, source: MeasurementPlan): TreeNode {
+function scanNode(select: SelectPlan, source: MeasurementPlan, ranked?: RankedRows): TreeNode {
   const fields = select.inputs.flatMap((input) => (input.kind === 'field' ? input.name : []));
   return {
-    label: `scan ${nameOf(source)}: ${fields.join(', ')}`,
+    label: `scan ${nameOf(source)}: ${fields.join(', ')}${best(ranked)}`,
     children: condition(select),
   };
+}
+
+function best(ranked: RankedRows | undefined): string {
+  return ranked === undefined
+    ? ''
+    : `; leaves out what is not in the ${ranked.kind} ${ranked.size}`;
 }
 
 /** The conditions that the source applies, and those that are evaluated for each row. */

@@ -7,6 +7,8 @@ import type { CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
 import { areDistinctMeasurements, canPushAggregates } from './push-aggregates.ts';
+import { rankedRows } from './ranked-rows.ts';
+import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
 /** One SELECT, the outermost or a subquery: its limits are checked before its rows are read. */
@@ -38,6 +40,8 @@ export type RowsPlan =
       readonly sources: SourcesPlan;
       /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
       readonly stopsOutOfRange: boolean;
+      /** Present if the source leaves out rows that are not among the best. */
+      readonly ranked: RankedRows | undefined;
     }
   /** Functions that the source calculates. */
   | {
@@ -91,7 +95,14 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
   if (fault !== undefined) return { kind: 'fault', fault };
   if (canPushAggregates(select, capabilities)) return aggregatedPlan(select);
   const sources = sourcesPlan(select, capabilities);
-  return { kind: 'reduced', select, sources, stopsOutOfRange: stopsOutOfRange(select) };
+  const ranks = capabilities.ranksRows && sources.kind === 'concat';
+  return {
+    kind: 'reduced',
+    select,
+    sources,
+    stopsOutOfRange: stopsOutOfRange(select),
+    ranked: ranks ? rankedRows(select) : undefined,
+  };
 }
 
 /** The fault of a call on a field of the wrong type; that of an inner query comes first. */

@@ -9,9 +9,11 @@ import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { operandsOf } from '../analyse/columns.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
+import type { RankedRows } from '../plan/ranked-rows.ts';
 import { readsFields } from '../predicate.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
+  BestRows,
   EndedGroup,
   FieldRef,
   Predicate,
@@ -31,6 +33,7 @@ import {
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
+import { haveTies } from './tied-values.ts';
 import { isSameGroup } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { timeSlices } from './time-slices.ts';
@@ -50,6 +53,8 @@ export type ScanOptions = {
   readonly sendsAll?: boolean | undefined;
   /** Present if reading a group may end before its last row. */
   readonly ends?: GroupEnds | undefined;
+  /** Present if only the best rows of each group are needed. */
+  readonly ranked?: RankedRows | undefined;
 };
 
 /**
@@ -94,6 +99,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operato
   const { source, plan, layout, execution } = scan;
   const { query } = execution;
   const { limitPerGroup, ...request } = scanRequest(scan, options, most.rows);
+  const ranked = request.best && options.ranked;
   const { ends } = options;
   const ended: EndedGroup = { tags: undefined };
   const held = new HeldRows(execution, plan);
@@ -112,11 +118,11 @@ function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operato
       all.push(yield* mergeSeries(ofShard, plan));
     }
     const isComplete = seriesCount(parts) < (request.rowsBehind ?? 0);
-    if (
-      limitPerGroup === undefined ||
-      isComplete ||
-      !needsAllSeries(all, limitPerGroup, { parts, plan })
-    ) {
+    const needsAll =
+      limitPerGroup === undefined || isComplete
+        ? ranked !== undefined && haveTies(all, ranked)
+        : needsAllSeries(all, limitPerGroup, { parts, plan });
+    if (!needsAll) {
       for (const rows of all) yield { group: key, ...rows };
       return;
     }
@@ -291,7 +297,7 @@ class HeldRows {
 
 function scanRequest(
   { source, plan, layout, execution, hasSeriesPerGroup }: Scan,
-  { range, limitPerSeries, sendsAll = false }: ScanOptions,
+  { range, limitPerSeries, sendsAll = false, ranked }: ScanOptions,
   maxRows: number,
 ): ScanRequest {
   const limit = plan.condition.residual === undefined ? limitPerSeries : undefined;
@@ -309,7 +315,19 @@ function scanRequest(
     rowsBehind: isMerged && findsRowsAtOnce(layout.fields, pushed) ? ROWS_BEHIND : undefined,
     tieTags: isMerged ? tieTagsOf(plan) : undefined,
     tags: needsKeys(plan, execution) ? undefined : tagsRead(plan),
+    best: sendsAll || ranked === undefined ? undefined : bestRows(ranked, layout, plan),
   };
+}
+
+function bestRows(
+  { kind, size, input, distinctInputs }: RankedRows,
+  layout: InputLayout,
+  { inputs }: SelectPlan,
+): BestRows | undefined {
+  const field = layout.fieldOf(input);
+  if (field === undefined) return undefined;
+  const tags = distinctInputs.map((tag) => inputs[tag]!.name);
+  return { order: kind, field, count: size, tags };
 }
 
 /**
@@ -377,6 +395,11 @@ class InputLayout {
     this.#selectedFieldCount = selected;
     // Without a selected field there is no row, whatever the condition reads.
     if (selected === 0) this.fields.length = 0;
+  }
+
+  /** Number of the field that an input reads; `undefined` if it is not one. */
+  fieldOf(input: number): number | undefined {
+    return this.#fieldOf[input];
   }
 
   /**

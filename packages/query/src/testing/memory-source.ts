@@ -50,6 +50,7 @@ export const MEMORY_CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
   aggregateFunctions: new Set(ALL_FUNCTIONS),
   filtersFields: true,
+  ranksRows: false,
 };
 
 /** Databases with their retention policies and points. */

@@ -134,6 +134,16 @@ test('statistics answer whole chunks: nothing is read', async () => {
   });
 });
 
+test('chunks without any of the best rows are skipped', async () => {
+  const text = 'SELECT bottom(v, 2) FROM m';
+  const scan = 'scan db.autogen.m: v; leaves out what is not in the bottom 2';
+  expect((await explain(text)).join('\n')).toContain(scan);
+  expect(await counters(text)).toMatchObject({
+    chunks_read: SERIES,
+    chunks_skipped: SERIES * (CHUNKS - 1),
+  });
+});
+
 test('a range that begins inside of a chunk reads that one, and its rows within the range only', async () => {
   const text = `SELECT mean(v) FROM m WHERE time >= 11 AND time <= ${2 * MAX_CHUNK_ROWS}`;
 

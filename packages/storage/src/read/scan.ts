@@ -11,6 +11,7 @@ import { overlaps, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { commonResidual, residualCondition } from '../series/select.ts';
+import { BestOfGroup } from './best-rows.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { FirstTimes } from './first-times.ts';
@@ -50,7 +51,8 @@ export function* scan(
         : new FirstTimes(limitPerGroup, descending, request.rowsBehind);
     const isEnded = endOf(budget.ended, tags);
     const ties = isByTies === true ? new SentTies(selection, request.tieTags ?? []) : undefined;
-    const group = { selection, request, budget, lastFields, first, ties, isEnded };
+    const best = request.best && new BestOfGroup(request.best, selection);
+    const group = { selection, request, budget, lastFields, first, ties, best, isEnded };
     const range =
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
@@ -108,6 +110,8 @@ type GroupScan = {
   readonly first: FirstTimes | undefined;
   /** Present when the series are in the order of their ties. */
   readonly ties: SentTies | undefined;
+  /** Present when only the best rows are needed. */
+  readonly best: BestOfGroup | undefined;
   readonly isEnded: () => boolean;
 };
 
@@ -115,7 +119,7 @@ type GroupScan = {
 function* scanSeries(
   series: SeriesId,
   range: TimeRange,
-  { selection, request, budget, lastFields, first, ties, isEnded }: GroupScan,
+  { selection, request, budget, lastFields, first, ties, best, isEnded }: GroupScan,
 ): Generator<SeriesBatch | undefined> {
   const { counters, memory, lastRows } = budget;
   const { database, shards } = selection;
@@ -162,7 +166,13 @@ function* scanSeries(
           return;
         }
       }
-      const rows = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
+      if (part.chunk !== undefined && best?.areHopeless(part.chunk, fields) === true) {
+        counters.chunksSkipped++;
+        yield undefined;
+        continue;
+      }
+      const all = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
+      const rows = best === undefined ? all : best.keep(all, series);
       const behind = readsBehind ? firstOutside(rows.times, needed) : -1;
       const kept = behind < 0 ? rows : sliceRun(rows, 0, behind + 1);
       left = behind < 0 ? left - kept.times.length : 0;
