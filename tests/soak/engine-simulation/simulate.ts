@@ -256,12 +256,16 @@ class Simulation implements Run {
       const isLegal = this.#crashes > 1 || engine.hasStarted(name);
       if (!problem.includes(CRASH) || !isLegal)
         this.#failure ??= `tasks: ${name} has ended: ${problem}`;
-      if (!this.dead.has(name)) this.#mark('a task died');
-      this.dead.add(name);
+      this.#died(name);
       const states = leader?.role?.copy?.read('snapshots').keys() ?? [];
       if (![...states].some((unit) => taskOfUnit(unit) === name))
         this.#failure ??= `tasks: the state of ${name} went with its host`;
     }
+  }
+
+  #died(name: TaskName): void {
+    if (!this.dead.has(name)) this.#mark('a task died');
+    this.dead.add(name);
   }
 
   /** The condition that does not hold at this moment; `undefined` when all do. */
@@ -472,6 +476,8 @@ class Simulation implements Run {
       hostEnded: () => this.#crashes++,
       loops: () => this.#loops(),
       hostFailed: (reason) => (this.#failure ??= `hosts: ${reason}`),
+      taskDied: (task) =>
+        this.#plan.tasks.filter((name) => name === task).forEach((name) => this.#died(name)),
       misworded: (line) => (this.#failure ??= `log: ${line}`),
       at: (url) => this.instances.find((one) => one !== undefined && url === one.url),
       ended: () =>

@@ -60,6 +60,8 @@ export type InstanceWorld = {
   readonly loops: () => void;
   /** A host has failed that nobody has let fail. */
   readonly hostFailed: (reason: string) => void;
+  /** A task has ended by itself; a leader that gives up its lead may not show that any more. */
+  readonly taskDied: (task: string) => void;
   /** A line of the log has a value that is missing. */
   readonly misworded: (line: string) => void;
   /** The process ends by itself; somebody starts it again. */
@@ -372,6 +374,7 @@ export class Instance implements WireEnd {
   ): void => {
     const line = `${level} ${message} ${textOf(fields)}`;
     this.#trace(line);
+    if (message === 'task died') this.#world.taskDied(String(fields?.task));
     if (/\b(?:undefined|NaN)\b/u.test(line)) this.#world.misworded(line);
   };
 
