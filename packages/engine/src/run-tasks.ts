@@ -74,8 +74,9 @@ export function keepTasks(
     const synced = new SyncedStates(clock, config.cluster.syncIntervalMs);
     every(config.cluster.snapshotIntervalMs, async () => {
       await snapshots.saveAll(executor);
-      // An instance that no longer leads does not know which tasks continue with the next leader.
-      if (!shared.mayAct()) return;
+      // An instance that no longer leads, or gives up the lead, does not know which tasks continue
+      // with the next leader: also those whose hosts end meanwhile.
+      if (!shared.mayAct() || stop.hasBegun) return;
       const through = containedThrough(shared.points, { executor, snapshots });
       shared.points.forget(synced.saved(through));
     });

@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { findMutants } from '../mutants/find-mutants.ts';
 import { explore } from './explore.ts';
+import { exploreInProcesses, PROCESS_SEEDS } from './explore-in-processes.ts';
 import { MUTANTS } from './mutants.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -22,6 +23,10 @@ async function exploreMutants(seeds: string, text: string): Promise<number> {
 }
 
 async function exploreSeeds(begin: number, seeds: number): Promise<number> {
+  if (mode === '' && seeds > PROCESS_SEEDS) {
+    const program = fileURLToPath(import.meta.url);
+    return exploreInProcesses({ first: begin, count: seeds }, program, say);
+  }
   const numbers = function* (): Iterable<number> {
     for (let seed = begin; seed < begin + seeds; seed++) {
       if (seed % 1000 === 0) say(`seed ${seed}`);

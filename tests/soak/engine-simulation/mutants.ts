@@ -268,9 +268,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: 'a leader that leads no more purges points of tasks that it does not know to run',
-    edits: [engine('run-tasks.ts', 'if (!shared.mayAct()) return;', '')],
+    edits: [engine('run-tasks.ts', 'if (!shared.mayAct() || stop.hasBegun) return;', '')],
     foundBy: 'points',
-    seed: 180,
+    seed: 1323,
   },
   {
     what: 'why a task failed is stored with the definition from before a change',
@@ -363,5 +363,11 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     foundBy: 'events',
     seed: 100_134,
+  },
+  {
+    what: 'points of tasks that die while their leader gives up the lead are purged',
+    edits: [engine('run-tasks.ts', ' || stop.hasBegun', '')],
+    foundBy: 'points',
+    seed: 62_966,
   },
 ];

@@ -60,7 +60,7 @@ export type InstanceWorld = {
   readonly loops: () => void;
   /** A host has failed that nobody has let fail. */
   readonly hostFailed: (reason: string) => void;
-  /** A task has ended by itself; a leader that gives up its lead may not show that any more. */
+  /** A task of a leader has ended by itself. */
   readonly taskDied: (task: string) => void;
   /** A line of the log has a value that is missing. */
   readonly misworded: (line: string) => void;
@@ -81,6 +81,7 @@ export class Instance implements WireEnd {
   readonly #killed = new AbortController();
   readonly #ownHosts = new Set<SimulatedHost>();
   isDrained = false;
+  #isLeaving = false;
   #toldMs = 0;
   #crashesAt: 'start' | 'state' | undefined;
   cut: Cut = 'nothing';
@@ -374,7 +375,10 @@ export class Instance implements WireEnd {
   ): void => {
     const line = `${level} ${message} ${textOf(fields)}`;
     this.#trace(line);
-    if (message === 'task died') this.#world.taskDied(String(fields?.task));
+    // The next leader has all points of tasks that die while this one gives up its lead.
+    if (message === 'this instance leads no more') this.#isLeaving = true;
+    if (message === 'this instance leads') this.#isLeaving = false;
+    if (message === 'task died' && !this.#isLeaving) this.#world.taskDied(String(fields?.task));
     if (/\b(?:undefined|NaN)\b/u.test(line)) this.#world.misworded(line);
   };
 
