@@ -19,6 +19,9 @@ const PACKAGES = {
 /** The least that a system's own Node.js may be: it has zstd. */
 const LEAST_VERSION = [22, 15];
 
+/** `node:ffi` is experimental (packages/process/src/trim-memory.ts). */
+const QUIET = '--disable-warning=ExperimentalWarning';
+
 /**
  * What Node.js is started with. V8 refuses code that was kept under other flags, so that the build
  * uses them too. `--expose-gc`: memory is given back when a thread falls idle
@@ -26,7 +29,7 @@ const LEAST_VERSION = [22, 15];
  * objects grow with the machine's memory, and misses the processor's cache more with each megabyte
  * (docs/adr/0029-runtime.md).
  */
-const RUNTIME_FLAGS = ['--expose-gc', '--max-semi-space-size=8'];
+const RUNTIME_FLAGS = ['--expose-gc', '--max-semi-space-size=8', QUIET];
 
 /** With `--profile small`: heaps stay small, at the expense of speed. */
 const SMALL_FLAGS = [
@@ -34,6 +37,7 @@ const SMALL_FLAGS = [
   '--optimize-for-size',
   '--heap-growing-percent=20',
   '--max-semi-space-size=2',
+  QUIET,
 ];
 
 /**

@@ -3,13 +3,16 @@
 // MiB were resident.
 import { getHeapStatistics } from 'node:v8';
 
+import { trimMemorySoon } from './trim-memory.ts';
+
 /** Heap functions of a thread; replaced in tests. */
 export type HeapControl = {
   /** Bytes of objects and their buffers, in use or not yet collected; takes some microseconds. */
   readonly usedBytes: () => number;
   readonly collect: () => void;
   /**
-   * Collects, and gives the pages that are free then back to the system: takes three times as long.
+   * Collects, and gives the pages that are free then back to the system, those of the C library a
+   * moment later: takes three times as long.
    */
   readonly release: () => void;
 };
@@ -24,7 +27,10 @@ const OWN_HEAP: HeapControl = {
   },
   // Without `--expose-gc` this does nothing: the engine decides when to collect.
   collect: () => void globalThis.gc?.({ type: 'major' }),
-  release: () => void globalThis.gc?.({ type: 'major', flavor: 'last-resort' }),
+  release: () => {
+    void globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
+    trimMemorySoon();
+  },
 };
 
 /** What held this much took long enough that a collection behind it costs little. */

@@ -3,6 +3,8 @@
 import { Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
 
+import { trimMemorySoon } from './trim-memory.ts';
+
 /** Share of an interval that a thread works: above this it is busy, below the next one idle. */
 const BUSY = 0.1;
 const IDLE = 0.02;
@@ -37,8 +39,8 @@ export class IdleWatch {
 
 /**
  * Collects all garbage of the calling thread in a turn of its own, and releases unused pages of its
- * heap. The collector that the engine exposes keeps the pages of the young objects, up to 32 MiB
- * for each thread; the one of its inspector does not.
+ * heap and, soon after, of the C library. The collector that the engine exposes keeps the pages of
+ * the young objects, up to 32 MiB for each thread; the one of its inspector does not.
  */
 export async function collectAll(): Promise<void> {
   const session = new Session();
@@ -48,6 +50,7 @@ export async function collectAll(): Promise<void> {
   } finally {
     session.disconnect();
   }
+  trimMemorySoon();
 }
 
 // With a heap of 20 MiB the engine begins to mark it after some 10 MiB of buffers. A collection of
