@@ -1,5 +1,5 @@
-// Maps byte strings to dense ids, in the order in which they are added. An entry takes its bytes, 6
-// bytes more, and 4 bytes per slot.
+// Maps byte strings to dense ids, in the order in which they are added. An entry takes 8 bytes, 4
+// bytes per slot, and its bytes, unless these are kept elsewhere anyway.
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
@@ -19,13 +19,17 @@ export const NO_ENTRY: u32 = NO_ID;
 /** Largest size of an entry. */
 export const ENTRY_BYTES_MAX: usize = 65535;
 
+/** The length before each entry that is exported. */
 const HEADER: usize = 2;
 const CHUNK: usize = 262144;
+
+/** Bytes of a place in `entries`. */
+const PLACE: usize = 8;
 
 @unmanaged
 export class Dictionary extends SlotTable {
   count: u32;
-  // Addresses of entries (length u16, bytes) by id.
+  // Address and length of entries by id, a u32 each.
   entries: usize;
   entryCapacity: u32;
   at: usize;
@@ -38,17 +42,17 @@ export class Dictionary extends SlotTable {
 
 /** Memory of the dictionary. */
 export function dictionaryBytes(dictionary: Dictionary): usize {
-  const tables = slotBytes(dictionary) + <usize>dictionary.entryCapacity * 4;
+  const tables = slotBytes(dictionary) + <usize>dictionary.entryCapacity * PLACE;
   return dictionary.chunkBytes + tables;
 }
 
 @inline
 export function entryBytes(dictionary: Dictionary, id: u32): usize {
-  return <usize>load<u32>(dictionary.entries + <usize>id * 4) + HEADER;
+  return <usize>load<u32>(dictionary.entries + <usize>id * PLACE);
 }
 @inline
 export function entryLength(dictionary: Dictionary, id: u32): u32 {
-  return <u32>load<u16>(<usize>load<u32>(dictionary.entries + <usize>id * 4));
+  return load<u32>(dictionary.entries + <usize>id * PLACE, 4);
 }
 
 @inline
@@ -114,8 +118,11 @@ function findIn(
     const value = load<u32>(slots + <usize>slot * 4);
     if (value === 0) return NO_ENTRY;
     if (((value ^ hash) & ~idMask) === 0) {
-      const entry = <usize>load<u32>(entries + <usize>((value & idMask) - 1) * 4);
-      if (<u32>load<u16>(entry) === length && sameBytes(entry + HEADER, bytes, <usize>length)) {
+      const place = entries + <usize>((value & idMask) - 1) * PLACE;
+      if (
+        load<u32>(place, 4) === length &&
+        sameBytes(<usize>load<u32>(place), bytes, <usize>length)
+      ) {
         return (value & idMask) - 1;
       }
     }
@@ -123,33 +130,40 @@ function findIn(
   }
 }
 
-function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
+function append(dictionary: Dictionary, bytes: usize, length: u32, isKept: bool): bool {
   const id = dictionary.count;
   if (id === dictionary.entryCapacity) {
     const capacity: u32 = max<u32>(16384, id + (id >>> 1));
-    const entries = allocatePages(<usize>capacity * 4);
+    const entries = allocatePages(<usize>capacity * PLACE);
     if (entries === 0) return false;
-    memory.copy(entries, dictionary.entries, <usize>id * 4);
-    if (dictionary.entries !== 0) freePages(dictionary.entries, <usize>id * 4);
+    memory.copy(entries, dictionary.entries, <usize>id * PLACE);
+    if (dictionary.entries !== 0) freePages(dictionary.entries, <usize>id * PLACE);
     dictionary.entries = entries;
     dictionary.entryCapacity = capacity;
   }
-  const size = HEADER + <usize>length;
-  if (dictionary.at + size > dictionary.end) {
+  const at = isKept ? bytes : copyOf(dictionary, bytes, <usize>length);
+  if (at === 0) return false;
+  const place = dictionary.entries + <usize>id * PLACE;
+  store<u32>(place, <u32>at);
+  store<u32>(place, length, 4);
+  dictionary.count = id + 1;
+  return true;
+}
+
+/** A copy of the bytes of an entry. Returns 0 when memory is exhausted. */
+function copyOf(dictionary: Dictionary, bytes: usize, length: usize): usize {
+  if (dictionary.at + length > dictionary.end) {
     const chunk = allocatePages(CHUNK);
-    if (chunk === 0) return false;
+    if (chunk === 0) return 0;
     dictionary.at = chunk;
     dictionary.end = chunk + CHUNK;
     dictionary.chunkBytes += CHUNK;
   }
   const at = dictionary.at;
-  store<u16>(at, <u16>length);
-  if (at + size + LOOSE_BYTES <= dictionary.end) copyText(at + HEADER, bytes, <usize>length);
-  else memory.copy(at + HEADER, bytes, <usize>length);
-  store<u32>(dictionary.entries + <usize>id * 4, <u32>at);
-  dictionary.at = at + size;
-  dictionary.count = id + 1;
-  return true;
+  if (at + length + LOOSE_BYTES <= dictionary.end) copyText(at, bytes, length);
+  else memory.copy(at, bytes, length);
+  dictionary.at = at + length;
+  return at;
 }
 
 /** Id of the bytes, or NO_ENTRY. */
@@ -161,17 +175,26 @@ export function findEntry(dictionary: Dictionary, bytes: usize, length: u32): u3
 
 /** Id of the bytes, which are added if they are new. NO_ENTRY when memory is exhausted. */
 export function addEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
-  return addHashed(dictionary, bytes, length, hashText(dictionary, bytes, length));
+  return addHashed(dictionary, bytes, length, hashText(dictionary, bytes, length), false);
 }
 
-/** As `addEntry`, with the hash that `hashText` gives. */
-export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
+/**
+ * As `addEntry`, with the hash that `hashText` gives. `isKept`: the bytes stay where they are, so
+ * that a new entry refers to them.
+ */
+export function addHashed(
+  dictionary: Dictionary,
+  bytes: usize,
+  length: u32,
+  hash: u32,
+  isKept: bool,
+): u32 {
   placeAll(dictionary);
   const id = dictionary.count;
   if (!reserveSlot(dictionary, id, id, hashOfEntry, changetype<usize>(dictionary))) return NO_ENTRY;
   const known = findText(dictionary, bytes, length, hash);
   if (known !== NO_ENTRY) return known;
-  if (!append(dictionary, bytes, length)) return NO_ENTRY;
+  if (!append(dictionary, bytes, length, isKept)) return NO_ENTRY;
   placeInSlot(dictionary, hash, id);
   dictionary.placed = id + 1;
   return id;
@@ -180,13 +203,15 @@ export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, has
 /** Loads `count` entries from `src`, which `exportEntries` wrote. Returns 0 or an error. */
 export function loadEntries(dictionary: Dictionary, src: usize, bytes: usize, count: u32): i32 {
   if (dictionary.count !== 0) return ERROR_VALUE;
-  const entries = allocatePages(<usize>(count + 1) * 4);
+  const entries = allocatePages(<usize>(count + 1) * PLACE);
   if (entries === 0) return ERROR_TOO_LARGE;
   const end = src + bytes;
   let at = src;
   for (let id: u32 = 0; id < count; id++) {
     if (at + HEADER > end) return ERROR_TRUNCATED;
-    store<u32>(entries + <usize>id * 4, <u32>at);
+    const place = entries + <usize>id * PLACE;
+    store<u32>(place, <u32>(at + HEADER));
+    store<u32>(place, <u32>load<u16>(at), 4);
     at += HEADER + <usize>load<u16>(at);
   }
   if (at !== end) return ERROR_VALUE;
@@ -230,9 +255,11 @@ export function exportEntries(
   let out = dst;
   let id = first;
   for (; id < end; id++) {
-    const size = HEADER + <usize>entryLength(dictionary, id);
+    const length = entryLength(dictionary, id);
+    const size = HEADER + <usize>length;
     if (out + size > dst + room) break;
-    memory.copy(out, entryBytes(dictionary, id) - HEADER, size);
+    store<u16>(out, <u16>length);
+    memory.copy(out + HEADER, entryBytes(dictionary, id), <usize>length);
     out += size;
   }
   exported = out - dst;

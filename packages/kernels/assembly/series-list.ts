@@ -189,7 +189,8 @@ function internWaiting(): bool {
   touchedSum = touched;
   for (let entry = waiting; entry < end; entry += 16) {
     const from = <usize>load<u32>(entry);
-    const id = addHashed(tagValues(), from, load<u32>(entry, 4), load<u32>(entry, 8));
+    // The value stays in the key of its series.
+    const id = addHashed(tagValues(), from, load<u32>(entry, 4), load<u32>(entry, 8), true);
     if (id === NO_ENTRY) return false;
     store<u32>(<usize>load<u32>(entry, 12), id);
   }
