@@ -68,7 +68,8 @@ const MESSAGE_TAG = (1 << 3) | WireType.LengthDelimited;
 
 /**
  * A ReadResponse in parts: one result per query. It may be as large as everything a query holds, so
- * no other copy of it is made.
+ * no other copy of it is made, and each part is freed when the next one is taken: the collector
+ * would leave hundreds of megabytes of them behind until later.
  */
 export function readResponse(results: readonly (readonly EncodedSeries[])[]): {
   readonly length: number;
@@ -80,17 +81,29 @@ export function readResponse(results: readonly (readonly EncodedSeries[])[]): {
     result.reduce((sum, series) => sum + withHeader(seriesLength(series)), 0),
   );
   const partsOf = function* (): Generator<Uint8Array> {
+    let block: ArrayBufferLike | undefined;
     for (const [number, result] of results.entries()) {
       yield header(lengths[number]!);
-      for (const series of result) {
-        yield header(seriesLength(series));
-        yield series.labels;
-        yield* series.samples;
+      for (const { labels, samples } of result) {
+        yield header(seriesLength({ labels, samples }));
+        // Labels of several series are in one block.
+        if (labels.buffer !== block) free(block);
+        block = labels.buffer;
+        yield labels;
+        for (const part of samples) {
+          yield part;
+          free(part.buffer);
+        }
       }
     }
+    free(block);
   };
   const length = lengths.reduce((sum, each) => sum + withHeader(each), 0);
   return { length, parts: partsOf() };
+}
+
+function free(buffer: ArrayBufferLike | undefined): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /** Tag and length of a message. */

@@ -259,9 +259,10 @@ test('labels and samples of an answer are the fields that a message has', () => 
       );
       const encoder = new LabelEncoder();
       const { length, parts } = readResponse([
-        series.map((each) => ({ labels: encoder.fields(each), samples: [fields] })),
+        series.map((each) => ({ labels: encoder.fields(each), samples: [fields.slice()] })),
       ]);
-      const message = Buffer.concat([...parts]);
+      // Each part is freed when the next one is taken.
+      const message = Buffer.concat(Array.from(parts, (part) => Buffer.from(part)));
       expect(message).toHaveLength(length);
       const [answered] = readOuter(message);
       const expected = writeWriteRequest(series.map((each) => ({ labels: each, samples })));
