@@ -74,7 +74,13 @@ export async function soakTexts(options: TextsSoakOptions): Promise<TextsSoakRes
     all.push(measured);
     options.onMeasured?.(measured);
   };
-  for (const profile of options.profiles) await soakProfile(profile, options, note);
+  for (const profile of options.profiles) {
+    for (const length of options.lengths) {
+      await soakServer({ profile, length }, options, (measured) =>
+        note({ ...measured, name: `${profile}, ${length} B: ${measured.name}` }),
+      );
+    }
+  }
   return {
     peakMiB: Math.max(...all.map(({ peakMiB }) => peakMiB)),
     answered: all.reduce((sum, { answered }) => sum + answered, 0),
@@ -90,29 +96,25 @@ function problemsOf(measured: Measured, { ceilingBytes }: TextsSoakOptions): str
   return problems.map((problem) => `${name}, ${clients} clients: ${problem}`);
 }
 
-async function soakProfile(
-  profile: Profile,
+/** A server for each length: what it keeps of the tags of another one is no part of the ceiling. */
+async function soakServer(
+  { profile, length }: { readonly profile: Profile; readonly length: number },
   options: TextsSoakOptions,
   note: (measured: Measured) => void,
 ): Promise<void> {
   const args = ['--log-level', 'error', ...(profile === 'small' ? ['--profile', profile] : [])];
   let server = await startTidemark({ command: 'tsdb', args });
   try {
-    for (const length of options.lengths) {
-      await soakLength(subjectOf(server), length, options, (measured) =>
-        note({ ...measured, name: `${profile}, ${length} B: ${measured.name}` }),
-      );
-    }
-    const merged = await compaction(subjectOf(server), options.lengths.at(-1)!);
-    note({ ...merged, name: `${profile}: ${merged.name}` });
+    await soakLength(subjectOf(server), length, options, note);
+    note(await compaction(subjectOf(server), length));
     killFamily(subjectOf(server).pid);
     await server.kill();
     const { directory } = server;
     server = await startTidemark({ command: 'tsdb', args, directory });
     const peakMiB = Math.round(peakBytes(subjectOf(server).pid) / (1 << 20));
     const rest = { clients: 0, seconds: 0, answered: 0, refused: 0, errors: [] };
-    note({ name: `${profile}: recovery`, peakMiB, ...rest });
-    const database = `texts${options.lengths[0]}`;
+    note({ name: 'recovery', peakMiB, ...rest });
+    const database = `texts${length}`;
     await write(server.tsdb, database, 'after v=1 1');
     await query(server.tsdb, 'SELECT last(v) FROM after', database);
   } finally {

@@ -12,8 +12,8 @@ export type FakeServer = {
   readOnlyTables: number;
   /** The outcome of an insert. */
   inserts: 'stored' | 'refused' | 'never answered';
-  /** Inserts that were sent to this server. */
-  insertCount: number;
+  /** Inserts that were sent to this server, and may have been cancelled. */
+  readonly inserted: string[];
   close(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export async function startFakeServer(replicaCount: number): Promise<FakeServer>
     request.on('end', () => {
       const sql = query ?? body;
       if (!sql.startsWith('INSERT')) return response.end(answerTo(sql));
-      fake.insertCount++;
+      fake.inserted.push(sql);
       if (fake.inserts === 'stored') return response.end();
       if (fake.inserts === 'refused')
         return response.writeHead(500).end('Code: 285, e.displayText() = DB::Exception: too few');
@@ -56,7 +56,7 @@ export async function startFakeServer(replicaCount: number): Promise<FakeServer>
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     readOnlyTables: 0,
     inserts: 'stored',
-    insertCount: 0,
+    inserted: [],
     close: async () => {
       server.close();
       server.closeAllConnections();
