@@ -54,6 +54,8 @@ export type Shared = {
   readonly recordings: RecordingExchange;
   /** Whether it leads now: checked before anything leaves the engine. */
   readonly mayAct: () => boolean;
+  /** Aborted as soon as it begins to give up the lead. */
+  readonly role: AbortSignal;
   /** The members and the leader. */
   readonly members: () => readonly Member[];
   /** Number of the last record of the shared log. */

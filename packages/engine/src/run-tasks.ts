@@ -76,7 +76,7 @@ export function keepTasks(
       await snapshots.saveAll(executor);
       // An instance that no longer leads, or gives up the lead, does not know which tasks continue
       // with the next leader: also those whose hosts end meanwhile.
-      if (!shared.mayAct() || stop.hasBegun) return;
+      if (!shared.mayAct() || shared.role.aborted) return;
       const through = containedThrough(shared.points, { executor, snapshots });
       shared.points.forget(synced.saved(through));
     });

@@ -32,10 +32,6 @@ export class StopTime {
     this.#limitMs = limitMs;
   }
 
-  get hasBegun(): boolean {
-    return this.#begunMs !== undefined;
-  }
-
   /** Milliseconds that are left for a step; the first call begins the stop. */
   leftFor(step: StopStep): number {
     const nowMs = this.#clock.monotonicMs();

@@ -268,7 +268,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: 'a leader that leads no more purges points of tasks that it does not know to run',
-    edits: [engine('run-tasks.ts', 'if (!shared.mayAct() || stop.hasBegun) return;', '')],
+    edits: [engine('run-tasks.ts', 'if (!shared.mayAct() || shared.role.aborted) return;', '')],
     foundBy: 'points',
     seed: 1323,
   },
@@ -366,7 +366,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     what: 'points of tasks that die while their leader gives up the lead are purged',
-    edits: [engine('run-tasks.ts', ' || stop.hasBegun', '')],
+    edits: [engine('run-tasks.ts', ' || shared.role.aborted', '')],
     foundBy: 'points',
     seed: 62_966,
   },

@@ -246,6 +246,7 @@ class ClusterMember {
           points,
           clusterId,
           mayAct: () => membership.isLeading && !signal.aborted,
+          role,
           members: () => membership.members,
           changesEnd: () => log.last,
           udp: (token, log) => new UdpExchange({ ...instances, token, log }),

@@ -214,6 +214,7 @@ export class Instance implements WireEnd {
       points,
       clusterId,
       mayAct: () => membership.isLeading && !signal.aborted,
+      role,
       members: () => membership.members,
       changesEnd: () => log.last,
       udp: () => ({ listen: () => Promise.resolve([]), close: () => Promise.resolve() }),
