@@ -2,7 +2,7 @@
 // those out (`BestRows`).
 import type { FieldValue } from '@tidemark/core';
 
-/** Values that are compared with each other: of numbers. */
+/** A combination with its best value, a number. */
 type Best = readonly [combination: string | number, value: FieldValue];
 
 /**

@@ -150,6 +150,7 @@ export function filterRun(run: Run, keep: Uint8Array): Run {
   const rows = new Uint32Array(run.times.length);
   let count = 0;
   for (let i = 0; i < rows.length; i++) if (keep[i] === 1) rows[count++] = i;
+  if (count === 0) return sliceRun(run, 0, 0);
   return count === rows.length ? run : takeRows(run, rows.subarray(0, count));
 }
 

@@ -1,12 +1,10 @@
 // EXPLAIN ANALYZE over a known layout: two series of three full chunks each in one segment.
 import { executeExplain, eachBatch } from '@tidemark/query';
-import type { QueryContext } from '@tidemark/query';
-import { DEFAULT_QUERY_LIMITS } from '@tidemark/query';
 import { parseQuery } from '@tidemark/influxql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { MAX_CHUNK_ROWS } from '../segment/format.ts';
-import { testEngine, write } from '../testing/fixtures.ts';
+import { queryContext, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 
 const CHUNKS = 3;
@@ -32,24 +30,8 @@ afterAll(() => storage.dispose());
 async function explain(text: string): Promise<readonly string[]> {
   const [statement] = parseQuery(`EXPLAIN ${text}`).query.statements;
   if (statement?.kind !== 'explain') throw new Error(text);
-  const { source } = storage.engine;
-  const snapshot = source.snapshot();
-  const context: QueryContext = {
-    snapshot,
-    capabilities: source.capabilities,
-    catalog: {
-      hasDatabase: () => true,
-      hasRetentionPolicy: () => true,
-      defaultRetentionPolicy: () => 'autogen',
-      retentionPolicies: () => ['autogen'],
-    },
-    database: 'db',
-    now: 0n,
-    limits: DEFAULT_QUERY_LIMITS,
-    signal: new AbortController().signal,
-    monotonicMs: () => 0,
-    random: () => 0,
-  };
+  const snapshot = storage.engine.source.snapshot();
+  const context = queryContext(storage.engine, snapshot);
   const lines: string[] = [];
   for await (const { values } of eachBatch(executeExplain(statement, context))) {
     const [column] = values;

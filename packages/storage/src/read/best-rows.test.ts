@@ -3,18 +3,12 @@
 import { columnValue } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';
 import { DEFAULT_QUERY_LIMITS, eachBatch, executeSelect } from '@tidemark/query';
-import type {
-  QueryContext,
-  QueryLimits,
-  ResultColumn,
-  ScanRequest,
-  SourceSnapshot,
-} from '@tidemark/query';
+import type { QueryLimits, ResultColumn, ScanRequest, SourceSnapshot } from '@tidemark/query';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { MAX_CHUNK_ROWS } from '../segment/format.ts';
-import { testEngine, write } from '../testing/fixtures.ts';
+import { numbers, queryContext, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 
 type Answer = { readonly series: readonly unknown[]; readonly rowsSent: number };
@@ -44,22 +38,9 @@ async function answerOf(
     },
     close: () => own.close(),
   };
-  const context: QueryContext = {
-    snapshot,
-    capabilities: source.capabilities,
-    catalog: {
-      hasDatabase: () => true,
-      hasRetentionPolicy: () => true,
-      defaultRetentionPolicy: () => 'autogen',
-      retentionPolicies: () => ['autogen'],
-    },
-    database: 'db',
-    now: 0n,
+  const context = queryContext(engine, snapshot, {
     limits: { ...DEFAULT_QUERY_LIMITS, ...limits },
-    signal: new AbortController().signal,
-    monotonicMs: () => 0,
-    random: () => 0,
-  };
+  });
   const series: unknown[] = [];
   try {
     for await (const { tags, columns, rowCount, values } of eachBatch(
@@ -96,15 +77,6 @@ const STATEMENTS = [
   'SELECT sum(top) FROM (SELECT top(f, t, 2) FROM m)',
 ] as const;
 
-/** A sequence of small numbers that begins with the seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return (state >>> 8) % below;
-  };
-}
-
 type Data = {
   readonly seed: number;
   readonly rows: number;
@@ -115,15 +87,15 @@ type Data = {
 
 function linesOf({ seed, rows, times, values }: Data): string[] {
   const next = numbers(seed);
-  const isThere = (): boolean => next(4) > 0;
+  const isThere = (): boolean => next() % 4 > 0;
   return Array.from({ length: rows }, () => {
-    const tags = [`g=${next(2) === 0 ? 'a' : 'b'}`];
-    if (isThere()) tags.push(`t=${next(4)}`);
-    if (isThere()) tags.push(`u=${next(3)}`);
-    const fields = [`s="${next(3)}"`];
-    if (isThere()) fields.push(`f=${next(values) - 3}`);
-    if (isThere()) fields.push(`i=${next(values)}i`);
-    return `m,${tags.join(',')} ${fields.join(',')} ${next(times)}`;
+    const tags = [`g=${next() % 2 === 0 ? 'a' : 'b'}`];
+    if (isThere()) tags.push(`t=${next() % 4}`);
+    if (isThere()) tags.push(`u=${next() % 3}`);
+    const fields = [`s="${next() % 3}"`];
+    if (isThere()) fields.push(`f=${(next() % values) - 3}`);
+    if (isThere()) fields.push(`i=${next() % values}i`);
+    return `m,${tags.join(',')} ${fields.join(',')} ${next() % times}`;
   });
 }
 

@@ -39,14 +39,11 @@ export class BestOfGroup {
     const { values, valid } = column;
     const combination = this.#combinationOf(series);
     const keep = new Uint8Array(run.times.length);
-    let count = 0;
     for (let row = 0; row < keep.length; row++) {
       if (valid !== undefined && valid[row] !== 1) continue;
-      if (!this.#best.add(combination ?? this.#rows++, values[row]!)) continue;
-      keep[row] = 1;
-      count++;
+      if (this.#best.add(combination ?? this.#rows++, values[row]!)) keep[row] = 1;
     }
-    return count === 0 ? sliceRun(run, 0, 0) : filterRun(run, keep);
+    return filterRun(run, keep);
   }
 
   /** What distinguishes series with other values of the tags; without tags, rows are counted. */

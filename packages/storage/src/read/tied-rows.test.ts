@@ -8,7 +8,14 @@ import type { EndFunction, TiedRow } from '@tidemark/query';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { aggregateRows, EVERYTHING, scanRows, testEngine, write } from '../testing/fixtures.ts';
+import {
+  aggregateRows,
+  EVERYTHING,
+  numbers,
+  scanRows,
+  testEngine,
+  write,
+} from '../testing/fixtures.ts';
 import type { Row } from '../testing/fixtures.ts';
 
 const FIELDS: readonly (readonly [string, FieldType])[] = [
@@ -17,15 +24,6 @@ const FIELDS: readonly (readonly [string, FieldType])[] = [
   ['b', 'boolean'],
 ];
 const ENDS = ['first', 'last'] as const;
-
-/** A sequence of small numbers that begins with the seed. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    return state >>> 8;
-  };
-}
 
 /** Rows at few times in two shards. */
 function linesOf(seed: number, seriesCount: number): string {

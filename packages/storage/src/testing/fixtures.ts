@@ -6,8 +6,15 @@ import { join } from 'node:path';
 
 import { columnValue, NANOS_PER_WEEK } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
-import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '@tidemark/query';
+import { DEFAULT_QUERY_LIMITS, eachBatch } from '@tidemark/query';
+import type {
+  AggregateRequest,
+  QueryContext,
+  ScanRequest,
+  SchemaBatch,
+  SchemaRequest,
+  SourceSnapshot,
+} from '@tidemark/query';
 
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
@@ -166,4 +173,38 @@ export async function schemaBatches(
     snapshot.close();
   }
   return batches;
+}
+
+/** The context of a statement on database `db`. */
+export function queryContext(
+  { source }: StorageEngine,
+  snapshot: SourceSnapshot,
+  own: Partial<QueryContext> = {},
+): QueryContext {
+  return {
+    snapshot,
+    capabilities: source.capabilities,
+    catalog: {
+      hasDatabase: () => true,
+      hasRetentionPolicy: () => true,
+      defaultRetentionPolicy: () => 'autogen',
+      retentionPolicies: () => ['autogen'],
+    },
+    database: 'db',
+    now: 0n,
+    limits: DEFAULT_QUERY_LIMITS,
+    signal,
+    monotonicMs: () => 0,
+    random: () => 0,
+    ...own,
+  };
+}
+
+/** A sequence of small numbers that begins with the seed. */
+export function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return state >>> 8;
+  };
 }

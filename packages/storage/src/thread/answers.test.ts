@@ -17,7 +17,7 @@ import type { QueryContext, ResultFormat } from '@tidemark/query';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import type { StorageEngine } from '../storage-engine.ts';
-import { write } from '../testing/fixtures.ts';
+import { queryContext, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
 
 let directory: string;
@@ -51,24 +51,11 @@ async function ask(
   if (statement?.kind !== 'select') throw new Error('not a SELECT');
   const snapshot = engine.source.snapshot();
   let isText = false;
-  const context: QueryContext = {
-    snapshot,
-    capabilities: engine.source.capabilities,
-    catalog: {
-      hasDatabase: () => true,
-      hasRetentionPolicy: () => true,
-      defaultRetentionPolicy: () => 'autogen',
-      retentionPolicies: () => ['autogen'],
-    },
-    database: 'db',
+  const context = queryContext(engine, snapshot, {
     now: 400_000_000_000n,
-    limits: DEFAULT_QUERY_LIMITS,
-    signal: new AbortController().signal,
-    monotonicMs: () => 0,
-    random: () => 0,
     onPartial: () => undefined,
     ...overrides,
-  };
+  });
   const results = writeResults(
     [
       {
