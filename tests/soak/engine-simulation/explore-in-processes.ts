@@ -1,11 +1,15 @@
-// Explores many seeds in processes of their own, one per core and some thousand seeds: what the
-// libraries of the engine keep of each simulated cluster would fill the memory of a single one.
-import { spawn } from 'node:child_process';
+// Explores many seeds in processes of their own, as many at once as there are cores: what a process
+// keeps of each simulated cluster would fill its memory.
+import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { messageOf } from '@tidemark/core';
+
+const run = promisify(execFile);
 
 /** Seeds of one process: it has some 500 MB at its end. */
 export const PROCESS_SEEDS = 1000;
+const OUTPUT_BYTES_MAX = 64 << 20;
 
 type Seeds = { readonly first: number; readonly count: number };
 
@@ -53,12 +57,11 @@ async function outputOf(
   signal: AbortSignal,
 ): Promise<{ readonly printed: string; readonly isClean: boolean }> {
   const args = [...process.execArgv, program, String(first), String(count)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const kill = (): void => void child.kill();
-  signal.addEventListener('abort', kill, { once: true });
-  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const printed = await text(child.stdout);
-  const status = await closed;
-  signal.removeEventListener('abort', kill);
-  return { printed, isClean: status === 0 };
+  try {
+    const { stdout } = await run(process.execPath, args, { signal, maxBuffer: OUTPUT_BYTES_MAX });
+    return { printed: stdout, isClean: true };
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    return { printed: `${stdout}${stderr}${messageOf(error)}`, isClean: false };
+  }
 }

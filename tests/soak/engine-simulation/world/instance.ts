@@ -81,7 +81,6 @@ export class Instance implements WireEnd {
   readonly #killed = new AbortController();
   readonly #ownHosts = new Set<SimulatedHost>();
   isDrained = false;
-  #isLeaving = false;
   #toldMs = 0;
   #crashesAt: 'start' | 'state' | undefined;
   cut: Cut = 'nothing';
@@ -377,9 +376,8 @@ export class Instance implements WireEnd {
     const line = `${level} ${message} ${textOf(fields)}`;
     this.#trace(line);
     // The next leader has all points of tasks that die while this one gives up its lead.
-    if (message === 'this instance leads no more') this.#isLeaving = true;
-    if (message === 'this instance leads') this.#isLeaving = false;
-    if (message === 'task died' && !this.#isLeaving) this.#world.taskDied(String(fields?.task));
+    const isLeaving = this.#term?.role.aborted === true;
+    if (message === 'task died' && !isLeaving) this.#world.taskDied(String(fields?.task));
     if (/\b(?:undefined|NaN)\b/u.test(line)) this.#world.misworded(line);
   };
 
