@@ -16,7 +16,7 @@ import type { StorageOptions } from '../options.ts';
 import { Gate } from '../schedule/gate.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import { IndexFiles } from '../series/index-files.ts';
-import { PostingsCache } from '../series/postings-cache.ts';
+import { IndexCache } from '../series/index-cache.ts';
 import { ShardKeys } from '../shard/shard-keys.ts';
 import { ShardStore } from '../shard/shard-store.ts';
 import type { Contents } from '../state/contents.ts';
@@ -171,11 +171,11 @@ function emptyContents(
 ): Contents {
   const ids = new Ids();
   const { checkpointSeriesMin } = options;
-  const postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
+  const cache = new IndexCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
   return {
     ids,
     shards: new ShardStore(schemaVersions),
-    databases: new Databases(ids, { postings, schemaVersions, checkpointSeriesMin }),
+    databases: new Databases(ids, { cache, schemaVersions, checkpointSeriesMin }),
     stopped: new StoppedDatabases(),
     memtables: new Memtables(options.memtableMaxBytes ?? LIMITS.memtableBytes.value),
   };

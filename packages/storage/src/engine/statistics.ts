@@ -29,6 +29,7 @@ export function statisticsOf(parts: EngineParts): StorageStatistics {
     requestMemoryBytes: requestMemory.heldBytes,
     indexBytes,
     postingsBytes: state.databases.postingsBytes,
+    ranksBytes: state.databases.ranksBytes,
     openSnapshots: reclaimer.openCount,
     filesWaitingForSnapshots: reclaimer.waitingCount,
     walBytes: wal.fileBytes,

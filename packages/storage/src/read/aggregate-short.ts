@@ -28,6 +28,7 @@ import { converts } from './convert.ts';
 import type { WindowsOfGroups } from './group-windows.ts';
 import type { Selection } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
+import type { SeriesGroups } from './series-groups.ts';
 import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
 import { convertRun } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
@@ -52,26 +53,20 @@ export class GroupOfSeries {
   /** By series id: number of the group plus one, 0 for a series that is not selected. */
   readonly #groups: Uint16Array;
 
-  constructor(
-    groups: readonly { readonly series: readonly SeriesId[] | Uint32Array }[],
-    memory: RequestMemory,
-  ) {
+  constructor(groups: SeriesGroups, memory: RequestMemory) {
     let first = Number.POSITIVE_INFINITY;
     let last = -1;
-    for (const { series } of groups) {
-      for (let i = 0; i < series.length; i++) {
-        const id = series[i]!;
-        if (id < first) first = id;
-        if (id > last) last = id;
-      }
+    for (const id of groups.series) {
+      if (id < first) first = id;
+      if (id > last) last = id;
     }
     const count = Math.max(0, last - first + 1);
     memory.hold(count * Uint16Array.BYTES_PER_ELEMENT, 'groups of series');
     this.#first = first;
     this.#groups = new Uint16Array(count);
-    groups.forEach(({ series }, group) => {
-      for (let i = 0; i < series.length; i++) this.#groups[series[i]! - first] = group + 1;
-    });
+    for (let group = 0; group < groups.length; group++) {
+      for (const id of groups.seriesOf(group)) this.#groups[id - first] = group + 1;
+    }
   }
 
   /** -1 for a series that is not selected. */

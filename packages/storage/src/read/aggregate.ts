@@ -22,16 +22,13 @@ import { isCountOnly } from './count-windows.ts';
 import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
-import type { Selection, SeriesGroup } from './groups.ts';
+import type { Selection } from './groups.ts';
 import type { ReadOptions } from './damaged-data.ts';
-import {
-  conditionColumn,
-  evaluate,
-  residualOf,
-  rowsOfRun,
-  withConditionFields,
-} from './row-filter.ts';
+import { conditionColumn, evaluate, rowFilters, rowsOfRun } from './row-filter.ts';
+import type { RowFilter } from './row-filter.ts';
 import type { RequestMemory } from './request-memory.ts';
+import { SeriesGroups } from './series-groups.ts';
+import type { SeriesGroup } from './series-groups.ts';
 import { readSeries } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
@@ -49,7 +46,8 @@ export function* aggregate(
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
   const { scans } = kernels;
-  const work = { selection, wanted, request, counters, memory, countsOnly, scans };
+  const filterOf = rowFilters(request.where, wanted, selection.database);
+  const work = { selection, wanted, filterOf, request, counters, memory, countsOnly, scans };
   const common = foldsBlocks(selection, request) ? commonResidual(request.where) : undefined;
   if (common === undefined) yield* aggregateBySeries(work);
   else yield* aggregateBlocks(work, common.condition);
@@ -65,9 +63,7 @@ const OPEN_GROUP_BYTES = 300;
 function foldsBlocks({ groups }: Selection, request: MeasurementAggregates): boolean {
   if (groups.length * request.aggregates.length > OPEN_GROUPS_MAX) return false;
   if (request.window !== undefined && request.limitWindows !== undefined) return false;
-  let count = 0;
-  for (const { series } of groups) count += series.length;
-  return count >= MANY_SERIES;
+  return groups.series.length >= MANY_SERIES;
 }
 
 function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
@@ -102,8 +98,8 @@ function* aggregateBlocks(
   const windows = new WindowsOfGroups(request, work.scans, groupCount);
   try {
     yield* foldBlocks(work, condition, windows);
-    for (const [i, group] of selection.groups.entries()) {
-      yield* settled({ ...work, group }, windows.batches(i, group.tags()));
+    for (const group of selection.groups) {
+      yield* settled({ ...work, group }, windows.batches(group.number, group.tags()));
     }
   } finally {
     windows.close();
@@ -117,14 +113,14 @@ function* foldBlocks(
 ): Generator<undefined> {
   const { request, selection, memory } = work;
   const groups = new GroupOfSeries(selection.groups, memory);
-  for (const { series } of selection.groups) work.counters.seriesVisited += series.length;
+  work.counters.seriesVisited += selection.groups.series.length;
   const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
   for (const view of selection.shards) {
     const long = longSeries(view, selection.measurement.id);
     yield* addShortSeries(view, long, short);
     if (long.length === 0) continue;
-    for (const [i, group] of selection.groups.entries()) {
-      const ofGroup = { ...work, group, all: windows, windows: windows.of(i) };
+    for (const group of selection.groups) {
+      const ofGroup = { ...work, group, all: windows, windows: windows.of(group.number) };
       for (const series of group.series) {
         if (isInRanges(long, series)) yield* addSeries(ofGroup, series, [view], request.timeRange);
       }
@@ -155,14 +151,13 @@ function* eachSeries(
   { view, series, aggregates }: SeriesPart,
 ): Generator<SeriesAggregates | undefined> {
   const own: MeasurementAggregates = { ...request, aggregates, omitsPointTimes: false };
-  const groups = Array.from(series, (id): SeriesGroup => ({
-    tags: noTags,
-    series: [id as SeriesId],
-  }));
+  const groups = SeriesGroups.ofEach(series, noTags);
+  const wanted = aggregates.map(({ field, type }) => ({ name: field, type }));
   const work: Work = {
     request: own,
     selection: { ...selection, shards: [view], groups },
-    wanted: aggregates.map(({ field, type }) => ({ name: field, type })),
+    wanted,
+    filterOf: rowFilters(request.where, wanted, selection.database),
     counters: { ...counters },
     memory,
     countsOnly: false,
@@ -173,8 +168,9 @@ function* eachSeries(
     const common = groups.length < MANY_SERIES ? undefined : commonResidual(request.where);
     if (common !== undefined) yield* foldBlocks(work, common.condition, windows);
     else {
-      for (const [i, group] of groups.entries()) {
-        yield* addGroup({ ...work, group, all: windows, windows: windows.of(i) }, own.timeRange);
+      for (const group of groups) {
+        const ofGroup = { ...work, group, all: windows, windows: windows.of(group.number) };
+        yield* addGroup(ofGroup, own.timeRange);
       }
     }
     for (let index = 0; index < groups.length; index++) {
@@ -210,6 +206,7 @@ type GroupWork = {
   readonly all: WindowsOfGroups;
   readonly windows: GroupWindows;
   readonly wanted: readonly WantedField[];
+  readonly filterOf: (series: SeriesId) => RowFilter;
   readonly request: MeasurementAggregates;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
@@ -294,10 +291,9 @@ function* addSeries(
   shards: readonly ShardView[],
   timeRange: TimeRange,
 ): Generator<undefined> {
-  const { request, counters, memory, windows, wanted } = work;
+  const { counters, memory, windows, wanted } = work;
   const { database } = work.selection;
-  const condition = residualOf(request, database, series);
-  const fields = withConditionFields(wanted, condition);
+  const { condition, fields } = work.filterOf(series);
   for (const view of shards) {
     if (!view.series.has(series)) continue;
     const presenceOnly = work.countsOnly && condition === undefined;

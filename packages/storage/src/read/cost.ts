@@ -31,8 +31,7 @@ export function* cost(
   const all = { ...request, groupBy: [], descending: false, unorderedFrom: 0 };
   const selection = yield* select(snapshot, all, { memory, onPartial });
   if (selection !== undefined) {
-    const series = new Set<SeriesId>();
-    for (const group of selection.groups) for (const id of group.series) series.add(id);
+    const series: ReadonlySet<SeriesId> = new Set(selection.groups.series);
     tally.series = series.size;
     for (const view of selection.shards) {
       yield undefined;

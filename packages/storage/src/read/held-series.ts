@@ -168,7 +168,7 @@ function* addHeldValues(
 ): Generator<undefined> {
   const { scope, measurement } = selected;
   const count = measurement.seriesCount;
-  const postings = scope.database.index.postings.known(column);
+  const postings = scope.database.index.cache.postings.known(column);
   const isHeldOne = (ordinal: number): boolean => isHeldHere(selected, ordinal);
   const stored = postings?.values ?? NO_VALUES;
   for (let position = 0; position < stored.length; position++) {

@@ -6,7 +6,7 @@ import { textMatcher } from '@tidemark/query/regex';
 
 import { scans } from '../columns/codecs.ts';
 import type { DatabaseView } from '../state/snapshot.ts';
-import { residualCondition } from '../series/select.ts';
+import { commonResidual, residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from '../columns/run.ts';
@@ -29,17 +29,29 @@ function fieldsOf(
   }
 }
 
-/**
- * The part of a condition that rows of a series must satisfy, after its tags have been compared;
- * `undefined` when all rows satisfy it.
- */
-export function residualOf(
-  request: { readonly where?: Predicate | undefined },
-  database: DatabaseView,
-  series: SeriesId,
-): Predicate | undefined {
-  const { where } = request;
-  return where && residualCondition(where, new Map(database.index.tags(series)));
+/** What is read of a series, and which of its rows are wanted. */
+export type RowFilter = {
+  /** `undefined` when all rows are wanted. Conditions on tags have been compared. */
+  readonly condition: Predicate | undefined;
+  /** The wanted fields, then those of the condition. */
+  readonly fields: readonly WantedField[];
+};
+
+/** The filter of each selected series: mostly one for all of them. */
+export function rowFilters(
+  where: Predicate | undefined,
+  wanted: readonly WantedField[],
+  { index }: Pick<DatabaseView, 'index'>,
+): (series: SeriesId) => RowFilter {
+  const filterOf = (condition: Predicate | undefined): RowFilter => {
+    return { condition, fields: withConditionFields(wanted, condition) };
+  };
+  const common = commonResidual(where);
+  if (common !== undefined) {
+    const filter = filterOf(common.condition);
+    return () => filter;
+  }
+  return (series) => filterOf(where && residualCondition(where, new Map(index.tags(series))));
 }
 
 /**
@@ -100,7 +112,7 @@ export function rowsOfRun(run: Run): ConditionRows {
 
 /**
  * A mask with 1 for each row that satisfies the condition. `columnIndex` finds the column of a
- * field. Conditions on tags have been resolved by `residualOf`.
+ * field. Conditions on tags have been resolved by `rowFilters`.
  */
 export function evaluate(
   condition: Predicate,

@@ -10,26 +10,22 @@ import { nullColumn } from '../columns/null-column.ts';
 import { overlaps, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
-import { commonResidual, residualCondition } from '../series/select.ts';
+import { commonResidual } from '../series/select.ts';
 import { BestOfGroup } from './best-rows.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { FirstTimes } from './first-times.ts';
 import { select } from './groups.ts';
-import type { Selection, SeriesGroup, SeriesIds } from './groups.ts';
+import type { Selection } from './groups.ts';
 import type { LastRowPlace } from './last-rows.ts';
 import type { ReadOptions } from './damaged-data.ts';
-import {
-  conditionColumn,
-  evaluate,
-  rowsOfChunk,
-  rowsOfRun,
-  withConditionFields,
-} from './row-filter.ts';
+import { conditionColumn, evaluate, rowFilters, rowsOfChunk, rowsOfRun } from './row-filter.ts';
+import type { RowFilter } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, withUsedTexts } from '../columns/run-texts.ts';
 import { SentTies } from './sent-ties.ts';
+import type { SeriesGroup } from './series-groups.ts';
 import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
@@ -42,6 +38,7 @@ export function* scan(
   const selection = yield* select(snapshot, request, budget);
   if (selection === undefined) return;
   const { timeRange, descending, limitPerGroup } = request;
+  const filterOf = rowFilters(request.where, request.fields, selection.database);
   const lastFields =
     descending && request.limitPerSeries === 1 ? JSON.stringify(request.fields) : undefined;
   for (const { series, tags, isByTies } of selection.groups) {
@@ -50,9 +47,9 @@ export function* scan(
         ? undefined
         : new FirstTimes(limitPerGroup, descending, request.rowsBehind);
     const isEnded = endOf(budget.ended, tags);
-    const ties = isByTies === true ? new SentTies(selection, request.tieTags ?? []) : undefined;
+    const ties = isByTies ? new SentTies(selection, request.tieTags ?? []) : undefined;
     const best = request.best && new BestOfGroup(request.best, selection);
-    const group = { selection, request, budget, lastFields, first, ties, best, isEnded };
+    const group = { selection, request, budget, filterOf, lastFields, first, ties, best, isEnded };
     const range =
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
@@ -104,6 +101,7 @@ type GroupScan = {
   readonly selection: Selection;
   readonly request: ScanRequest;
   readonly budget: ReadOptions;
+  readonly filterOf: (series: SeriesId) => RowFilter;
   /** The wanted fields, when the last row of a series is requested. */
   readonly lastFields: string | undefined;
   /** Times of the rows of the group that are needed; `undefined` when all are. */
@@ -119,15 +117,13 @@ type GroupScan = {
 function* scanSeries(
   series: SeriesId,
   range: TimeRange,
-  { selection, request, budget, lastFields, first, ties, best, isEnded }: GroupScan,
+  { selection, request, budget, filterOf, lastFields, first, ties, best, isEnded }: GroupScan,
 ): Generator<SeriesBatch | undefined> {
   const { counters, memory, lastRows } = budget;
   const { database, shards } = selection;
-  const { index } = database;
   counters.seriesVisited++;
-  const { where, descending } = request;
-  const condition = where && residualCondition(where, new Map(index.tags(series)));
-  const fields = withConditionFields(request.fields, condition);
+  const { descending } = request;
+  const { condition, fields } = filterOf(series);
   const needed = first === undefined ? range : first.within(range, ties?.areBehind(series));
   const readsBehind = first?.wantsRowBehind === true;
   const timeRange = readsBehind ? range : needed;
@@ -210,7 +206,7 @@ function namesOf(
 }
 
 type FirstRows = {
-  readonly series: SeriesIds;
+  readonly series: Uint32Array;
   readonly selection: Selection;
   readonly request: ScanRequest;
   readonly limit: number;

@@ -14,7 +14,6 @@ import type {
 } from '@tidemark/query';
 
 import type { DatabaseView, ShardView } from '../state/snapshot.ts';
-import type { SeriesIds } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
 
 /** Aggregates of some series in one shard. */
@@ -30,7 +29,7 @@ export type SeriesAggregates = { readonly index: number; readonly batch: Aggrega
 export type TiedGroup = {
   readonly database: DatabaseView;
   readonly shards: readonly ShardView[];
-  readonly series: SeriesIds;
+  readonly series: Uint32Array;
   readonly request: MeasurementAggregates;
   readonly memory: RequestMemory;
   readonly read: (part: SeriesPart) => Generator<SeriesAggregates | undefined>;
@@ -74,7 +73,7 @@ function* pickedValues(
   { database, shards, series, request, memory, read }: TiedGroup,
 ): Generator<undefined, ReadonlyMap<number, FieldValue>> {
   const picked = new Map<number, FieldValue>();
-  const byKey = yield* sortedByKey(database.index.keys, Uint32Array.from(series));
+  const byKey = yield* sortedByKey(database.index.keys, series);
   const direction = name === 'first' ? 1 : -1;
   const byTime = shards.toSorted(
     (a, b) => direction * (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1),

@@ -5,14 +5,14 @@ import { expect, test } from 'vitest';
 import { Turns } from '../schedule/turns.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { IndexFiles } from './index-files.ts';
-import { PostingsCache } from './postings-cache.ts';
+import { IndexCache } from './index-cache.ts';
 import { SeriesIndex } from './series-index.ts';
 import { StoredIndex } from './stored-index.ts';
 
 const FILE_ID = 7;
 
 function indexWith(series: number): StoredIndex {
-  const index = new SeriesIndex('db', new PostingsCache(1 << 16));
+  const index = new SeriesIndex('db', new IndexCache(1 << 16));
   const measurement = index.addMeasurement('m');
   for (let i = 0; i < series; i++) index.addSeries(measurement, [['t', String(i)]]);
   return new StoredIndex(index, FILE_ID);

@@ -18,7 +18,7 @@ export class IndexRebuild {
   readonly #endWatch: () => void;
 
   constructor(from: SeriesIndex) {
-    this.index = new SeriesIndex(from.database, from.postings, from.schemaVersions);
+    this.index = new SeriesIndex(from.database, from.cache, from.schemaVersions);
     this.#from = from;
     this.#endWatch = from.watchForgotten((id) => this.#forgotten.push(id));
   }

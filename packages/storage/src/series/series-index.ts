@@ -25,7 +25,7 @@ import { SeriesSet } from './series-set.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { LoadedColumn, TagColumn } from './measurement-index.ts';
 import { PatternCache } from './pattern-cache.ts';
-import { PostingsCache } from './postings-cache.ts';
+import { IndexCache } from './index-cache.ts';
 import type { EncodedSeries } from './series-list.ts';
 import { SeriesRefs } from './series-refs.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
@@ -46,8 +46,8 @@ export class SeriesIndex {
   liveSeries = 0;
   /** Ingest adds series here while it parses; `indexNewSeries` must follow. */
   readonly keys = new SeriesKeys(new Kernels());
-  /** Cache of postings, shared with other databases. */
-  readonly postings: PostingsCache;
+  /** Shared with other databases. */
+  readonly cache: IndexCache;
   /** Versions of the schema, incremented when series are added or removed. */
   readonly schemaVersions: SchemaVersions;
   /**
@@ -72,13 +72,13 @@ export class SeriesIndex {
 
   constructor(
     database: string,
-    postings = new PostingsCache(LIMITS.indexCacheBytes.value),
+    cache = new IndexCache(LIMITS.indexCacheBytes.value),
     schemaVersions = new SchemaVersions(),
   ) {
     this.database = database;
     this.schemaVersions = schemaVersions;
     this.#changes = new SchemaChanges(database, schemaVersions);
-    this.postings = postings;
+    this.cache = cache;
   }
 
   /** One more than the largest id. */
@@ -178,11 +178,9 @@ export class SeriesIndex {
     }
   }
 
-  /** Frees the postings. The index must not be used afterwards. */
+  /** Frees what is cached. The index must not be used afterwards. */
   close(): void {
-    for (const measurement of this.measurements) {
-      for (const { column } of measurement.sortedTagColumns()) this.postings.forget(column);
-    }
+    for (const measurement of this.measurements) this.cache.forget(measurement);
   }
 
   /** Sets the series of an empty measurement from a checkpoint; ids ascend. */

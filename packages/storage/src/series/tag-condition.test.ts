@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { finish } from '../schedule/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
-import { PostingsCache } from './postings-cache.ts';
+import { IndexCache } from './index-cache.ts';
 import { ordinalsInSteps } from './select.ts';
 import { SeriesIndex } from './series-index.ts';
 import type { TagPair } from './series-index.ts';
@@ -97,7 +97,7 @@ describe.each([
     const series = fc.uniqueArray(tags, { selector: String, minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(series, fc.array(condition, { minLength: 1, maxLength: 4 }), (all, nodes) => {
-        const index = new SeriesIndex('db', new PostingsCache(budgetBytes, 1));
+        const index = new SeriesIndex('db', new IndexCache(budgetBytes, 1));
         const measurement = index.addMeasurement('m');
         const known: ReadonlyMap<string, string>[] = [];
         for (const one of all) {
@@ -117,7 +117,7 @@ describe.each([
 });
 
 test('one of several values that very many series have', () => {
-  const index = new SeriesIndex('db', new PostingsCache(1 << 20, 1));
+  const index = new SeriesIndex('db', new IndexCache(1 << 20, 1));
   const measurement = index.addMeasurement('m');
   const series = Array.from({ length: 9000 }, (_, i) => i);
   for (const i of series) {
@@ -135,7 +135,7 @@ test('one of several values that very many series have', () => {
 });
 
 test('a pattern is tested once per distinct value, however often it is asked for', () => {
-  const index = new SeriesIndex('db', new PostingsCache(1 << 20, 1));
+  const index = new SeriesIndex('db', new IndexCache(1 << 20, 1));
   const measurement = index.addMeasurement('m');
   for (let i = 0; i < 300; i++) {
     index.addSeries(measurement, [
@@ -160,7 +160,7 @@ test('a pattern is tested once per distinct value, however often it is asked for
 });
 
 test('a condition on one series of many decodes no long list', () => {
-  const index = new SeriesIndex('db', new PostingsCache(1 << 20, 1));
+  const index = new SeriesIndex('db', new IndexCache(1 << 20, 1));
   const measurement = index.addMeasurement('m');
   for (let i = 0; i < 200; i++)
     index.addSeries(measurement, [
@@ -171,7 +171,7 @@ test('a condition on one series of many decodes no long list', () => {
   const id = { kind: 'tag', key: 'id', operator: '=', value: '77' } as const;
   selectOrdinals(index, measurement, { kind: 'and', left: dc, right: id });
   const column = measurement.column('dc')!;
-  const work = index.postings.of(column, { count: 200, symbolCount: index.symbolCount });
+  const work = index.cache.postings.of(column, { count: 200, symbolCount: index.symbolCount });
   const postings = work.next().value!;
   const list = postings.list.bind(postings);
   let lists = 0;

@@ -140,7 +140,7 @@ function* storedValues(
   const column = measurement.column(key);
   if (column === undefined) return { postings: undefined, valueOf: () => 0 };
   const { symbolCount } = index;
-  const postings = yield* index.postings.of(column, { count, symbolCount });
+  const postings = yield* index.cache.postings.of(column, { count, symbolCount });
   // Read after the pauses of `of`, because the array may have been replaced by a longer one.
   const { values } = column;
   return { postings, valueOf: (ordinal) => values[ordinal] ?? 0 };

@@ -5,7 +5,7 @@ import { runStarts } from '../memtable/row-runs.ts';
 import type { RowBlock } from '../columns/row-block.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import type { SchemaVersions } from '../series/schema-version.ts';
-import type { PostingsCache } from '../series/postings-cache.ts';
+import type { IndexCache } from '../series/index-cache.ts';
 import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import { SeriesSet } from '../series/series-set.ts';
@@ -24,7 +24,7 @@ export type PendingIndex = {
 
 /** Resources that the indexes of all databases share. */
 export type IndexResources = {
-  readonly postings: PostingsCache;
+  readonly cache: IndexCache;
   readonly schemaVersions: SchemaVersions;
   /** For `StoredIndex`. */
   readonly checkpointSeriesMin?: number | undefined;
@@ -51,11 +51,11 @@ export class Database {
 
   constructor(
     ref: DatabaseRef & { readonly indexFile: number },
-    { postings, schemaVersions, checkpointSeriesMin }: IndexResources,
+    { cache, schemaVersions, checkpointSeriesMin }: IndexResources,
   ) {
     this.name = ref.name;
     this.instance = ref.instance;
-    const index = new SeriesIndex(ref.name, postings, schemaVersions);
+    const index = new SeriesIndex(ref.name, cache, schemaVersions);
     this.#stored = new StoredIndex(index, ref.indexFile, checkpointSeriesMin);
     this.#checkpointSeriesMin = checkpointSeriesMin;
   }

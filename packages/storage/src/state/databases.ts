@@ -20,7 +20,12 @@ export class Databases {
 
   /** Memory of the postings of all indexes. */
   get postingsBytes(): number {
-    return this.#resources.postings.memoryBytes;
+    return this.#resources.cache.postings.memoryBytes;
+  }
+
+  /** Memory of the order of tag values of all indexes. */
+  get ranksBytes(): number {
+    return this.#resources.cache.ranks.memoryBytes;
   }
 
   get(name: string): Database | undefined {

@@ -10,7 +10,7 @@ import { Deletion } from '../memtable/deletion.ts';
 import { Memtables } from '../memtable/memtables.ts';
 import { runStarts } from '../memtable/row-runs.ts';
 import { RowBlock } from '../columns/row-block.ts';
-import { PostingsCache } from '../series/postings-cache.ts';
+import { IndexCache } from '../series/index-cache.ts';
 import { SchemaChanges, SchemaVersions } from '../series/schema-version.ts';
 import { FieldRegistry, FieldRemovals } from '../shard/field-registry.ts';
 import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
@@ -154,7 +154,7 @@ test('a second delete waits until the first has taken effect', async () => {
 const database = (): Database =>
   new Database(
     { name: 'db', instance: 1, indexFile: 1 },
-    { postings: new PostingsCache(1 << 20), schemaVersions: new SchemaVersions() },
+    { cache: new IndexCache(1 << 20), schemaVersions: new SchemaVersions() },
   );
 
 function contentsOf(): Contents {
@@ -163,7 +163,7 @@ function contentsOf(): Contents {
   return {
     ids,
     shards: new ShardStore(schemaVersions),
-    databases: new Databases(ids, { postings: new PostingsCache(1 << 20), schemaVersions }),
+    databases: new Databases(ids, { cache: new IndexCache(1 << 20), schemaVersions }),
     stopped: new StoppedDatabases(),
     memtables: new Memtables(1 << 20),
   };

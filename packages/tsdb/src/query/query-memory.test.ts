@@ -165,7 +165,7 @@ describe('of a service', () => {
 
   test('what they hold in the storage thread belongs to the same total', async () => {
     await start('64m', 1);
-    const rows = Array.from({ length: 6000 }, (_, i) => `m,a=${i}${'x'.repeat(4000)} v=1 ${i}`);
+    const rows = Array.from({ length: 8000 }, (_, i) => `m,a=${i}${'x'.repeat(4000)} v=1 ${i}`);
     for (let at = 0; at < rows.length; at += 2000) {
       await service.write(rows.slice(at, at + 2000).join('\n'), { db: 'd' });
     }
@@ -184,7 +184,7 @@ describe('of a service', () => {
     const answers = [await first.text(), (await second).text];
 
     for (const answer of answers) {
-      expect(answer.split('"last"').length - 1).toBe(6001);
+      expect(answer.split('"last"').length - 1).toBe(8001);
       expect(answer).not.toContain('error');
     }
     expect(await metric('bytes', 'query_medium')).toBe(0);
