@@ -16,6 +16,11 @@ export class FirstTimes {
     this.#rowsBehind = rowsBehind;
   }
 
+  /** Whether there are enough rows, and none behind them is wanted. */
+  get isFull(): boolean {
+    return this.#times.length >= this.#limit && this.#rowsBehind <= 0;
+  }
+
   get wantsRowBehind(): boolean {
     return this.#rowsBehind > 0;
   }

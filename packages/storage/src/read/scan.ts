@@ -10,6 +10,7 @@ import { nullColumn } from '../columns/null-column.ts';
 import { overlaps, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
+import type { SeriesSet } from '../series/series-set.ts';
 import { commonResidual } from '../series/select.ts';
 import { BestOfGroup } from './best-rows.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -25,6 +26,7 @@ import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, withUsedTexts } from '../columns/run-texts.ts';
 import { SentTies } from './sent-ties.ts';
+import { seriesWithin } from './series-within.ts';
 import type { SeriesGroup } from './series-groups.ts';
 import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
@@ -54,11 +56,26 @@ export function* scan(
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
         : timeRange;
+    let read = 0;
+    let within: Pick<SeriesSet, 'has'> | undefined;
     for (const each of series) {
       if (isEnded() || isBehindAll(each, range, group)) break;
+      if (within?.has(each) === false) continue;
       yield* scanSeries(each, range, group);
+      if (first?.isFull === true && isPowerOfTwo(++read) && series.length >= NARROWED_SERIES) {
+        within = yield* seriesWithin(selection, first.within(range), series.length);
+      }
     }
   }
+}
+
+/**
+ * With fewer series in a group, looking for those within a range takes longer than reading them.
+ */
+const NARROWED_SERIES = 1024;
+
+function isPowerOfTwo(count: number): boolean {
+  return (count & (count - 1)) === 0;
 }
 
 /** Whether all rows of a series, and of those after it, come behind those that are needed. */
