@@ -38,10 +38,11 @@ const texts = await soakTexts({
   totalBytes: 200_000_000,
   clients: numbers(chosen.clients) ?? [1, 4, 16],
   ceilingBytes: CEILING_BYTES,
-  onMeasured: ({ name, clients, seconds, peakMiB, refused }) => {
+  onMeasured: ({ name, clients, seconds, peakMiB, refused, errors }) => {
     process.stdout.write(
       `${name}, ${clients} clients: ${seconds.toFixed(2)} s, ${peakMiB} MiB, ${refused} refused\n`,
     );
+    for (const error of errors) process.stdout.write(`  ${error}\n`);
   },
 });
 process.stdout.write(`${JSON.stringify(texts, undefined, 2)}\n`);
