@@ -370,4 +370,17 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'points',
     seed: 62_966,
   },
+  {
+    what: 'the state of a part is saved while other parts of its task start',
+    edits: [
+      engine('tasks/snapshots.ts', 'if (source === undefined) return undefined;', ''),
+      engine(
+        'tasks/snapshots.ts',
+        '{ run, sequence } = source;',
+        '{ run, sequence } = source ?? {};',
+      ),
+    ],
+    foundBy: 'events',
+    seed: 92_809,
+  },
 ];

@@ -194,7 +194,7 @@ test('a state that knows of an alert is kept only behind the alert', async () =>
     effectsStored: () => stored,
   });
   const task = { takeState: () => Promise.resolve(serialize('alerted')) };
-  const entry = { unit: 't', definition: 'x', task } as unknown as Unit;
+  const entry = { unit: 't', definition: 'x', task, source: {} } as unknown as Unit;
   const executor = { units: () => [entry], unit: () => entry } as unknown as Executor;
 
   await snapshots.saveAll(executor);
@@ -221,7 +221,7 @@ test('the states of very many tasks are not in memory together', async () => {
   const entries = new Map(
     Array.from({ length: 300 }, (_, i) => {
       const task = i === 7 ? { takeState: () => Promise.reject(new Error('no')) } : { takeState };
-      return [`t${i}`, { unit: `t${i}`, definition: 'x', task } as unknown as Unit];
+      return [`t${i}`, { unit: `t${i}`, definition: 'x', task, source: {} } as unknown as Unit];
     }),
   );
   const executor = {
@@ -245,7 +245,12 @@ test('a state that was asked of a task which was started anew meanwhile is not k
   let answer: (state: TaskState) => void = () => undefined;
   const state = new Promise<TaskState>((resolve) => (answer = resolve));
   const entryOf = (taken: Promise<TaskState>): Unit =>
-    ({ unit: 't', definition: 'x', task: { takeState: () => taken } }) as unknown as Unit;
+    ({
+      unit: 't',
+      definition: 'x',
+      task: { takeState: () => taken },
+      source: {},
+    }) as unknown as Unit;
   let entry = entryOf(state);
   const executor = { units: () => [entry], unit: () => entry } as unknown as Executor;
   const saved = (): unknown => {
@@ -274,7 +279,7 @@ test('when the engine stops, those tasks are not waited for whose state does not
     isEnabled: () => true,
   });
   const unitOf = (unit: string, state: Promise<TaskState>): Unit =>
-    ({ unit, definition: 'x', task: { takeState: () => state } }) as unknown as Unit;
+    ({ unit, definition: 'x', task: { takeState: () => state }, source: {} }) as unknown as Unit;
   const silent = unitOf('silent', new Promise(() => undefined));
   const quick = unitOf('quick', Promise.resolve(serialize('state')));
   const units = [silent, quick];
@@ -350,6 +355,27 @@ test('a task that has begun and loses its host before it tells a state is where 
   await metadata.close();
 });
 
+test('a part that waits for others to start is where it began', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const snapshots = snapshotsOf(metadata);
+  const failing = { takeState: () => Promise.reject(new Error('the host has ended')) };
+  const source = { begin: 7, begun: 5n, sequence: 9 };
+  const begun = { unit: 't', definition: 'x', task: failing, source } as unknown as Unit;
+  const executorOf = (unit: Unit): Executor =>
+    ({ units: () => [unit], unit: () => unit }) as unknown as Executor;
+  await snapshots.begin(executorOf(begun), [begun]);
+  // Started again, from there: it has no source yet.
+  const task = { takeState: () => Promise.resolve(serialize('state')) };
+  const starting = { unit: 't', definition: 'x', task, source: undefined } as unknown as Unit;
+
+  await snapshots.saveAll(executorOf(starting));
+
+  expect(snapshots.saved(starting)).toBeUndefined();
+  expect(snapshots.sequenceOf(starting)).toBe(7);
+  expect(snapshots.beginning(starting)).toEqual({ sequence: 7, begun: 5n });
+  await metadata.close();
+});
+
 test('a state does not replace a newer one that another save was faster with', async () => {
   const metadata = await Metadata.open(engine.directory);
   const snapshots = snapshotsOf(metadata);
@@ -388,7 +414,9 @@ test('forgetting a task removes the states of all its parts, and of no other tas
   const snapshots = snapshotsOf(metadata);
   const task = { takeState: () => Promise.resolve(serialize('state')) };
   const names = ['t', 't#1/2', 't#2/2', 't-2', 't2', 't#1/11'];
-  const units = names.map((unit) => ({ unit, definition: 'x', task }) as unknown as Unit);
+  const units = names.map(
+    (unit) => ({ unit, definition: 'x', task, source: {} }) as unknown as Unit,
+  );
   const executor = {
     units: () => units,
     unit: (name: string) => units.find(({ unit }) => unit === name),
@@ -408,7 +436,7 @@ test('the state of a task that has died stays as long as the task is enabled', a
   const snapshots = snapshotsOf(metadata, { isEnabled: (task) => enabled.has(task) });
   const task = { takeState: () => Promise.resolve(serialize('state')) };
   const entries = ['died', 'parted#1/2', 'disabled'].map(
-    (unit) => ({ unit, definition: 'x', task }) as unknown as Unit,
+    (unit) => ({ unit, definition: 'x', task, source: {} }) as unknown as Unit,
   );
   let running: readonly Unit[] = entries;
   const executor = {

@@ -167,10 +167,12 @@ export class Snapshots {
   }
 
   async #takeFrom({ unit, task, definition, source }: Unit): Promise<Taken | undefined> {
+    // It is given no points while other parts of its task start. Without their position, its state
+    // would replace the one, or the beginning, from which it is about to continue.
+    if (source === undefined) return undefined;
     // The state contains exactly the points that the unit got before the state is requested.
-    const run = source?.run;
+    const { run, sequence } = source;
     if (run?.aborted === true) return undefined;
-    const sequence = source?.sequence;
     const number = ++this.#takenCount;
     const snapshot = await this.#take(unit, task);
     if (snapshot === undefined) return undefined;
