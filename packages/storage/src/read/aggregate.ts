@@ -134,14 +134,14 @@ function* settled(
   batches: Iterable<AggregateBatch>,
 ): Generator<AggregateBatch | undefined> {
   const { request, memory } = work;
-  const { database, shards } = work.selection;
+  const { database, measurement, shards } = work.selection;
   const { series } = work.group;
   if (request.picksTiedByKey !== true || series.length < 2) {
     yield* batches;
     return;
   }
   const read = (part: SeriesPart) => eachSeries(work, part);
-  const group = { database, shards, series, request, memory, read };
+  const group = { database, measurement, shards, series, request, memory, read };
   for (const batch of batches) yield yield* settleTies(batch, group);
 }
 

@@ -18,7 +18,7 @@ export class FirstTimes {
 
   /** Whether there are enough rows, and none behind them is wanted. */
   get isFull(): boolean {
-    return this.#times.length >= this.#limit && this.#rowsBehind <= 0;
+    return this.#times.length >= this.#limit && !this.wantsRowBehind;
   }
 
   get wantsRowBehind(): boolean {

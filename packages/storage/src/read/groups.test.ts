@@ -1,11 +1,11 @@
 // Series come in the order of their groups and of their keys, or of tags within a group, whatever
 // is remembered of the order of tag values.
-import { compareBytes } from '@tidemark/core';
+import { compareBytes, systemClock } from '@tidemark/core';
 import type { ScanRequest } from '@tidemark/query';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { numbers, scanRows, testEngine, write } from '../testing/fixtures.ts';
+import { EVERYTHING, numbers, scanRows, testEngine, write } from '../testing/fixtures.ts';
 
 type Tags = ReadonlyMap<string, string>;
 
@@ -69,6 +69,14 @@ const GROUPINGS: readonly Grouping[] = [
   { groupBy: ['b'], tieTags: ['c'] },
   { groupBy: ['e'], tieTags: ['c'] },
 ];
+
+const REQUEST: ScanRequest = {
+  source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+  timeRange: EVERYTHING,
+  descending: false,
+  groupBy: [],
+  fields: [{ name: 'f', type: 'float' }],
+};
 
 test('series are ordered by group, then by key or by ties', async () => {
   const data = fc.record({
@@ -148,3 +156,43 @@ test.each([false, true])(
     }
   },
 );
+
+test('series that are added while others are sorted are in their place in the next answer', async () => {
+  // Each look at the clock finds a slice used up: every place where work may pause is a step.
+  let nowMs = 0;
+  const clock = { ...systemClock(), monotonicMs: () => (nowMs += 1000) };
+  const { signal } = new AbortController();
+  const count = 9000;
+  const keyOf = (i: number): string => `m,a=${(i * 7919) % 100_003}`;
+  for (const grouping of [{ groupBy: ['a'] }, { groupBy: 'all' }] as const) {
+    for (const step of [1, 6]) {
+      const subject = await testEngine({}, { clock });
+      try {
+        const keys = Array.from({ length: count }, (_, i) => keyOf(i));
+        await write(subject.engine, keys.map((key) => `${key} f=1 1`).join('\n'));
+        const snapshot = subject.engine.source.snapshot();
+        const seen: string[] = [];
+        let steps = 0;
+        try {
+          for (const batch of snapshot.scan({ ...REQUEST, ...grouping }, { signal })) {
+            if (batch !== undefined && 'times' in batch) seen.push(batch.seriesKey);
+            if (steps++ !== step) continue;
+            expect(seen).toEqual([]);
+            const more = Array.from({ length: 20 }, (_, i) => keyOf(count + i));
+            await write(subject.engine, more.map((key) => `${key} f=1 1`).join('\n'));
+            keys.push(...more);
+          }
+        } finally {
+          snapshot.close();
+        }
+        expect(seen).toEqual(keys.slice(0, count).toSorted(compareBytes));
+
+        const rows = await scanRows(subject.engine, 'm', [['f', 'float']], grouping);
+        expect(rows.map(([key]) => key)).toEqual(keys.toSorted(compareBytes));
+        expect(keys).toHaveLength(count + 20);
+      } finally {
+        await subject.dispose();
+      }
+    }
+  }
+});

@@ -95,7 +95,7 @@ export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
 
 /** Bytes of a series in a group, and of the end of the group. */
 const SERIES_BYTES = 12;
-/** Series of a group by ties: of fewer series all rows of one time are sent. */
+/** Groups of fewer series are not ordered by ties: all their rows of one time are sent. */
 const TIES_FROM = 200;
 
 type Grouping = Unordered & {

@@ -56,13 +56,15 @@ export function* scan(
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
         : timeRange;
-    let read = 0;
+    // Looked for again whenever twice as many series have been read: fewer are left then.
+    let readSinceFull = 0;
     let within: Pick<SeriesSet, 'has'> | undefined;
     for (const each of series) {
       if (isEnded() || isBehindAll(each, range, group)) break;
       if (within?.has(each) === false) continue;
       yield* scanSeries(each, range, group);
-      if (first?.isFull === true && isPowerOfTwo(++read) && series.length >= NARROWED_SERIES) {
+      if (series.length < NARROWED_SERIES || first?.isFull !== true) continue;
+      if (isPowerOfTwo(++readSinceFull)) {
         within = yield* seriesWithin(selection, first.within(range), series.length);
       }
     }

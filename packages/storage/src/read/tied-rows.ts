@@ -3,7 +3,6 @@
 // of each of them there is read.
 import { columnFrom, columnValue } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
-import { sortedByKey } from '@tidemark/kernels';
 import { pickTied } from '@tidemark/query';
 import type {
   AggregateBatch,
@@ -14,7 +13,9 @@ import type {
 } from '@tidemark/query';
 
 import type { DatabaseView, ShardView } from '../state/snapshot.ts';
+import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { RequestMemory } from './request-memory.ts';
+import { byKey } from './series-order.ts';
 
 /** Aggregates of some series in one shard. */
 export type SeriesPart = {
@@ -28,6 +29,7 @@ export type SeriesAggregates = { readonly index: number; readonly batch: Aggrega
 
 export type TiedGroup = {
   readonly database: DatabaseView;
+  readonly measurement: MeasurementIndex;
   readonly shards: readonly ShardView[];
   readonly series: Uint32Array;
   readonly request: MeasurementAggregates;
@@ -70,10 +72,10 @@ export function* settleTies(
 function* pickedValues(
   name: EndFunction,
   wanted: readonly number[],
-  { database, shards, series, request, memory, read }: TiedGroup,
+  { database, measurement, shards, series, request, memory, read }: TiedGroup,
 ): Generator<undefined, ReadonlyMap<number, FieldValue>> {
   const picked = new Map<number, FieldValue>();
-  const byKey = yield* sortedByKey(database.index.keys, series);
+  const sorted = yield* byKey({ database, measurement, ids: series, memory });
   const direction = name === 'first' ? 1 : -1;
   const byTime = shards.toSorted(
     (a, b) => direction * (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1),
@@ -81,12 +83,12 @@ function* pickedValues(
   for (const view of byTime) {
     const left = wanted.filter((field) => !picked.has(field));
     if (left.length === 0) break;
-    const heads = left.map(() => new Heads(name, byKey.length, memory));
+    const heads = left.map(() => new Heads(name, sorted.length, memory));
     const aggregates = left.map((field): FieldAggregates => {
       return { ...request.aggregates[field]!, functions: [name] };
     });
-    for (const part of partsOf(byKey, Math.floor(PART_SERIES / left.length))) {
-      const ids = part.map((place) => byKey[place]!);
+    for (const part of partsOf(sorted, Math.floor(PART_SERIES / left.length))) {
+      const ids = part.map((place) => sorted[place]!);
       for (const found of read({ view, series: ids, aggregates })) {
         if (found === undefined) {
           yield undefined;
