@@ -167,8 +167,8 @@ export class Snapshots {
   }
 
   async #takeFrom({ unit, task, definition, source }: Unit): Promise<Taken | undefined> {
-    // It is given no points while other parts of its task start. Without their position, its state
-    // would replace the one, or the beginning, from which it is about to continue.
+    // It gets no points yet, because other parts of its task are still starting. Its state has no
+    // position in the log, and must not replace that from which it will continue.
     if (source === undefined) return undefined;
     // The state contains exactly the points that the unit got before the state is requested.
     const { run, sequence } = source;

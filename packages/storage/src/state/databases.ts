@@ -23,7 +23,7 @@ export class Databases {
     return this.#resources.cache.postings.memoryBytes;
   }
 
-  /** Memory of the order of tag values of all indexes. */
+  /** Memory of the order of tag values and series of all indexes. */
   get ranksBytes(): number {
     return this.#resources.cache.ranks.memoryBytes;
   }

@@ -82,7 +82,7 @@ export const TSDB_CONFIG = {
       8 * 1024 * 1024,
     ),
     'index-cache-size': size(
-      'Cache of tag postings for conditions; keys whose postings do not fit are searched series by series. A quarter as much is used in addition for the order of tag values.',
+      'Cache of tag postings for conditions; keys whose postings do not fit are searched series by series. A quarter as much is used in addition for the order of tag values and of series.',
       32 * 1024 * 1024,
     ),
     'column-cache-size': size('Cache of decoded columns of segments.', 32 * 1024 * 1024),

@@ -167,7 +167,11 @@ const STORAGE: readonly MetricRow[] = [
     ['memtableBytes', 'storage_memtable_bytes', 'Memory of points that are not in a segment yet.'],
     ['indexBytes', 'storage_index_bytes', 'Memory of the series indexes.'],
     ['postingsBytes', 'storage_postings_bytes', 'Memory of remembered lists of series.'],
-    ['ranksBytes', 'storage_ranks_bytes', 'Memory of the remembered order of tag values.'],
+    [
+      'ranksBytes',
+      'storage_ranks_bytes',
+      'Memory of the remembered order of tag values and of series.',
+    ],
     ['openSnapshots', 'storage_open_snapshots', 'Open snapshots of queries and backups.'],
     [
       'filesWaitingForSnapshots',
