@@ -383,4 +383,16 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'events',
     seed: 92_809,
   },
+  {
+    what: 'a start reports why a part was ended instead of why another one failed',
+    edits: [
+      engine(
+        'tasks/executor.ts',
+        'if (shown.task.error !== undefined) throw new InvalidRequest(shown.task.error);',
+        'if (starts.length === 0) throw new InvalidRequest(shown.id);',
+      ),
+    ],
+    foundBy: 'tasks',
+    seed: 91_945,
+  },
 ];

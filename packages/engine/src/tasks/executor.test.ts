@@ -1,4 +1,5 @@
 // A part of a task whose host is lost while other parts still start.
+import { InvalidRequest, Unavailable } from '@tidemark/core';
 import { TestClock } from '@tidemark/testkit';
 import { buildPipeline } from '@tidemark/pipeline';
 import { silentServices } from '@tidemark/runtime/testing';
@@ -10,10 +11,12 @@ import type { ExecutorOptions } from './executor.ts';
 /** A task of a host, whose start the test answers. */
 class SlowTask {
   readonly taskId = 't';
-  readonly error = undefined;
+  error: string | undefined;
   collectedCount = 0;
   readonly #options: Parameters<ExecutorOptions['createTask']>[2];
   #started: () => void = () => undefined;
+  #refused: (reason: Error) => void = () => undefined;
+  #failed: (error: string) => void = () => undefined;
   #restarted: (reason: string | undefined) => void = () => undefined;
 
   constructor(options: Parameters<ExecutorOptions['createTask']>[2]) {
@@ -25,10 +28,24 @@ class SlowTask {
   }
 
   start(): Promise<void> {
-    return new Promise((resolve) => (this.#started = resolve));
+    return new Promise((resolve, reject) => {
+      this.#started = resolve;
+      this.#refused = reject;
+    });
   }
 
-  onError(): void {}
+  onError(listener: (error: string) => void): void {
+    this.#failed = listener;
+  }
+
+  fail(error: string): void {
+    this.error = error;
+    this.#failed(error);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 
   onRestarted(listener: (reason: string | undefined) => void): void {
     this.#restarted = listener;
@@ -36,6 +53,10 @@ class SlowTask {
 
   startEnds(): void {
     this.#started();
+  }
+
+  startFails(reason: string): void {
+    this.#refused(new Unavailable(reason));
   }
 
   /** Its host is lost, and another one is asked to start it. */
@@ -124,6 +145,17 @@ test('a part that was started again before the others have started is fed with t
   await starting;
 
   expect(fed).toEqual(['t#1/2 is fed', 't#2/2 is fed']);
+});
+
+test('a part that fails is the reason why the task does not start, whatever ends the others', async () => {
+  const { tasks, starting } = startInTwoParts();
+  const [first, second] = tasks;
+
+  second?.startEnds();
+  second?.fail('the host of the second failed');
+  first?.startFails('the host of the first was lost');
+
+  await expect(starting).rejects.toThrow(new InvalidRequest('the host of the second failed'));
 });
 
 test('a part without a saved state runs again from where it began, as the first time', async () => {

@@ -168,8 +168,10 @@ export class Executor {
       const shown = shownOf(id, pipeline, units);
       this.#entries.set(id, { started: startable, shown, units });
       for (const unit of units) this.#follow(unit, units, events);
-      await settled(units.map(({ task }) => task.start()));
+      const starts = await Promise.allSettled(units.map(({ task }) => task.start()));
+      // A part that fails ends the others, whose starts then fail for other reasons.
       if (shown.task.error !== undefined) throw new InvalidRequest(shown.task.error);
+      for (const each of starts) if (each.status === 'rejected') throw each.reason;
       const { startPoints, startQueries } = this.#options;
       // All parts at once: they are given the same points.
       for (const unit of units) {
@@ -403,12 +405,6 @@ function shownOf(id: string, pipeline: Pipeline, units: readonly RunningUnit[]):
   const [first] = units;
   assert(first !== undefined, 'a task has a part');
   return first.part === undefined ? first : new SplitExecuting(id, pipeline, units);
-}
-
-/** Resolves when all are settled; rejects with the first reason. */
-async function settled(starts: readonly Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(starts);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 function endOf(unit: RunningUnit): Promise<void> {
