@@ -216,6 +216,42 @@ test.each([
   },
 );
 
+test.each(['', ' ORDER BY time DESC'])(
+  'slices of time are as wide as the rows that a condition leaves need%s',
+  async (order) => {
+    const source = new MemorySource();
+    source.addPolicy(DATABASE, 'autogen', 604_800_000_000n * SECOND);
+    const points = Array.from({ length: 4000 }, (_, i) => ({
+      measurement: 'm',
+      tags: [['host', `h${i % 4}`]] as const,
+      fields: [
+        ['v', i],
+        ['rest', i % 97],
+      ] as const,
+      time: BigInt(i) * SECOND,
+    }));
+    source.write(DATABASE, 'autogen', points);
+    const text = `SELECT v FROM m WHERE rest = 0${order}`;
+    const whole = await answer(text, await contextOf(source));
+    const limits = { ...DEFAULT_QUERY_LIMITS, mergeRows: 20 };
+    const context = await contextOf(source, { limits });
+    const inner = context.snapshot;
+    let scans = 0;
+    const snapshot: QueryContext['snapshot'] = {
+      ...inner,
+      scan(request, options) {
+        scans++;
+        return inner.scan(request, options);
+      },
+    };
+
+    expect(await answer(text, { ...context, snapshot })).toBe(whole);
+    // The first reads 20 rows; 42 of 4,000 are left.
+    expect(scans).toBeGreaterThan(3);
+    expect(scans).toBeLessThan(20);
+  },
+);
+
 test('a group of one series is a stream: no more is held than a batch', async () => {
   const source = sourceWith(20_000);
   const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 1000 };

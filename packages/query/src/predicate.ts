@@ -17,14 +17,18 @@ export function someOf(where: Predicate, test: (part: Predicate) => boolean): bo
   return isJunction(where) && (someOf(where.left, test) || someOf(where.right, test));
 }
 
-/** Rebuilds a predicate bottom up. */
+/** Replaces comparisons. Constants are left only if the whole predicate is one. */
 export function rewritePredicate(
   where: Predicate,
-  change: (part: Predicate) => Predicate,
+  change: (comparison: Predicate) => Predicate,
 ): Predicate {
   if (!isJunction(where)) return change(where);
   const left = rewritePredicate(where.left, change);
-  return change({ kind: where.kind, left, right: rewritePredicate(where.right, change) });
+  const right = rewritePredicate(where.right, change);
+  const decisive = where.kind === 'or';
+  if (left.kind === 'constant') return left.value === decisive ? left : right;
+  if (right.kind === 'constant') return right.value === decisive ? right : left;
+  return { kind: where.kind, left, right };
 }
 
 /** Whether a predicate reads a field. */
@@ -34,8 +38,9 @@ export function readsFields(where: Predicate): boolean {
 
 /** The part of a predicate on tags, which concerns only series: conditions on fields may hold. */
 export function onlyTags(where: Predicate | undefined): Predicate | undefined {
-  return (
-    where &&
-    rewritePredicate(where, (part) => (isOfField(part) ? { kind: 'constant', value: true } : part))
-  );
+  if (where === undefined) return undefined;
+  const ofTags = rewritePredicate(where, (part) => (isOfField(part) ? TRUE : part));
+  return ofTags === TRUE ? undefined : ofTags;
 }
+
+const TRUE: Predicate = { kind: 'constant', value: true };

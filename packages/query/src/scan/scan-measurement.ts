@@ -36,7 +36,7 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import { haveTies } from './tied-values.ts';
 import { isSameGroup } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
-import { timeSlices } from './time-slices.ts';
+import { TimeSlices } from './time-slices.ts';
 import { flatMapBatches, mapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
@@ -75,13 +75,19 @@ export function* scanMeasurement(
   yield* scanGroups({ source, plan, layout, execution, hasSeriesPerGroup }, options, {
     rows,
     textBytes,
+    readAtOnce: options.ends === undefined ? Infinity : EARLY_END_ROWS,
   });
 }
 
 /** What of a group is merged at once. */
-type MergeMost = { readonly rows: number; readonly textBytes: number };
+type MergeMost = {
+  readonly rows: number;
+  readonly textBytes: number;
+  /** Rows that are read before a group is cut into slices, whether they are kept or not. */
+  readonly readAtOnce: number;
+};
 
-const MERGE_ALL: MergeMost = { rows: Infinity, textBytes: Infinity };
+const MERGE_ALL: MergeMost = { rows: Infinity, textBytes: Infinity, readAtOnce: Infinity };
 
 type Scan = {
   readonly source: MeasurementPlan;
@@ -93,9 +99,14 @@ type Scan = {
 
 /**
  * Scans a range of time; groups of more than `most` are cut into slices. Groups whose first rows
- * may be enough are cut after fewer rows.
+ * may be enough are cut after fewer rows. `found` is told which part of the most each group has.
  */
-function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operator<RowBatch> {
+function* scanGroups(
+  scan: Scan,
+  options: ScanOptions,
+  most: MergeMost,
+  found?: (share: number) => void,
+): Operator<RowBatch> {
   const { source, plan, layout, execution } = scan;
   const { query } = execution;
   const { limitPerGroup, ...request } = scanRequest(scan, options, most.rows);
@@ -107,11 +118,9 @@ function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operato
   let isOver = false;
   /** Rows of the group that may be read before it is cut into slices. */
   let left = 0;
-  const readAtOnce =
-    ends !== undefined && request.limitPerSeries === undefined && most.rows < Infinity
-      ? EARLY_END_ROWS
-      : Infinity;
+  const readAtOnce = request.limitPerSeries === undefined ? most.readAtOnce : Infinity;
   const merged = function* (key: GroupKey): Operator<RowBatch> {
+    found?.(held.shareOf(most));
     const parts = held.take();
     const all: SortedRows[] = [];
     for (const ofShard of byShard(parts, source.shards, plan.descending)) {
@@ -167,6 +176,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operato
       return;
     }
     execution.countPoints(-held.rowCount - batch.times.length);
+    found?.(Math.max(1, held.shareOf(most)));
     const sliceRows = held.rowsWithin(execution.mergeTextBytes);
     held.take();
     yield* scanSlices(scan, options, { group, most: Math.min(execution.mergeRows, sliceRows) });
@@ -183,14 +193,11 @@ function* scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operato
 
 type SlicedGroup = {
   readonly group: GroupKey;
-  /** Rows of which a slice has about half. */
+  /** Rows that fit. */
   readonly most: number;
 };
 
-/**
- * The rows of one group, slice by slice. A slice that has far more texts than expected is cut
- * again.
- */
+/** The rows of one group, slice by slice. A slice that has more than fits is cut again. */
 function* scanSlices(
   scan: Scan,
   options: ScanOptions,
@@ -200,17 +207,22 @@ function* scanSlices(
   const plan = withinGroup(scan.plan, group);
   let left = options.limitPerSeries ?? Infinity;
   const firstRows = options.ends === undefined ? most : Math.min(most, EARLY_END_ROWS);
-  const cutting = { source, plan, firstRows, most };
-  const slices = yield* timeSlices(cutting, options.range, execution);
-  const mostOfSlice =
-    slices.length === 1 ? MERGE_ALL : { ...MERGE_ALL, textBytes: execution.mergeTextBytes };
-  for (const range of slices) {
-    const rows = scanGroups({ ...scan, plan }, { ...options, range }, mostOfSlice);
+  const cutting = { source, plan, firstRows, range: options.range };
+  const slices = yield* TimeSlices.of(cutting, execution);
+  const { mergeRows, mergeTextBytes } = execution;
+  const mostOfSlice = { rows: mergeRows, textBytes: mergeTextBytes, readAtOnce: Infinity };
+  for (let range = slices.next(); range !== undefined; range = slices.next()) {
+    const mostOfThis = slices.isWhole ? MERGE_ALL : mostOfSlice;
+    let share = 0;
+    const rows = scanGroups({ ...scan, plan }, { ...options, range }, mostOfThis, (found) => {
+      share = found;
+    });
     yield* mapBatches(rows, (batch) => {
       left -= batch.times.length;
       return { ...batch, group };
     });
     if (left <= 0 || options.ends?.isEnded(group) === true) return;
+    slices.found(share);
   }
 }
 
@@ -245,6 +257,11 @@ class HeldRows {
   /** Texts and tags, unless they are of so many series that reading these again costs more. */
   get sliceableTextBytes(): number {
     return this.#seriesCount > SLICED_SERIES_MAX ? 0 : this.#textBytes;
+  }
+
+  /** The part that these rows have of the most; none of nothing. */
+  shareOf({ rows, textBytes }: MergeMost): number {
+    return Math.max(this.rowCount / rows, this.sliceableTextBytes / textBytes);
   }
 
   /** How many rows like these have texts of this size. */

@@ -1,5 +1,5 @@
-// Cuts a large scan into slices of time with about equally many rows, according to counts and
-// bounds.
+// Cuts a large scan into slices of time that fit into memory, according to counts and bounds and to
+// what was found in earlier slices.
 import type { TimeRange } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
@@ -14,49 +14,81 @@ import type { Steps } from '../operator.ts';
 export type SliceOptions = {
   readonly source: MeasurementPlan;
   readonly plan: SelectPlan;
-  /**
-   * Rows of the first slice. Each further one is twice as large as the previous one, within the
-   * limit.
-   */
+  readonly range: TimeRange;
+  /** Rows of the first slice; rows that do not meet the condition count, too. */
   readonly firstRows: number;
-  /** Rows of which a slice has half at most: rows are rarely spread evenly. */
-  readonly most: number;
 };
 
-/** Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. */
-export function* timeSlices(
-  { source, plan, firstRows, most: mostRows }: SliceOptions,
-  range: TimeRange,
-  execution: ExecutionContext,
-): Steps<readonly TimeRange[]> {
-  const extent = yield* extentOf(source, plan, range, execution);
-  if (extent === undefined) return [range];
-  const { first, last, rows } = extent;
-  const most = Math.max(mostRows / 2, rows / MAX_TIME_SLICES);
-  const span = last - first;
-  const slices: TimeRange[] = [];
-  let begin = 0n;
-  for (let wanted = Math.min(firstRows / 2, most); begin <= span;) {
-    const width = (span * BigInt(Math.round(wanted))) / BigInt(rows) + 1n;
-    const end = begin + width > span ? span : begin + width - 1n;
-    slices.push(
-      plan.descending
-        ? { start: last - end, end: last - begin }
-        : { start: first + begin, end: first + end },
-    );
-    begin = end + 1n;
-    wanted = Math.min(wanted * 2, most);
+/** Part of what fits that a slice shall have: rows are rarely spread evenly. */
+const WANTED_SHARE = 0.5;
+/** A slice has at most so many times the width of the previous one, and at least the inverse. */
+const WIDENED_MOST = 2;
+const NARROWED_MOST = 0.25;
+
+/**
+ * Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. The
+ * first is as wide as an even distribution suggests, each further one as what was found in the
+ * previous one suggests: of rows that a condition leaves out, nothing is held.
+ */
+export class TimeSlices {
+  readonly #range: TimeRange;
+  readonly #isDescending: boolean;
+  readonly #extent: Extent | undefined;
+  /** Rows of the next slice. */
+  #rows: number;
+  /** Distance of the next slice from the beginning; `undefined` behind the last one. */
+  #begin: bigint | undefined = 0n;
+  #count = 0;
+
+  private constructor({ range, plan, firstRows }: SliceOptions, extent: Extent | undefined) {
+    this.#range = range;
+    this.#isDescending = plan.descending;
+    this.#extent = extent;
+    this.#rows = firstRows * WANTED_SHARE;
   }
-  return slices;
+
+  static *of(options: SliceOptions, execution: ExecutionContext): Steps<TimeSlices> {
+    return new TimeSlices(options, yield* extentOf(options, execution));
+  }
+
+  /** The next slice; `undefined` behind the last one. */
+  next(): TimeRange | undefined {
+    const begin = this.#begin;
+    if (begin === undefined) return undefined;
+    this.#count++;
+    if (this.#extent === undefined) {
+      this.#begin = undefined;
+      return this.#range;
+    }
+    const { first, last, rows } = this.#extent;
+    const span = last - first;
+    const ofSlice = Math.max(this.#rows, rows / MAX_TIME_SLICES);
+    const width = (span * BigInt(Math.round(ofSlice))) / BigInt(rows) + 1n;
+    const isLast = begin + width > span;
+    const end = isLast ? span : begin + width - 1n;
+    this.#begin = isLast ? undefined : end + 1n;
+    return this.#isDescending
+      ? { start: last - end, end: last - begin }
+      : { start: first + begin, end: first + end };
+  }
+
+  /** Whether the first slice is the only one. */
+  get isWhole(): boolean {
+    return this.#begin === undefined && this.#count === 1;
+  }
+
+  /** The part of what fits that the last slice had; more than 1 if it had to be cut again. */
+  found(share: number): void {
+    const times = share === 0 ? WIDENED_MOST : WANTED_SHARE / share;
+    this.#rows *= Math.min(WIDENED_MOST, Math.max(NARROWED_MOST, times));
+  }
 }
 
 type Extent = { readonly first: bigint; readonly last: bigint; readonly rows: number };
 
 /** First and last time and number of rows, which sources know from their statistics. */
 function* extentOf(
-  source: MeasurementPlan,
-  plan: SelectPlan,
-  range: TimeRange,
+  { source, plan, range }: SliceOptions,
   execution: ExecutionContext,
 ): Steps<Extent | undefined> {
   const { query } = execution;

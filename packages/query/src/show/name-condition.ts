@@ -19,14 +19,6 @@ function isOfName(part: Predicate): boolean {
 export function forMeasurement(where: Predicate, name: string): Predicate {
   return rewritePredicate(where, (part) => {
     switch (part.kind) {
-      case 'and':
-      case 'or': {
-        const { left, right } = part;
-        const decisive = part.kind === 'or';
-        if (left.kind === 'constant') return left.value === decisive ? left : right;
-        if (right.kind === 'constant') return right.value === decisive ? right : left;
-        return part;
-      }
       case 'tag':
         if (!isOfName(part)) return part;
         return { kind: 'constant', value: (part.value === name) === (part.operator === '=') };

@@ -90,6 +90,7 @@ export function commonResidual(
     }
     return { condition: { kind: 'and', left: left.condition, right: right.condition } };
   }
+  if (where.kind === 'constant' && where.value) return { condition: undefined };
   const { readsTags, readsFields } = readBy(where);
   if (readsTags && readsFields) return undefined;
   // The selected series satisfy a condition that is on tags only.

@@ -216,4 +216,16 @@ describe('LIMIT reads nothing after its last row', () => {
       expect(await chunksRead(`${text} ${order} LIMIT 50`)).toBeLessThanOrEqual(most);
     }
   });
+
+  test('slices of rows that meet a condition on a field are measured by statistics', async () => {
+    const text = 'EXPLAIN ANALYZE SELECT v FROM m WHERE v >= 0';
+    const [[analysis] = []] = await askAll(service, [text]);
+    const lines = analysis!.values.map(([line]) => String(line));
+    const measured = lines.slice(lines.findIndex((line) => line.includes('measure slices')));
+
+    const count = (name: string): number =>
+      Number(/: (\d+)/.exec(measured.find((line) => line.includes(name)) ?? '')?.[1]);
+    expect(count('chunks_read')).toBeLessThan(10);
+    expect(count('chunks_answered_by_statistics')).toBeGreaterThan(50);
+  });
 });
