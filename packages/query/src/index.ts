@@ -52,7 +52,7 @@ export type {
 } from './result.ts';
 export { Driver, eachBatch, eachPulled } from './driver.ts';
 export type { Pulled, Supervision } from './driver.ts';
-export { flatMapBatches, isPause, nextBatch, waitFor, waitForChange } from './operator.ts';
+export { isPause, nextBatch, waitFor, waitForChange } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';
 export type { MeasurementNames } from './measurement-names.ts';

@@ -4,8 +4,11 @@
 // is pulled, and `return` ends the work: `finally` releases what is held.
 // - Pauses: besides batches it yields pauses. The reader of an operator yields each pause at once
 // and unchanged, so that it reaches the driver at the outer end, and pulls again: `mapBatches`,
-// `flatMapBatches`, `forEachBatch` and `nextBatch` do so, and operators are written with them.
-// Every loop that may take long yields one per some thousand items.
+// `flatMapBatches`, `forEachBatch` and `nextBatch` do so. Every loop that may take long yields one
+// per some thousand items.
+// - Closures: a generator is a function of a module or a method of a class. V8 makes a hidden class
+// for each generator that is a closure; it lies among the old objects, and keeps everything that
+// the closure refers to until all of them are collected.
 // - Ownership: a batch belongs to the reader that pulled it, until that reader pulls again for
 // columns that say so (`RowBatch`).
 // - Cancellation: the driver throws into the operators at a pause, except after a change

@@ -2,7 +2,7 @@
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import { PAUSE_CELLS } from '../limits.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
 import { checkLimits } from '../limit/check-limits.ts';
@@ -33,13 +33,14 @@ function* checkedRows(
 ): Operator<RowBatch> {
   yield* checkLimits(select, execution);
   let cells = 0;
-  yield* flatMapBatches(rowsOf(rows, execution, ends), function* pausing(batch) {
-    yield batch;
-    cells += batch.times.length * (batch.columns.length + 1);
-    if (cells < PAUSE_CELLS) return;
+  for (const next of rowsOf(rows, execution, ends)) {
+    yield next;
+    if (isPause(next)) continue;
+    cells += next.times.length * (next.columns.length + 1);
+    if (cells < PAUSE_CELLS) continue;
     cells = 0;
     yield;
-  });
+  }
 }
 
 function rowsOf(rows: RowsPlan, execution: ExecutionContext, ends?: GroupEnds): Operator<RowBatch> {

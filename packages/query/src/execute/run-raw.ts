@@ -1,6 +1,6 @@
 // Executes a SELECT without functions: rows of the sources, filled and evaluated.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { rangeBefore } from '../plan/prefetch.ts';
@@ -42,17 +42,21 @@ function* selectedRows(
   const defaults = rawDefaults(plan);
   let done: GroupKey | undefined;
   let count = 0;
-  yield* flatMapBatches(opened, function* selected(batch): Operator<RowBatch> {
+  for (const batch of opened) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
     if (batch.group !== done) {
       done = batch.group;
       count = 0;
       defaults.startGroup();
     }
-    if (wanted !== undefined && count >= wanted) return;
+    if (wanted !== undefined && count >= wanted) continue;
     count += batch.times.length;
     const isLast = count >= (wanted ?? Infinity) || ofReader?.isEnded(batch.group) === true;
     if (isLast) ends?.end(batch.group);
     const rows = { times: batch.times, columns: defaults.apply(batch.columns) };
     yield yield* execution.step('evaluate columns', plan, project(plan, batch.group, rows));
-  });
+  }
 }

@@ -1,7 +1,7 @@
 // Executes a SELECT whose functions are calculated here: rows of the sources go into the calls of
 // their group.
 import type { RowBatch } from '../batch/row-batch.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
@@ -30,13 +30,18 @@ export function* runReduced(
   const ends = ending && new StopOutOfRange(plan, ending.ofAll);
   const open = new OpenGroup(calls, execution);
   const opened = openRows({ select: plan, sources, options, ending }, execution, execute);
-  const reduced = function* (batch: RowBatch): Operator<RowBatch> {
+  for (const batch of opened) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
     const inside = ends === undefined ? batch : ends.apply(batch);
     yield* open.enter(inside.group);
-    if (open.calls.isSatisfied) return;
-    yield* execution.step('reduce', plan, open.calls.pushRows(inside));
-    yield* open.readyRows();
-  };
-  yield* flatMapBatches(opened, reduced, () => ends?.isOver === true);
+    if (!open.calls.isSatisfied) {
+      yield* execution.step('reduce', plan, open.calls.pushRows(inside));
+      yield* open.readyRows();
+    }
+    if (ends?.isOver === true) break;
+  }
   yield* open.finish();
 }

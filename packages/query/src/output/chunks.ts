@@ -5,7 +5,7 @@ import type { StringColumn } from '@tidemark/core';
 
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { MixedColumn, ResultBatch, ResultColumn } from '../result.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Small enough to be sent while the next part is printed. */
@@ -34,7 +34,7 @@ export type AnswerPart = {
  * The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without it,
  * there is only one.
  */
-export function answerParts(
+export function* answerParts(
   answer: Operator<ResultBatch>,
   budget: RowBudget,
   chunkRows: number | undefined,
@@ -43,7 +43,11 @@ export function answerParts(
   let isFirst = true;
   let room = roomOfChunk;
   let textRoom = CHUNK_TEXT_BYTES;
-  const partsOf = function* (answered: ResultBatch): Operator<AnswerPart> {
+  for (const answered of answer) {
+    if (isPause(answered)) {
+      yield answered;
+      continue;
+    }
     const batch = budget.take(answered);
     if (batch === undefined) return;
     const most = Math.min(PART_ROWS, Math.ceil(PART_CELLS / batch.columns.length));
@@ -66,8 +70,8 @@ export function answerParts(
       room -= end - at;
       at = end;
     } while (at < batch.rowCount);
-  };
-  return flatMapBatches(answer, partsOf, () => budget.isOver);
+    if (budget.isOver) return;
+  }
 }
 
 /** Size of the texts of rows: examined row by row only if they could fill a part. */

@@ -6,7 +6,7 @@ import { MIN_TIME } from '@tidemark/core';
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { BATCH_ROWS } from '../limits.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import { validRows } from '../scan/aggregate-measurement.ts';
@@ -27,8 +27,12 @@ export function* wholeGroups(
     execution.time('evaluate whole groups', plan, () => wholeRows(group, calls, span));
   const open = new OpenGroup(calls, execution);
   /** The first batch of a group, while it is the only one. */
-  let first = undefined as AggregatedGroup | undefined;
-  yield* flatMapBatches(windows, function* (batch): Operator<RowBatch> {
+  let first: AggregatedGroup | undefined;
+  for (const batch of windows) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
     if (first !== undefined) {
       const rows = first.group === batch.group ? undefined : rowsOf(first);
       if (rows === undefined) yield* pushWindows(first, open);
@@ -41,7 +45,7 @@ export function* wholeGroups(
       yield* open.finish();
       first = batch;
     }
-  });
+  }
   const rows = first && rowsOf(first);
   if (rows !== undefined) yield rows;
   else if (first !== undefined) yield* pushWindows(first, open);

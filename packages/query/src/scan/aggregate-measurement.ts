@@ -13,7 +13,7 @@ import type {
   WindowSpec,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Reduced points of some windows of one group: for each call the windows that have a point. */
@@ -66,8 +66,9 @@ function* aggregateTogether(
     from: query.snapshot.aggregate({ ...request, sources: measurements }, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  yield* flatMapBatches(reduced, function* (batch): Operator<AggregatedGroup> {
-    yield;
+  for (const batch of reduced) {
+    yield isPause(batch) ? batch : undefined;
+    if (isPause(batch)) continue;
     execution.checkRowsRead(options.counters);
     const { source = 0, windowStarts } = batch;
     const name = measurements[source]!.measurement;
@@ -81,7 +82,7 @@ function* aggregateTogether(
         : batch.fields[address.field]![address.column]!,
     );
     yield { group, windowStarts, calls };
-  });
+  }
 }
 
 type ColumnAddress = { readonly field: number; readonly column: number };

@@ -3,7 +3,7 @@
 import { sliceRows } from '../batch/row-batch.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { SLICE_ROWS } from '../limits.ts';
-import { flatMapBatches } from '../operator.ts';
+import { flatMapBatches, isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { OpenPlan, PhysicalPlan, SourcesPlan } from '../plan/physical-plan.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
@@ -64,28 +64,30 @@ export function openRows(
 
 /** Merged rows of a whole group are passed on in parts, so that no later step takes long. */
 function inSlices(rows: Operator<RowBatch>): Operator<RowBatch> {
-  return flatMapBatches(rows, function* (batch): Operator<RowBatch> {
-    const rowCount = batch.times.length;
-    if (rowCount <= SLICE_ROWS) {
-      yield batch;
-      return;
-    }
-    for (let from = 0; from < rowCount; from += SLICE_ROWS) {
-      yield sliceRows(batch, from, Math.min(rowCount, from + SLICE_ROWS));
-    }
-  });
+  return flatMapBatches(rows, slicesOf);
 }
 
-function endingRows(
+function* slicesOf(batch: RowBatch): Operator<RowBatch> {
+  const rowCount = batch.times.length;
+  if (rowCount <= SLICE_ROWS) {
+    yield batch;
+    return;
+  }
+  for (let from = 0; from < rowCount; from += SLICE_ROWS) {
+    yield sliceRows(batch, from, Math.min(rowCount, from + SLICE_ROWS));
+  }
+}
+
+function* endingRows(
   rows: Operator<RowBatch>,
   select: SelectPlan,
   { ofSources, ofAll }: EndingInputs,
 ): Operator<RowBatch> {
   const ends = new StopOutOfRange(select, ofSources);
-  const ending = function* (batch: RowBatch): Operator<RowBatch> {
-    yield ends.apply(batch);
-  };
-  return flatMapBatches(rows, ending, () => ends.isOver && ofAll.length === 0);
+  for (const next of rows) {
+    yield isPause(next) ? next : ends.apply(next);
+    if (!isPause(next) && ends.isOver && ofAll.length === 0) return;
+  }
 }
 
 /** Measurements with different names need no merge: their groups follow each other. */

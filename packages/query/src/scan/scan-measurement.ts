@@ -101,74 +101,84 @@ type Scan = {
  * Scans a range of time; groups of more than `most` are cut into slices. Groups whose first rows
  * may be enough are cut after fewer rows. `found` is told which part of the most each group has.
  */
-function* scanGroups(
+function scanGroups(
   scan: Scan,
   options: ScanOptions,
   most: MergeMost,
   found?: (share: number) => void,
 ): Operator<RowBatch> {
-  const { source, plan, layout, execution } = scan;
-  const { query } = execution;
-  const { limitPerGroup, ...request } = scanRequest(scan, options, most.rows);
-  const ranked = request.best && options.ranked;
-  const { ends } = options;
-  const ended: EndedGroup = { tags: undefined };
-  const held = new HeldRows(execution, plan);
-  let group = undefined as GroupKey | undefined;
-  let isOver = false;
+  return new GroupScan(scan, options, { most, found }).rows();
+}
+
+type Merging = {
+  readonly most: MergeMost;
+  readonly found: ((share: number) => void) | undefined;
+};
+
+class GroupScan {
+  readonly #scan: Scan;
+  readonly #options: ScanOptions;
+  readonly #merging: Merging;
+  readonly #request: ScanRequest;
+  readonly #held: HeldRows;
+  readonly #ended: EndedGroup = { tags: undefined };
+  #group: GroupKey | undefined;
   /** Rows of the group that may be read before it is cut into slices. */
-  let left = 0;
-  const readAtOnce = request.limitPerSeries === undefined ? most.readAtOnce : Infinity;
-  const merged = function* (key: GroupKey): Operator<RowBatch> {
-    found?.(held.shareOf(most));
-    const parts = held.take();
-    const all: SortedRows[] = [];
-    for (const ofShard of byShard(parts, source.shards, plan.descending)) {
-      all.push(yield* mergeSeries(ofShard, plan));
+  #left = 0;
+  #isOver = false;
+
+  constructor(scan: Scan, options: ScanOptions, merging: Merging) {
+    this.#scan = scan;
+    this.#options = options;
+    this.#merging = merging;
+    this.#request = scanRequest(scan, options, merging.most.rows);
+    this.#held = new HeldRows(scan.execution, scan.plan);
+  }
+
+  *rows(): Operator<RowBatch> {
+    const { source, execution } = this.#scan;
+    const { query } = execution;
+    const scanned = execution.read('scan', source, {
+      from: query.snapshot.scan(this.#request, { ...requestOptions(query), ended: this.#ended }),
+      rowsOf: (batch) => batch.times.length,
+    });
+    try {
+      yield* flatMapBatches(
+        scanned,
+        (batch) => this.#add(batch),
+        () => this.#isOver,
+      );
+      yield* this.#merged();
+    } finally {
+      this.#held.take();
     }
-    const isComplete = seriesCount(parts) < (request.rowsBehind ?? 0);
-    const needsAll =
-      limitPerGroup === undefined || isComplete
-        ? ranked !== undefined && haveTies(all, ranked)
-        : needsAllSeries(all, limitPerGroup, { parts, plan });
-    if (!needsAll) {
-      for (const rows of all) yield { group: key, ...rows };
-      return;
-    }
-    for (const { times } of all) execution.countPoints(-times.length);
-    const again = { ...scan, plan: withinGroup(plan, key) };
-    const rows = scanGroups(again, { ...options, sendsAll: true }, most);
-    yield* mapBatches(rows, (batch) => ({ ...batch, group: key }));
-  };
-  const scanned = execution.read('scan', source, {
-    from: query.snapshot.scan({ ...request, limitPerGroup }, { ...requestOptions(query), ended }),
-    rowsOf: (batch) => batch.times.length,
-  });
-  const rowsOf = function* (batch: SeriesBatch): Operator<RowBatch> {
+  }
+
+  *#add(batch: SeriesBatch): Operator<RowBatch> {
     yield;
+    const { source, plan, layout, execution, hasSeriesPerGroup } = this.#scan;
+    const { most, found } = this.#merging;
     const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
-    if (group === undefined || !isSameGroup(group.tags, tags)) {
-      if (group !== undefined && held.rowCount > 0) yield* merged(group);
-      group = { name: source.measurement.measurement, tags };
-      left = readAtOnce;
+    if (this.#group === undefined || !isSameGroup(this.#group.tags, tags)) {
+      yield* this.#merged();
+      this.#group = { name: source.measurement.measurement, tags };
+      this.#left = this.#request.limitPerSeries === undefined ? most.readAtOnce : Infinity;
     }
-    if (ended.tags === group.tags) return;
-    if (ends?.isEnded(group) === true) {
-      isOver = tags.length === 0;
-      ended.tags = group.tags;
-      return;
-    }
+    const group = this.#group;
+    if (this.#ended.tags === group.tags) return;
+    if (this.#options.ends?.isEnded(group) === true) return this.#end(group);
     execution.countSeries(batch.seriesKey);
     execution.countPoints(batch.times.length);
     const rows = yield* layout.rows(batch, plan);
-    if (scan.hasSeriesPerGroup) {
+    if (hasSeriesPerGroup) {
       if (rows !== undefined) yield { group, ...withTagColumns(rows, plan) };
       return;
     }
-    left -= batch.times.length;
+    const held = this.#held;
+    this.#left -= batch.times.length;
     const count = rows?.times.length ?? 0;
     if (
-      left >= 0 &&
+      this.#left >= 0 &&
       held.rowCount + count <= most.rows &&
       held.sliceableTextBytes <= most.textBytes
     ) {
@@ -177,17 +187,47 @@ function* scanGroups(
     }
     execution.countPoints(-held.rowCount - batch.times.length);
     found?.(Math.max(1, held.shareOf(most)));
-    const sliceRows = held.rowsWithin(execution.mergeTextBytes);
+    const sliceRows = Math.min(execution.mergeRows, held.rowsWithin(execution.mergeTextBytes));
     held.take();
-    yield* scanSlices(scan, options, { group, most: Math.min(execution.mergeRows, sliceRows) });
-    isOver = tags.length === 0;
-    ended.tags = group.tags;
-  };
-  try {
-    yield* flatMapBatches(scanned, rowsOf, () => isOver);
-    if (group !== undefined && held.rowCount > 0) yield* merged(group);
-  } finally {
-    held.take();
+    yield* scanSlices(this.#scan, this.#options, { group, most: sliceRows });
+    this.#end(group);
+  }
+
+  /** No more rows of the group are needed. */
+  #end({ tags }: GroupKey): void {
+    this.#isOver = tags.length === 0;
+    this.#ended.tags = tags;
+  }
+
+  /**
+   * The rows of the group that was read to its end. If more series are needed than the source has
+   * sent, all are read.
+   */
+  *#merged(): Operator<RowBatch> {
+    const group = this.#group;
+    if (group === undefined || this.#held.rowCount === 0) return;
+    const { source, plan, execution } = this.#scan;
+    const { most, found } = this.#merging;
+    found?.(this.#held.shareOf(most));
+    const parts = this.#held.take();
+    const all: SortedRows[] = [];
+    for (const ofShard of byShard(parts, source.shards, plan.descending)) {
+      all.push(yield* mergeSeries(ofShard, plan));
+    }
+    const { limitPerGroup, rowsBehind = 0, best } = this.#request;
+    const ranked = best && this.#options.ranked;
+    const needsAll =
+      limitPerGroup === undefined || seriesCount(parts) < rowsBehind
+        ? ranked !== undefined && haveTies(all, ranked)
+        : needsAllSeries(all, limitPerGroup, { parts, plan });
+    if (!needsAll) {
+      for (const rows of all) yield { group, ...rows };
+      return;
+    }
+    for (const { times } of all) execution.countPoints(-times.length);
+    const again = { ...this.#scan, plan: withinGroup(plan, group) };
+    const rows = scanGroups(again, { ...this.#options, sendsAll: true }, most);
+    yield* mapBatches(rows, (batch) => ({ ...batch, group }));
   }
 }
 

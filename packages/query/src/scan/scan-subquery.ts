@@ -21,7 +21,7 @@ import { isSameGroup } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
-import { flatMapBatches } from '../operator.ts';
+import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Rows of a group: the sorted rows of each group of the subquery, in its order. */
@@ -50,35 +50,30 @@ export function* scanSubquery(
   const groups = new Map<string, CollectedGroup>();
   const keepsInnerOrder = keepsGroupsApart(plan, source.plan);
   const windows = isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan);
-  const merge: MergeOptions = { types, descending: plan.descending };
-  const finish = function* (collected: CollectedGroup): Operator<RowBatch> {
-    execution.release(collected.bytes);
+  const merge = { types, descending: plan.descending, windows };
+  const finish = ({ key, parts, bytes }: CollectedGroup): Operator<RowBatch> => {
+    execution.release(bytes);
     // Inner groups are in ascending order among equal times, in descending queries too.
-    if (plan.descending) collected.parts.reverse();
-    const parts = collected.parts.flat();
-    if (keepsInnerOrder) {
-      for (const rows of parts) yield { group: collected.key, ...rows };
-    } else if (windows !== undefined) {
-      yield { group: collected.key, ...(yield* mergeByWindow(parts, windows, merge)) };
-    } else if (parts.length > 0) {
-      yield { group: collected.key, ...(yield* mergeSortedRows(parts, merge)) };
-    }
+    if (plan.descending) parts.reverse();
+    const all = parts.flat();
+    return keepsInnerOrder ? inGroup(key, all) : mergedInGroup(key, all, merge);
   };
   let current: string | undefined;
   let innerGroup: GroupKey | undefined;
   const isSameGrouping = isStreaming && picks.length === source.plan.dimensions.length;
   const goesOn = isSameGrouping && isInOrderOfTime(source.plan, plan.descending);
   let group: GroupKey | undefined;
-  yield* flatMapBatches(inner(goesOn ? ends : undefined), function* (batch): Operator<RowBatch> {
-    yield;
+  for (const batch of inner(goesOn ? ends : undefined)) {
+    yield isPause(batch) ? batch : undefined;
+    if (isPause(batch)) continue;
     const rows = yield* outerRows(batch, { source, plan });
-    if (rows === undefined) return;
+    if (rows === undefined) continue;
     const tags = picks.map((place) => batch.group.tags[place] ?? '');
     if (goesOn) {
       const { name } = batch.group;
       if (group?.name !== name || !isSameGroup(group.tags, tags)) group = { name, tags };
       yield { group, ...rows };
-      return;
+      continue;
     }
     const id = JSON.stringify([batch.group.name, ...tags]);
     if (isStreaming && current !== undefined && id !== current) {
@@ -97,11 +92,25 @@ export function* scanSubquery(
       collected.bytes += bytes;
     }
     innerGroup = batch.group;
-  });
+  }
   const ordered = [...groups.values()].sort(
     (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
   );
   for (const collected of ordered) yield* finish(collected);
+}
+
+function* inGroup(group: GroupKey, parts: readonly SortedRows[]): Operator<RowBatch> {
+  for (const rows of parts) yield { group, ...rows };
+}
+
+/** Merges by the windows of the rows, if these determine their order, or by time. */
+function* mergedInGroup(
+  group: GroupKey,
+  parts: readonly SortedRows[],
+  { windows, ...merge }: MergeOptions & { readonly windows: Windows | undefined },
+): Operator<RowBatch> {
+  if (windows !== undefined) yield { group, ...(yield* mergeByWindow(parts, windows, merge)) };
+  else if (parts.length > 0) yield { group, ...(yield* mergeSortedRows(parts, merge)) };
 }
 
 /** Whether the rows of each group come in the order of time: a query without functions of rows. */

@@ -5,7 +5,7 @@ import type { ShowClauses } from '@tidemark/influxql';
 import { rowLimits } from '../analyse/bound.ts';
 import { RowWindow } from '../batch/row-window.ts';
 import type { ResultBatch } from '../result.ts';
-import { flatMapBatches, mapBatches } from '../operator.ts';
+import { isPause, mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Rows of one series; pieces of one series follow each other. */
@@ -53,18 +53,18 @@ export function seriesOf(
 /**
  * The one series that consists of pieces with the same name: nothing is read after its last row.
  */
-export function oneSeriesOf(
+export function* oneSeriesOf(
   pieces: Operator<RowPiece>,
   columns: readonly string[],
   limits: RowLimits,
 ): Operator<ResultBatch> {
   const most = Number(limits.limit ?? 0n);
   let count = 0;
-  const counted = function* (batch: ResultBatch): Operator<ResultBatch> {
-    count += batch.rowCount;
-    yield batch;
-  };
-  return flatMapBatches(seriesOf(pieces, columns, limits), counted, () => count === most);
+  for (const next of seriesOf(pieces, columns, limits)) {
+    yield next;
+    if (!isPause(next)) count += next.rowCount;
+    if (most > 0 && count === most) return;
+  }
 }
 
 /** Rows that are needed for LIMIT and OFFSET; `undefined` when all are. */

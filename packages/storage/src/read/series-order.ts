@@ -30,15 +30,9 @@ export function* byKey(unordered: Unordered): Generator<undefined, Uint32Array> 
   const { database, measurement, ids, memory } = unordered;
   const { index } = database;
   memory.check(ids.length * SORTED_BYTES, 'order of series');
-  const known = yield* knownRanks(unordered, measurement, function* (count) {
-    const sorted = yield* sortedByKey(index.keys, measurement.seriesIds().slice(0, count));
-    const ranks = new Uint32Array(count);
-    for (let rank = 0; rank < count; rank++) {
-      if ((rank + 1) % STEP_SERIES === 0) yield undefined;
-      ranks[index.ordinalOf(sorted[rank]!)] = rank;
-    }
-    return { ranks, count };
-  });
+  const known = yield* knownRanks(unordered, measurement, (count) =>
+    ranksByKey(index, measurement.seriesIds().slice(0, count)),
+  );
   return yield* known === undefined ? sortedByKey(index.keys, ids) : byRank(ids, known);
 }
 
@@ -110,6 +104,17 @@ function* knownRanks(
     ranks[i] = all.ranks[index.ordinalOf(ids[i]!)]!;
   }
   return { ranks, count: all.count };
+}
+
+/** Ranks of series by position, from their keys. */
+function* ranksByKey(index: DatabaseView['index'], ids: Uint32Array): Generator<undefined, Ranks> {
+  const sorted = yield* sortedByKey(index.keys, ids);
+  const ranks = new Uint32Array(ids.length);
+  for (let rank = 0; rank < ids.length; rank++) {
+    if ((rank + 1) % STEP_SERIES === 0) yield undefined;
+    ranks[index.ordinalOf(sorted[rank]!)] = rank;
+  }
+  return { ranks, count: ids.length };
 }
 
 /** Ranks of series by position, made from their values only. */

@@ -79,11 +79,9 @@ function constant(value: boolean, count: number): TagCondition {
   };
 }
 
-function immediately<T>(value: T): Generator<undefined, T> {
-  // oxlint-disable-next-line require-yield -- there is nothing to pause in
-  return (function* work() {
-    return value;
-  })();
+// oxlint-disable-next-line require-yield -- there is nothing to pause in
+function* immediately<T>(value: T): Generator<undefined, T> {
+  return value;
 }
 
 /**
@@ -96,31 +94,38 @@ function both(left: TagCondition, right: TagCondition): TagCondition {
   const [few, many] = left.countBound <= right.countBound ? [left, right] : [right, left];
   return {
     countBound: few.countBound,
-    *evaluate() {
-      const set = yield* few.evaluate();
-      if (set.isExcept || set.ordinals.length * TEST_RATIO > many.countBound) {
-        return intersection(set, yield* many.evaluate());
-      }
-      const ordinals = new Uint32Array(set.ordinals.length);
-      let length = 0;
-      for (let i = 0; i < set.ordinals.length; i++) {
-        if (i % STEP_ELEMENTS === 0) yield undefined;
-        if (many.test(set.ordinals[i]!)) ordinals[length++] = set.ordinals[i]!;
-      }
-      return { ordinals: ordinals.subarray(0, length), isExcept: false };
-    },
+    evaluate: () => evaluateBoth(few, many),
     test: (ordinal) => few.test(ordinal) && many.test(ordinal),
   };
+}
+
+function* evaluateBoth(few: TagCondition, many: TagCondition): Generator<undefined, OrdinalSet> {
+  const set = yield* few.evaluate();
+  if (set.isExcept || set.ordinals.length * TEST_RATIO > many.countBound) {
+    return intersection(set, yield* many.evaluate());
+  }
+  const ordinals = new Uint32Array(set.ordinals.length);
+  let length = 0;
+  for (let i = 0; i < set.ordinals.length; i++) {
+    if (i % STEP_ELEMENTS === 0) yield undefined;
+    if (many.test(set.ordinals[i]!)) ordinals[length++] = set.ordinals[i]!;
+  }
+  return { ordinals: ordinals.subarray(0, length), isExcept: false };
 }
 
 function either(left: TagCondition, right: TagCondition): TagCondition {
   return {
     countBound: left.countBound + right.countBound,
-    *evaluate() {
-      return union(yield* left.evaluate(), yield* right.evaluate());
-    },
+    evaluate: () => evaluateEither(left, right),
     test: (ordinal) => left.test(ordinal) || right.test(ordinal),
   };
+}
+
+function* evaluateEither(
+  left: TagCondition,
+  right: TagCondition,
+): Generator<undefined, OrdinalSet> {
+  return union(yield* left.evaluate(), yield* right.evaluate());
 }
 
 /** Series between two pauses, at a few nanoseconds each. */
@@ -167,27 +172,36 @@ function* equality(
     else if (stored > 0) wanted.add(stored);
   }
   if (wanted.size === 0) return constant(isNegated, count);
-  const { postings, valueOf } = yield* storedValues(scope, key);
-  const end = postings?.end ?? 0;
-  let bound = count - end;
+  const stored = yield* storedValues(scope, key);
+  const { postings, valueOf } = stored;
+  let bound = count - (postings?.end ?? 0);
   for (const value of wanted) bound += postings?.countBound(value) ?? 0;
   return {
     countBound: isNegated ? count : bound,
-    *evaluate() {
-      const lists = postings === undefined ? [] : Array.from(wanted, (each) => postings.list(each));
-      const later: number[] = [];
-      for (let i = end; i < count; i++) {
-        if (wanted.has(valueOf(i))) later.push(i);
-        if (i % STEP_SERIES === 0) yield undefined;
-      }
-      const set: OrdinalSet = {
-        ordinals: joined(yield* united(lists, count), later),
-        isExcept: false,
-      };
-      return isNegated ? complement(set) : set;
-    },
+    evaluate: () => evaluateEquality(stored, { wanted, count, isNegated }),
     test: (ordinal) => wanted.has(valueOf(ordinal)) !== isNegated,
   };
+}
+
+type WantedValues = {
+  readonly wanted: ReadonlySet<number>;
+  readonly count: number;
+  readonly isNegated: boolean;
+};
+
+function* evaluateEquality(
+  { postings, valueOf }: Stored,
+  { wanted, count, isNegated }: WantedValues,
+): Generator<undefined, OrdinalSet> {
+  const lists = postings === undefined ? [] : Array.from(wanted, (each) => postings.list(each));
+  const later: number[] = [];
+  for (let i = postings?.end ?? 0; i < count; i++) {
+    if (wanted.has(valueOf(i))) later.push(i);
+    if (i % STEP_SERIES === 0) yield undefined;
+  }
+  const ordinals = joined(yield* united(lists, count), later);
+  const set: OrdinalSet = { ordinals, isExcept: false };
+  return isNegated ? complement(set) : set;
 }
 
 /** Ordinals below `count` of lists that have none in common. */
@@ -229,26 +243,32 @@ function* pattern(
   const { index, count } = scope;
   const isNegated = node.operator === '!~';
   const answers = index.patterns.of(node.pattern);
-  const { postings, valueOf } = yield* storedValues(scope, node.key);
+  const stored = yield* storedValues(scope, node.key);
   return {
     countBound: count,
-    *evaluate() {
-      const bits = new Uint32Array((count + 31) >>> 5);
-      let tested = 0;
-      const values = postings?.values ?? new Uint32Array(0);
-      for (let position = 0; position < values.length; position++) {
-        if (answers.matches(values[position]!)) postings?.markIn(bits, position);
-        if (++tested % STEP_ELEMENTS === 0) yield undefined;
-      }
-      for (let i = postings?.end ?? 0; i < count; i++) {
-        if (answers.matches(valueOf(i))) bits[i >>> 5]! |= 1 << (i & 31);
-        if (++tested % STEP_ELEMENTS === 0) yield undefined;
-      }
-      const set: OrdinalSet = { ordinals: ordinalsOf(bits), isExcept: false };
-      return isNegated ? complement(set) : set;
-    },
-    test: (ordinal) => answers.matches(valueOf(ordinal)) !== isNegated,
+    evaluate: () => evaluatePattern(stored, answers, { count, isNegated }),
+    test: (ordinal) => answers.matches(stored.valueOf(ordinal)) !== isNegated,
   };
+}
+
+function* evaluatePattern(
+  { postings, valueOf }: Stored,
+  answers: ReturnType<SeriesIndex['patterns']['of']>,
+  { count, isNegated }: Omit<WantedValues, 'wanted'>,
+): Generator<undefined, OrdinalSet> {
+  const bits = new Uint32Array((count + 31) >>> 5);
+  let tested = 0;
+  const values = postings?.values ?? new Uint32Array(0);
+  for (let position = 0; position < values.length; position++) {
+    if (answers.matches(values[position]!)) postings?.markIn(bits, position);
+    if (++tested % STEP_ELEMENTS === 0) yield undefined;
+  }
+  for (let i = postings?.end ?? 0; i < count; i++) {
+    if (answers.matches(valueOf(i))) bits[i >>> 5]! |= 1 << (i & 31);
+    if (++tested % STEP_ELEMENTS === 0) yield undefined;
+  }
+  const set: OrdinalSet = { ordinals: ordinalsOf(bits), isExcept: false };
+  return isNegated ? complement(set) : set;
 }
 
 function ordinalsOf(bits: Uint32Array): Uint32Array {

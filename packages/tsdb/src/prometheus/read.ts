@@ -1,7 +1,7 @@
 // A remote read: matchers become a scan of the field `value` of the selected measurements.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { executeSeries, ExecutionContext, flatMapBatches, textMatcher } from '@tidemark/query';
+import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
 import type { QueryContext, SeriesRead, Steps } from '@tidemark/query';
 
 import { LabelEncoder, sampleFields } from './messages.ts';
@@ -56,7 +56,12 @@ function* runRemoteQuery(
   const encoder = new LabelEncoder();
   let key: string | undefined;
   let samples: Uint8Array[] = [];
-  yield* flatMapBatches(batches, function* ({ group, times, columns }): Steps {
+  for (const batch of batches) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+    const { group, times, columns } = batch;
     if (group.series !== undefined && group.series.key !== key) {
       key = group.series.key;
       samples = [];
@@ -68,7 +73,7 @@ function* runRemoteQuery(
     yield undefined; // Whoever has asked for memory waits for it here.
     const [column] = columns;
     if (column?.type === 'float') samples.push(sampleFields(times, column));
-  });
+  }
   return series;
 }
 
