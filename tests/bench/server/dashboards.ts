@@ -7,7 +7,7 @@ import { Agent } from 'node:http';
 
 import { metricValue, query, removeDirectory, send, startTidemark } from '@tidemark/testkit';
 
-import { KeepAlive } from './keep-alive.ts';
+import { askAsOurs, KeepAlive } from './keep-alive.ts';
 import { batches, quantile, START } from './lines.ts';
 import { processorMs } from './processor.ts';
 import { write } from './writer.ts';
@@ -19,11 +19,6 @@ const HOSTS = 100;
 const ROWS = 5000;
 const VALUES = ROWS * 10;
 const WRITERS = 2;
-const OURS = { diagnostics: 'true', chunked: 'true', chunk_size: '2000' };
-const FORM = {
-  'Content-Type': 'application/x-www-form-urlencoded',
-  'Accept-Encoding': 'gzip, deflate, br',
-};
 /** An hour of all hosts, which the dashboards look at. */
 const HOUR_BODIES = (HOSTS * 360) / ROWS;
 /** 24 M values, 0.4 GB of text: made beforehand, and none is written twice. */
@@ -121,12 +116,9 @@ async function runDashboard(
   }
 }
 
-/** As other clients do, or as the web application does (`packages/ui/src/api/query-stream.ts`). */
 function ask(connection: KeepAlive, text: string, isOurs: boolean): Promise<number> {
   const form = new URLSearchParams({ q: text, db: 'bench', epoch: 'ms' });
-  if (!isOurs) return connection.get(`/query?${form}`);
-  for (const [name, value] of Object.entries(OURS)) form.set(name, value);
-  return connection.post('/query', form.toString(), FORM);
+  return isOurs ? askAsOurs(connection, form) : connection.get(`/query?${form}`);
 }
 
 /** Panels of a dashboard of one host: lines, a few wide ones, last values, and its menu. */

@@ -7,6 +7,18 @@ import type { Socket } from 'node:net';
 const LINE_END = '\r\n';
 const HEADER_END = `${LINE_END}${LINE_END}`;
 
+const OURS = { diagnostics: 'true', chunked: 'true', chunk_size: '2000' };
+const FORM = {
+  'Content-Type': 'application/x-www-form-urlencoded',
+  'Accept-Encoding': 'gzip, deflate, br',
+};
+
+/** Sends a query as the web application does (`packages/ui/src/api/query-stream.ts`). */
+export function askAsOurs(connection: KeepAlive, query: URLSearchParams): Promise<number> {
+  const form = new URLSearchParams([...query, ...Object.entries(OURS)]);
+  return connection.post('/query', form.toString(), FORM);
+}
+
 /** One request at a time. */
 export class KeepAlive {
   readonly #socket: Socket;

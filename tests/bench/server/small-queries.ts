@@ -5,14 +5,14 @@
 // p50 and p95 of all requests. packages/cli/bin/node --conditions=source
 // tests/bench/server/small-queries.ts [executable ...]
 //   [--clients 1] [--rounds 30] [--requests 200] [--warm 2000] [--rows 432000] [--only NAME,NAME]
-//   [--args '--flags of the server']
+//   [--args '--flags of the server'] [--ours: as the web application asks, in chunks]
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 
-import { KeepAlive } from './keep-alive.ts';
+import { askAsOurs, KeepAlive } from './keep-alive.ts';
 import { batches, quantile, START } from './lines.ts';
 
 const { values: options, positionals } = parseArgs({
@@ -25,6 +25,7 @@ const { values: options, positionals } = parseArgs({
     rows: { type: 'string', default: '432000' },
     only: { type: 'string', default: '' },
     args: { type: 'string', default: '' },
+    ours: { type: 'boolean', default: false },
   },
 });
 const clients = Number(options.clients);
@@ -124,9 +125,11 @@ class Measured {
     let left = count;
     const work = this.#connections.map(async (connection) => {
       while (left-- > 0) {
-        const path = `/query?db=bench&epoch=ms&q=${encodeURIComponent(text())}`;
+        const form = new URLSearchParams({ db: 'bench', epoch: 'ms', q: text() });
         const start = performance.now();
-        const status = await connection.get(path);
+        const status = options.ours
+          ? await askAsOurs(connection, form)
+          : await connection.get(`/query?${form}`);
         if (status !== 200) throw new Error(`query answered ${status}`);
         this.#latencies.push(performance.now() - start);
       }
