@@ -36,7 +36,8 @@ export function* executeInStorageThread(
 ): Steps<boolean> {
   const { capabilities, seriesText, snapshot, limits, signal, onPartial } = context;
   if (cachedPlan === undefined || seriesText === undefined || onPartial === undefined) return false;
-  if (snapshot.answer === undefined || !isSmall(select, capabilities)) return false;
+  if (snapshot.answer === undefined || !isSmall(select, capabilities, seriesText.maxRows))
+    return false;
   const { condition, limit, offset, range } = select;
   const { pushed } = condition;
   const bound: Bound | undefined =
@@ -52,27 +53,31 @@ export function* executeInStorageThread(
  * Whether the statement takes little time in the thread of the source and has a small result: one
  * group of a bounded number of windows that the source reduces, or the first rows of one.
  */
-function isSmall(select: SelectPlan, capabilities: SourceCapabilities): boolean {
+function isSmall(select: SelectPlan, capabilities: SourceCapabilities, maxRows: number): boolean {
   const { calls, dimensions, interval, outputs, range, sources, zone } = select;
   if (sources.length !== 1 || sources.some(isSubquery)) return false;
   if (zone !== undefined || dimensions.length > 0) return false;
   if (select.seriesLimit > 0 || select.seriesOffset > 0) return false;
-  if (calls.length === 0) return isFewRows(select);
+  if (calls.length === 0) return isFewRows(select, maxRows);
   // Such calls may calculate for long, add windows, or fail.
   if (calls.some((call) => call.fault !== undefined || call.transformations.length > 0))
     return false;
   if (!canPushAggregates(select, capabilities)) return false;
   if (interval === undefined) return true;
   const windows = (range.end - range.start) / interval.everyNanos + 2n;
-  return windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
+  return windows <= maxRows && windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
 }
 
 /** Texts may be long, and conditions that the source cannot apply have no bound on their time. */
-function isFewRows({ condition, inputs, limit, offset, outputs }: SelectPlan): boolean {
+function isFewRows(
+  { condition, inputs, limit, offset, outputs }: SelectPlan,
+  maxRows: number,
+): boolean {
   return (
     condition.residual === undefined &&
     inputs.every((input) => input.kind !== 'field' || input.type !== 'string') &&
     limit > 0 &&
+    limit <= maxRows &&
     BigInt(limit + offset) * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS
   );
 }

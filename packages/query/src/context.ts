@@ -66,6 +66,8 @@ export interface QueryMemory {
 /** Takes all series of a statement as text, if a source has it, instead of their rows. */
 export interface SeriesText {
   readonly epoch: Epoch | undefined;
+  /** Text is not cut: a series has at most this many rows. */
+  readonly maxRows: number;
   append(series: Uint8Array): void;
 }
 
@@ -93,7 +95,7 @@ export type QueryContext = {
   /** Needed by statements with INTO. */
   readonly sink?: PointSink | undefined;
   readonly counters?: SourceCounters | undefined;
-  /** Absent if the answer is not text, or has to be cut. */
+  /** Absent if the answer is not text, or its rows are counted. */
   readonly seriesText?: SeriesText | undefined;
   /**
    * Called with what the answer lacks (`RequestOptions`); absent if the answer cannot report it.

@@ -40,7 +40,7 @@ export interface Encoder {
   /**
    * Takes text that another encoder of the same format has written for all series of a statement.
    */
-  readonly seriesText?: SeriesText | undefined;
+  readonly seriesText?: Omit<SeriesText, 'maxRows'> | undefined;
   close(end: StatementEnd): void;
   finish(): void;
 }

@@ -1,5 +1,4 @@
 // JSON responses.
-import type { SeriesText } from '../context.ts';
 import type { ResultBatch } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import { diagnosticDocument } from './diagnostics.ts';
@@ -67,7 +66,7 @@ export class JsonEncoder implements Encoder {
     }
   }
 
-  readonly seriesText: SeriesText;
+  readonly seriesText: Encoder['seriesText'];
 
   /** The last series is left open, as after `batch`. */
   #append(series: Uint8Array): void {

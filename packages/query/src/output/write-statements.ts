@@ -61,6 +61,8 @@ class AnswerWriter {
   #hasFailed = false;
   /** Whether a part of the current document has been sent. */
   #hasLeft = false;
+  /** Length of the encoder's output without the rows since `open`. */
+  #openLength = 0;
 
   constructor(encoder: Encoder, options: WriteOptions) {
     this.#encoder = encoder;
@@ -95,15 +97,11 @@ class AnswerWriter {
   /** Writes everything of a statement after its `open`. */
   *#statement(statementId: number, statement: StatementRun): Operator<Uint8Array> {
     let failure: StatementEnd['failure'];
-    let hasRows = false as boolean;
     this.#budget.startStatement();
     try {
       const { chunkRows } = this.#options;
       const parts = answerParts(statement.run(this.#seriesText), this.#budget, chunkRows);
-      yield* flatMapBatches(parts, (part) => {
-        hasRows = true;
-        return this.#part(statementId, part);
-      });
+      yield* flatMapBatches(parts, (part) => this.#part(statementId, part));
       statement.onEnd?.({ error: undefined });
     } catch (cause) {
       statement.onEnd?.({ error: cause });
@@ -118,6 +116,7 @@ class AnswerWriter {
     }
     const end = this.#end(statement, failure);
     // Diagnostics about the text have a chunk of their own after those of the rows.
+    const hasRows = this.#encoder.out.length > this.#openLength;
     if (this.#isChunked && hasRows && failure === undefined && end.diagnostics.length > 0) {
       yield this.#chunk(statementId, { ...end, diagnostics: [] });
     }
@@ -133,14 +132,17 @@ class AnswerWriter {
     yield this.#piece();
   }
 
-  /** Text cannot be cut, neither into chunks nor after a row. */
+  /** Text cannot be cut after a row. */
   get #seriesText(): SeriesText | undefined {
-    return this.#isChunked || this.#budget.isLimited ? undefined : this.#encoder.seriesText;
+    const { seriesText } = this.#encoder;
+    if (seriesText === undefined || this.#budget.isLimited) return undefined;
+    return { ...seriesText, maxRows: this.#options.chunkRows ?? Number.POSITIVE_INFINITY };
   }
 
   #open(statementId: number): void {
     if (this.#isChunked) this.#encoder.begin(1);
     this.#encoder.open(statementId);
+    this.#openLength = this.#encoder.out.length;
   }
 
   #close(end: StatementEnd): void {

@@ -63,7 +63,7 @@ async function ask(
           executeSelect(statement, {
             ...context,
             seriesText: seriesText && {
-              epoch: seriesText.epoch,
+              ...seriesText,
               append: (series) => {
                 isText = true;
                 seriesText.append(series);
@@ -92,10 +92,12 @@ function newShape(): string {
   return (++shapes).toString(2).replaceAll('1', ' ;').replaceAll('0', ';');
 }
 
+type AskOptions = NonNullable<Parameters<typeof ask>[1]>;
+
 /** A text that comes twice, then with another end, and that one as a shape that nobody knows. */
 async function askAgain(
   textTo: (end: string) => string,
-  how?: Parameters<typeof ask>[1],
+  how?: AskOptions,
 ): Promise<readonly [first: Asked, second: Asked, later: Asked, laterFirst: Asked]> {
   const shape = newShape();
   const [early, late] = [textTo(FIVE), textTo(SIX)].map((text) => `${shape}${text}`) as [
@@ -130,8 +132,8 @@ test.each([
   ['rows that a field is compared in', WINDOWS('i', 'AND f > 20 LIMIT 10')],
   ['no rows', WINDOWS('f', `AND t = 'none' LIMIT 10`)],
 ])('%s: the thread writes what would be written here', async (_name, text) => {
-  for (const epoch of [undefined, 'ms'] as const) {
-    const answers = await askAgain(text, { format: { epoch } });
+  for (const format of [{}, { epoch: 'ms' }, { chunkRows: 400 }] as const) {
+    const answers = await askAgain(text, { format });
     const [first, second, later, laterFirst] = answers;
 
     expect(answers.map(({ isText }) => isText)).toEqual([false, true, true, false]);
@@ -200,13 +202,14 @@ test.each([
   expect(answers.map(({ isText }) => isText)).toEqual([false, false, false, false]);
 });
 
-test.each([
-  ['chunks', { format: { chunkRows: 2 } }],
+test.each<[string, AskOptions & { text?: (end: string) => string }]>([
+  ['more windows than fit into a chunk', { format: { chunkRows: 4 } }],
+  ['more rows than fit into a chunk', { format: { chunkRows: 2 }, text: WINDOWS('f', 'LIMIT 3') }],
   ['a limit of rows', { format: { maxRows: 2 } }],
   ['CSV', { format: { encoding: 'csv' } }],
   ['nobody to tell of what is missing', { onPartial: undefined }],
-] as const)('%s: the answer is made here', async (_name, how) => {
-  const answers = await askAgain(WINDOWS('min(f)', 'GROUP BY time(1m)'), how);
+])('%s: the answer is made here', async (_name, { text, ...how }) => {
+  const answers = await askAgain(text ?? WINDOWS('min(f)', 'GROUP BY time(1m)'), how);
 
   expect(answers.map(({ isText }) => isText)).toEqual([false, false, false, false]);
 });

@@ -48,7 +48,7 @@ export type StatementContext = {
   readonly memory?: QueryMemory | undefined;
   readonly messages: ResultMessage[];
   readonly counters?: SourceCounters | undefined;
-  /** Absent if the answer is not text, or has to be cut. */
+  /** Absent if the answer is not text, or its rows are counted. */
   readonly seriesText?: SeriesText | undefined;
   /** Called with what an answer lacks; absent if the answer cannot report it. */
   readonly onPartial?: ((reason: string) => void) | undefined;

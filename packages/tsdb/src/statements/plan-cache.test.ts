@@ -42,7 +42,7 @@ async function check(
 ): Promise<void> {
   for (const text of [...texts, ...texts]) {
     // Findings have their places in the text that was sent.
-    for (const more of [{}, { diagnostics: 'true' }]) {
+    for (const more of [{}, { diagnostics: 'true' }, { diagnostics: 'true', chunked: 'true' }]) {
       const { text: answer } = await service.query(text, { ...parameters, ...more });
       expect(answer, text).toBe(await unknown(text, { ...parameters, ...more }));
     }

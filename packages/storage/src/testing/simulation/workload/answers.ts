@@ -103,7 +103,7 @@ async function planOf(
       monotonicMs: () => 0,
       random: () => 0,
       onPartial: () => undefined,
-      seriesText: { epoch: 'ns', append: () => undefined },
+      seriesText: { epoch: 'ns', maxRows: 100, append: () => undefined },
     });
     for (const step of work) if (isPause(step)) await step;
   }
