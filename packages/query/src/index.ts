@@ -3,6 +3,7 @@ export { executeSelect, executeSeries } from './executor.ts';
 export { executeExplain } from './explain.ts';
 export type { SeriesRead } from './plan/plan-series.ts';
 export { answerText } from './answer.ts';
+export type { RowBatch } from './batch/row-batch.ts';
 export { ExecutionContext } from './execution/execution-context.ts';
 export { executeShow } from './show/run-show.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
@@ -52,7 +53,7 @@ export type {
 } from './result.ts';
 export { Driver, eachBatch, eachPulled } from './driver.ts';
 export type { Pulled, Supervision } from './driver.ts';
-export { isPause, nextBatch, waitFor, waitForChange } from './operator.ts';
+export { flatMapBatches, isPause, nextBatch, waitFor, waitForChange } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';
 export type { MeasurementNames } from './measurement-names.ts';

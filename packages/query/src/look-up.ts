@@ -1,7 +1,7 @@
 // Schema look-ups of a statement: the batches of one kind.
 import type { QueryContext } from './context.ts';
 import type { RequestOptions, SchemaBatch, SchemaRequest } from './series-source.ts';
-import { isPause } from './operator.ts';
+import { flatMapBatches } from './operator.ts';
 import type { Operator } from './operator.ts';
 
 type Kind = SchemaRequest['kind'];
@@ -28,10 +28,12 @@ export function* lookUp<K extends Kind>(
   // The parts of a request of kind K, put together again.
   const request = { kind, ...asked } as unknown as SchemaRequest;
   const answer = context.snapshot.schema(request, requestOptions(context));
-  for (const next of answer) {
-    yield isPause(next) ? next : undefined;
-    if (!isPause(next) && isOfKind(next, kind)) yield next;
-  }
+  yield* flatMapBatches(answer, (batch) => ofKind(batch, kind));
+}
+
+function* ofKind<K extends Kind>(batch: SchemaBatch, kind: K): Operator<Answer<K>> {
+  yield;
+  if (isOfKind(batch, kind)) yield batch;
 }
 
 function isOfKind<K extends Kind>(batch: SchemaBatch, kind: K): batch is Answer<K> {

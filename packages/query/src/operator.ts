@@ -4,8 +4,8 @@
 // is pulled, and `return` ends the work: `finally` releases what is held.
 // - Pauses: besides batches it yields pauses. The reader of an operator yields each pause at once
 // and unchanged, so that it reaches the driver at the outer end, and pulls again: `mapBatches`,
-// `flatMapBatches`, `forEachBatch` and `nextBatch` do so. Every loop that may take long yields one
-// per some thousand items.
+// `flatMapBatches`, `forEachBatch` and `nextBatch` do so, and operators are written with them.
+// Every loop that may take long yields one per some thousand items.
 // - Closures: a generator is a function of a module or a method of a class. V8 makes a hidden class
 // for each generator that is a closure; it lies among the old objects, and keeps everything that
 // the closure refers to until all of them are collected.
@@ -31,12 +31,19 @@ export function isPause(next: unknown): next is Pause {
   return next === undefined || next instanceof Promise;
 }
 
-/** The results of `work` on each batch. Where it is `undefined`, others get a turn. */
+/**
+ * The results of `work` on each batch. Where it is `undefined`, others get a turn. The source ends
+ * after the batch for which it `isOver`.
+ */
 export function* mapBatches<T, U>(
   source: Operator<T>,
   work: (batch: T) => U | undefined,
+  isOver?: () => boolean,
 ): Operator<U> {
-  for (const next of source) yield isPause(next) ? next : work(next);
+  for (const next of source) {
+    yield isPause(next) ? next : work(next);
+    if (isOver?.() === true) return;
+  }
 }
 
 /** What `work` yields for each batch. The source ends after the batch for which it `isOver`. */

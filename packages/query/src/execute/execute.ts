@@ -2,7 +2,7 @@
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import { PAUSE_CELLS } from '../limits.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
 import { checkLimits } from '../limit/check-limits.ts';
@@ -32,13 +32,19 @@ function* checkedRows(
   ends: GroupEnds | undefined,
 ): Operator<RowBatch> {
   yield* checkLimits(select, execution);
-  let cells = 0;
-  for (const next of rowsOf(rows, execution, ends)) {
-    yield next;
-    if (isPause(next)) continue;
-    cells += next.times.length * (next.columns.length + 1);
-    if (cells < PAUSE_CELLS) continue;
-    cells = 0;
+  const turns = new Turns();
+  yield* flatMapBatches(rowsOf(rows, execution, ends), (batch) => turns.after(batch));
+}
+
+/** Gives others a turn after rows of some size. */
+class Turns {
+  #cells = 0;
+
+  *after(batch: RowBatch): Operator<RowBatch> {
+    yield batch;
+    this.#cells += batch.times.length * (batch.columns.length + 1);
+    if (this.#cells < PAUSE_CELLS) return;
+    this.#cells = 0;
     yield;
   }
 }

@@ -1,9 +1,10 @@
 // Executes a SELECT without functions: rows of the sources, filled and evaluated.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { rangeBefore } from '../plan/prefetch.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
 import { limitRows } from '../limit/limit-rows.ts';
 import { openRows } from '../scan/open-rows.ts';
 import { GroupEnds } from '../scan/group-ends.ts';
@@ -39,24 +40,44 @@ function* selectedRows(
   const ends = wanted === undefined ? ofReader : new GroupEnds();
   const options = { range: rangeBefore(plan, 0), limitPerSeries: wanted, ends };
   const opened = openRows({ select: plan, sources, options }, execution, execute);
-  const defaults = rawDefaults(plan);
-  let done: GroupKey | undefined;
-  let count = 0;
-  for (const batch of opened) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
+  const selected = new SelectedRows(plan, execution, { wanted, ends, ofReader });
+  yield* flatMapBatches(opened, (batch) => selected.of(batch));
+}
+
+type Wanted = {
+  /** Rows of each group; `undefined` means all. */
+  readonly wanted: number | undefined;
+  readonly ends: GroupEnds | undefined;
+  readonly ofReader: GroupEnds | undefined;
+};
+
+class SelectedRows {
+  readonly #plan: SelectPlan;
+  readonly #execution: ExecutionContext;
+  readonly #wanted: Wanted;
+  readonly #defaults: ReturnType<typeof rawDefaults>;
+  #group: GroupKey | undefined;
+  #count = 0;
+
+  constructor(plan: SelectPlan, execution: ExecutionContext, wanted: Wanted) {
+    this.#plan = plan;
+    this.#execution = execution;
+    this.#wanted = wanted;
+    this.#defaults = rawDefaults(plan);
+  }
+
+  *of({ group, times, columns }: RowBatch): Operator<RowBatch> {
+    const { wanted = Infinity, ends, ofReader } = this.#wanted;
+    if (group !== this.#group) {
+      this.#group = group;
+      this.#count = 0;
+      this.#defaults.startGroup();
     }
-    if (batch.group !== done) {
-      done = batch.group;
-      count = 0;
-      defaults.startGroup();
-    }
-    if (wanted !== undefined && count >= wanted) continue;
-    count += batch.times.length;
-    const isLast = count >= (wanted ?? Infinity) || ofReader?.isEnded(batch.group) === true;
-    if (isLast) ends?.end(batch.group);
-    const rows = { times: batch.times, columns: defaults.apply(batch.columns) };
-    yield yield* execution.step('evaluate columns', plan, project(plan, batch.group, rows));
+    if (this.#count >= wanted) return;
+    this.#count += times.length;
+    if (this.#count >= wanted || ofReader?.isEnded(group) === true) ends?.end(group);
+    const rows = { times, columns: this.#defaults.apply(columns) };
+    const projected = project(this.#plan, group, rows);
+    yield yield* this.#execution.step('evaluate columns', this.#plan, projected);
   }
 }

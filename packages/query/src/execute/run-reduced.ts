@@ -1,7 +1,7 @@
 // Executes a SELECT whose functions are calculated here: rows of the sources go into the calls of
 // their group.
 import type { RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
@@ -30,18 +30,10 @@ export function* runReduced(
   const ends = ending && new StopOutOfRange(plan, ending.ofAll);
   const open = new OpenGroup(calls, execution);
   const opened = openRows({ select: plan, sources, options, ending }, execution, execute);
-  for (const batch of opened) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-    const inside = ends === undefined ? batch : ends.apply(batch);
-    yield* open.enter(inside.group);
-    if (!open.calls.isSatisfied) {
-      yield* execution.step('reduce', plan, open.calls.pushRows(inside));
-      yield* open.readyRows();
-    }
-    if (ends?.isOver === true) break;
-  }
+  yield* flatMapBatches(
+    opened,
+    (batch) => open.pushRows(ends === undefined ? batch : ends.apply(batch)),
+    () => ends?.isOver === true,
+  );
   yield* open.finish();
 }

@@ -5,7 +5,7 @@ import type { StringColumn } from '@tidemark/core';
 
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { MixedColumn, ResultBatch, ResultColumn } from '../result.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Small enough to be sent while the next part is printed. */
@@ -34,43 +34,58 @@ export type AnswerPart = {
  * The parts of an answer. A response chunk is at most `chunkRows` rows of one series; without it,
  * there is only one.
  */
-export function* answerParts(
+export function answerParts(
   answer: Operator<ResultBatch>,
   budget: RowBudget,
   chunkRows: number | undefined,
 ): Operator<AnswerPart> {
-  const roomOfChunk = chunkRows ?? Number.POSITIVE_INFINITY;
-  let isFirst = true;
-  let room = roomOfChunk;
-  let textRoom = CHUNK_TEXT_BYTES;
-  for (const answered of answer) {
-    if (isPause(answered)) {
-      yield answered;
-      continue;
-    }
-    const batch = budget.take(answered);
+  const parts = new AnswerParts(budget, chunkRows);
+  return flatMapBatches(
+    answer,
+    (batch) => parts.of(batch),
+    () => budget.isOver,
+  );
+}
+
+class AnswerParts {
+  readonly #budget: RowBudget;
+  readonly #chunkRows: number | undefined;
+  #isFirst = true;
+  /** Rows and texts that the present chunk has room for. */
+  #room: number;
+  #textRoom = CHUNK_TEXT_BYTES;
+
+  constructor(budget: RowBudget, chunkRows: number | undefined) {
+    this.#budget = budget;
+    this.#chunkRows = chunkRows;
+    this.#room = chunkRows ?? Number.POSITIVE_INFINITY;
+  }
+
+  *of(answered: ResultBatch): Operator<AnswerPart> {
+    const batch = this.#budget.take(answered);
     if (batch === undefined) return;
     const most = Math.min(PART_ROWS, Math.ceil(PART_CELLS / batch.columns.length));
     const texts = new RowTexts(batch);
     let { isContinuation } = batch;
     let at = 0;
     do {
-      const isFull = (room === 0 || textRoom <= 0) && batch.rowCount > 0;
-      const startsChunk = chunkRows !== undefined && !isFirst && (isFull || !isContinuation);
+      const isFull = (this.#room === 0 || this.#textRoom <= 0) && batch.rowCount > 0;
+      const startsChunk =
+        this.#chunkRows !== undefined && !this.#isFirst && (isFull || !isContinuation);
       if (startsChunk) {
-        room = roomOfChunk;
-        textRoom = CHUNK_TEXT_BYTES;
+        this.#room = this.#chunkRows;
+        this.#textRoom = CHUNK_TEXT_BYTES;
       }
-      const { end, bytes } = texts.take(at, Math.min(batch.rowCount, at + Math.min(most, room)));
-      textRoom -= bytes;
+      const next = Math.min(batch.rowCount, at + Math.min(most, this.#room));
+      const { end, bytes } = texts.take(at, next);
+      this.#textRoom -= bytes;
       const part = sliceBatch(batch, at, end);
       yield { batch: at === 0 ? part : { ...part, isContinuation }, startsChunk };
-      isFirst = false;
+      this.#isFirst = false;
       isContinuation = true;
-      room -= end - at;
+      this.#room -= end - at;
       at = end;
     } while (at < batch.rowCount);
-    if (budget.isOver) return;
   }
 }
 

@@ -44,6 +44,15 @@ export class OpenGroup {
     this.#defaults.startGroup();
   }
 
+  /** Rows of the answer that some rows complete; first the remaining ones of another group. */
+  *pushRows(batch: RowBatch): Operator<RowBatch> {
+    yield* this.enter(batch.group);
+    const { calls } = this;
+    if (calls.isSatisfied) return;
+    yield* this.#execution.step('reduce', this.#callsPlan.plan, calls.pushRows(batch));
+    yield* this.readyRows();
+  }
+
   /** Yields the remaining rows after all of the group has been pushed. */
   *finish(): Operator<RowBatch> {
     if (this.#key === undefined) return;

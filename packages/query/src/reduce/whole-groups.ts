@@ -6,7 +6,7 @@ import { MIN_TIME } from '@tidemark/core';
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { BATCH_ROWS } from '../limits.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import { validRows } from '../scan/aggregate-measurement.ts';
@@ -21,35 +21,54 @@ export function* wholeGroups(
   calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<RowBatch> {
-  const { plan } = calls;
-  const span = filledSpan(calls);
-  const rowsOf = (group: AggregatedGroup): RowBatch | undefined =>
-    execution.time('evaluate whole groups', plan, () => wholeRows(group, calls, span));
-  const open = new OpenGroup(calls, execution);
+  const groups = new WholeGroups(calls, execution);
+  yield* flatMapBatches(windows, (batch) => groups.push(batch));
+  yield* groups.finish();
+}
+
+class WholeGroups {
+  readonly #calls: CallsPlan;
+  readonly #execution: ExecutionContext;
+  readonly #span: WindowSpan | undefined;
+  readonly #open: OpenGroup;
   /** The first batch of a group, while it is the only one. */
-  let first: AggregatedGroup | undefined;
-  for (const batch of windows) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
+  #first: AggregatedGroup | undefined;
+
+  constructor(calls: CallsPlan, execution: ExecutionContext) {
+    this.#calls = calls;
+    this.#execution = execution;
+    this.#span = filledSpan(calls);
+    this.#open = new OpenGroup(calls, execution);
+  }
+
+  *push(batch: AggregatedGroup): Operator<RowBatch> {
+    const first = this.#first;
     if (first !== undefined) {
-      const rows = first.group === batch.group ? undefined : rowsOf(first);
-      if (rows === undefined) yield* pushWindows(first, open);
-      else yield rows;
-      first = undefined;
+      this.#first = undefined;
+      yield* first.group === batch.group ? pushWindows(first, this.#open) : this.#rows(first);
     }
-    if (open.isIn(batch.group)) {
-      yield* pushWindows(batch, open);
+    if (this.#open.isIn(batch.group)) {
+      yield* pushWindows(batch, this.#open);
     } else {
-      yield* open.finish();
-      first = batch;
+      yield* this.#open.finish();
+      this.#first = batch;
     }
   }
-  const rows = first && rowsOf(first);
-  if (rows !== undefined) yield rows;
-  else if (first !== undefined) yield* pushWindows(first, open);
-  yield* open.finish();
+
+  *finish(): Operator<RowBatch> {
+    if (this.#first !== undefined) yield* this.#rows(this.#first);
+    yield* this.#open.finish();
+  }
+
+  /** The rows of a group of one batch. */
+  *#rows(group: AggregatedGroup): Operator<RowBatch> {
+    const { plan } = this.#calls;
+    const rows = this.#execution.time('evaluate whole groups', plan, () =>
+      wholeRows(group, this.#calls, this.#span),
+    );
+    if (rows === undefined) yield* pushWindows(group, this.#open);
+    else yield rows;
+  }
 }
 
 /**

@@ -7,13 +7,15 @@ import type { AggregateCall } from '../analyse/columns.ts';
 import { pushedFunction } from '../functions/reducers.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
+  AggregateBatch,
   AggregateColumn,
   AggregateFunction,
   AggregateRequest,
   WindowSpec,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { isPause } from '../operator.ts';
+import { isSameGroup } from './group-ends.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Reduced points of some windows of one group: for each call the windows that have a point. */
@@ -58,7 +60,6 @@ function* aggregateTogether(
   const { request, addresses } = aggregateRequest(plan, wanted);
   if (request.aggregates.length === 0) return;
   const { query } = execution;
-  let group: GroupKey | undefined;
   const options = execution.countingOptions();
   const measurements = sources.map(({ measurement }) => measurement);
   const label = sources.length > 1 ? `aggregate ${sources.length} measurements from` : 'aggregate';
@@ -66,22 +67,41 @@ function* aggregateTogether(
     from: query.snapshot.aggregate({ ...request, sources: measurements }, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  for (const batch of reduced) {
-    yield isPause(batch) ? batch : undefined;
-    if (isPause(batch)) continue;
+  const groups = new AggregatedGroups({ sources, plan, addresses });
+  yield* flatMapBatches(reduced, (batch) => {
     execution.checkRowsRead(options.counters);
-    const { source = 0, windowStarts } = batch;
-    const name = measurements[source]!.measurement;
-    const tags = plan.dimensions.map((key) => batch.groupTags.get(key) ?? '');
-    if (group?.name !== name || group.tags.some((value, i) => value !== tags[i])) {
-      group = { name, tags };
+    return groups.of(batch);
+  });
+}
+
+type Aggregated = {
+  readonly sources: readonly MeasurementPlan[];
+  readonly plan: SelectPlan;
+  readonly addresses: readonly (ColumnAddress | undefined)[];
+};
+
+class AggregatedGroups {
+  readonly #aggregated: Aggregated;
+  #group: GroupKey | undefined;
+
+  constructor(aggregated: Aggregated) {
+    this.#aggregated = aggregated;
+  }
+
+  *of({ source = 0, windowStarts, groupTags, fields }: AggregateBatch): Operator<AggregatedGroup> {
+    yield;
+    const { sources, plan, addresses } = this.#aggregated;
+    const name = sources[source]!.measurement.measurement;
+    const tags = plan.dimensions.map((key) => groupTags.get(key) ?? '');
+    if (this.#group?.name !== name || !isSameGroup(this.#group.tags, tags)) {
+      this.#group = { name, tags };
     }
     const calls = addresses.map((address): AggregateColumn =>
       address === undefined
         ? { values: nullColumn('float', windowStarts.length) }
-        : batch.fields[address.field]![address.column]!,
+        : fields[address.field]![address.column]!,
     );
-    yield { group, windowStarts, calls };
+    yield { group: this.#group, windowStarts, calls };
   }
 }
 

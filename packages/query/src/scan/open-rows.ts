@@ -3,7 +3,7 @@
 import { sliceRows } from '../batch/row-batch.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { SLICE_ROWS } from '../limits.ts';
-import { flatMapBatches, isPause } from '../operator.ts';
+import { flatMapBatches, mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { OpenPlan, PhysicalPlan, SourcesPlan } from '../plan/physical-plan.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
@@ -78,16 +78,17 @@ function* slicesOf(batch: RowBatch): Operator<RowBatch> {
   }
 }
 
-function* endingRows(
+function endingRows(
   rows: Operator<RowBatch>,
   select: SelectPlan,
   { ofSources, ofAll }: EndingInputs,
 ): Operator<RowBatch> {
   const ends = new StopOutOfRange(select, ofSources);
-  for (const next of rows) {
-    yield isPause(next) ? next : ends.apply(next);
-    if (!isPause(next) && ends.isOver && ofAll.length === 0) return;
-  }
+  return mapBatches(
+    rows,
+    (batch) => ends.apply(batch),
+    () => ends.isOver && ofAll.length === 0,
+  );
 }
 
 /** Measurements with different names need no merge: their groups follow each other. */

@@ -21,7 +21,7 @@ import { isSameGroup } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
-import { isPause } from '../operator.ts';
+import { flatMapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
 /** Rows of a group: the sorted rows of each group of the subquery, in its order. */
@@ -44,73 +44,114 @@ export function* scanSubquery(
   { inner, ends }: SubqueryRows,
   execution: ExecutionContext,
 ): Operator<RowBatch> {
-  const types = inputTypes(plan.inputs);
-  const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
-  const isStreaming = picks.every((place, i) => place === i);
-  const groups = new Map<string, CollectedGroup>();
-  const keepsInnerOrder = keepsGroupsApart(plan, source.plan);
-  const windows = isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan);
-  const merge = { types, descending: plan.descending, windows };
-  const finish = ({ key, parts, bytes }: CollectedGroup): Operator<RowBatch> => {
-    execution.release(bytes);
-    // Inner groups are in ascending order among equal times, in descending queries too.
-    if (plan.descending) parts.reverse();
-    const all = parts.flat();
-    return keepsInnerOrder ? inGroup(key, all) : mergedInGroup(key, all, merge);
-  };
-  let current: string | undefined;
-  let innerGroup: GroupKey | undefined;
-  const isSameGrouping = isStreaming && picks.length === source.plan.dimensions.length;
-  const goesOn = isSameGrouping && isInOrderOfTime(source.plan, plan.descending);
-  let group: GroupKey | undefined;
-  for (const batch of inner(goesOn ? ends : undefined)) {
-    yield isPause(batch) ? batch : undefined;
-    if (isPause(batch)) continue;
-    const rows = yield* outerRows(batch, { source, plan });
-    if (rows === undefined) continue;
-    const tags = picks.map((place) => batch.group.tags[place] ?? '');
-    if (goesOn) {
-      const { name } = batch.group;
-      if (group?.name !== name || !isSameGroup(group.tags, tags)) group = { name, tags };
-      yield { group, ...rows };
-      continue;
+  const isSameGrouping =
+    plan.dimensions.length === source.plan.dimensions.length &&
+    plan.dimensions.every((name, i) => source.plan.dimensions[i] === name);
+  if (isSameGrouping && isInOrderOfTime(source.plan, plan.descending)) {
+    const groups = new SameGroups(source, plan);
+    yield* flatMapBatches(inner(ends), (batch) => groups.rows(batch));
+    return;
+  }
+  const groups = new CollectedGroups(source, plan, execution);
+  yield* flatMapBatches(inner(), (batch) => groups.add(batch));
+  yield* groups.finish();
+}
+
+/** Groups that are those of the subquery: rows are passed on as they come. */
+class SameGroups {
+  readonly #source: SubqueryPlan;
+  readonly #plan: SelectPlan;
+  #group: GroupKey | undefined;
+
+  constructor(source: SubqueryPlan, plan: SelectPlan) {
+    this.#source = source;
+    this.#plan = plan;
+  }
+
+  *rows(batch: RowBatch): Operator<RowBatch> {
+    yield;
+    const rows = yield* outerRows(batch, { source: this.#source, plan: this.#plan });
+    if (rows === undefined) return;
+    const { name, tags } = batch.group;
+    if (this.#group?.name !== name || !isSameGroup(this.#group.tags, tags)) {
+      this.#group = { name, tags };
     }
-    const id = JSON.stringify([batch.group.name, ...tags]);
-    if (isStreaming && current !== undefined && id !== current) {
-      for (const done of groups.values()) yield* finish(done);
-      groups.clear();
+    yield { group: this.#group, ...rows };
+  }
+}
+
+/** Groups that are merged when their last rows have come. */
+class CollectedGroups {
+  readonly #source: SubqueryPlan;
+  readonly #plan: SelectPlan;
+  readonly #execution: ExecutionContext;
+  /** The dimensions among those of the subquery. */
+  readonly #picks: readonly number[];
+  /** The groups of the subquery are parts of these: each is complete when the next one begins. */
+  readonly #isStreaming: boolean;
+  readonly #keepsInnerOrder: boolean;
+  readonly #merge: MergeOptions & { readonly windows: Windows | undefined };
+  readonly #groups = new Map<string, CollectedGroup>();
+  #current: string | undefined;
+  #innerGroup: GroupKey | undefined;
+
+  constructor(source: SubqueryPlan, plan: SelectPlan, execution: ExecutionContext) {
+    this.#source = source;
+    this.#plan = plan;
+    this.#execution = execution;
+    this.#picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
+    this.#isStreaming = this.#picks.every((place, i) => place === i);
+    this.#keepsInnerOrder = keepsGroupsApart(plan, source.plan);
+    this.#merge = {
+      types: inputTypes(plan.inputs),
+      descending: plan.descending,
+      windows: isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan),
+    };
+  }
+
+  /** Adds rows; yields the groups that are complete then. */
+  *add(batch: RowBatch): Operator<RowBatch> {
+    yield;
+    const rows = yield* outerRows(batch, { source: this.#source, plan: this.#plan });
+    if (rows === undefined) return;
+    const { name } = batch.group;
+    const tags = this.#picks.map((place) => batch.group.tags[place] ?? '');
+    const id = JSON.stringify([name, ...tags]);
+    if (this.#isStreaming && this.#current !== undefined && id !== this.#current) {
+      for (const complete of this.#groups.values()) yield* this.#rowsOf(complete);
+      this.#groups.clear();
     }
-    current = id;
+    this.#current = id;
     const bytes = rowsBytes(rows.times, rows.columns);
-    execution.hold(bytes);
-    const collected = groups.get(id);
+    this.#execution.hold(bytes);
+    const collected = this.#groups.get(id);
     if (collected === undefined) {
-      groups.set(id, { key: { name: batch.group.name, tags }, parts: [[rows]], bytes });
+      this.#groups.set(id, { key: { name, tags }, parts: [[rows]], bytes });
     } else {
-      if (batch.group === innerGroup) collected.parts.at(-1)?.push(rows);
+      if (batch.group === this.#innerGroup) collected.parts.at(-1)?.push(rows);
       else collected.parts.push([rows]);
       collected.bytes += bytes;
     }
-    innerGroup = batch.group;
+    this.#innerGroup = batch.group;
   }
-  const ordered = [...groups.values()].sort(
-    (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
-  );
-  for (const collected of ordered) yield* finish(collected);
-}
 
-function* inGroup(group: GroupKey, parts: readonly SortedRows[]): Operator<RowBatch> {
-  for (const rows of parts) yield { group, ...rows };
-}
+  *finish(): Operator<RowBatch> {
+    const ordered = [...this.#groups.values()].sort(
+      (a, b) => compareGroups(a.key, b.key) * (this.#plan.descending ? -1 : 1),
+    );
+    for (const complete of ordered) yield* this.#rowsOf(complete);
+  }
 
-/** Merges by the windows of the rows, if these determine their order, or by time. */
-function* mergedInGroup(
-  group: GroupKey,
-  parts: readonly SortedRows[],
-  { windows, ...merge }: MergeOptions & { readonly windows: Windows | undefined },
-): Operator<RowBatch> {
-  if (windows !== undefined) yield { group, ...(yield* mergeByWindow(parts, windows, merge)) };
-  else if (parts.length > 0) yield { group, ...(yield* mergeSortedRows(parts, merge)) };
+  *#rowsOf({ key: group, parts, bytes }: CollectedGroup): Operator<RowBatch> {
+    this.#execution.release(bytes);
+    const { windows, ...merge } = this.#merge;
+    // Inner groups are in ascending order among equal times, in descending queries too.
+    if (merge.descending) parts.reverse();
+    const all = parts.flat();
+    if (this.#keepsInnerOrder) for (const rows of all) yield { group, ...rows };
+    else if (windows !== undefined) yield { group, ...(yield* mergeByWindow(all, windows, merge)) };
+    else if (all.length > 0) yield { group, ...(yield* mergeSortedRows(all, merge)) };
+  }
 }
 
 /** Whether the rows of each group come in the order of time: a query without functions of rows. */

@@ -5,7 +5,7 @@ import type { ShowClauses } from '@tidemark/influxql';
 import { rowLimits } from '../analyse/bound.ts';
 import { RowWindow } from '../batch/row-window.ts';
 import type { ResultBatch } from '../result.ts';
-import { isPause, mapBatches } from '../operator.ts';
+import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
 /** Rows of one series; pieces of one series follow each other. */
@@ -53,18 +53,18 @@ export function seriesOf(
 /**
  * The one series that consists of pieces with the same name: nothing is read after its last row.
  */
-export function* oneSeriesOf(
+export function oneSeriesOf(
   pieces: Operator<RowPiece>,
   columns: readonly string[],
   limits: RowLimits,
 ): Operator<ResultBatch> {
   const most = Number(limits.limit ?? 0n);
   let count = 0;
-  for (const next of seriesOf(pieces, columns, limits)) {
-    yield next;
-    if (!isPause(next)) count += next.rowCount;
-    if (most > 0 && count === most) return;
-  }
+  const counted = (batch: ResultBatch): ResultBatch => {
+    count += batch.rowCount;
+    return batch;
+  };
+  return mapBatches(seriesOf(pieces, columns, limits), counted, () => most > 0 && count === most);
 }
 
 /** Rows that are needed for LIMIT and OFFSET; `undefined` when all are. */

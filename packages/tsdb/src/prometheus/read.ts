@@ -1,8 +1,8 @@
 // A remote read: matchers become a scan of the field `value` of the selected measurements.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
-import type { QueryContext, SeriesRead, Steps } from '@tidemark/query';
+import { executeSeries, ExecutionContext, flatMapBatches, textMatcher } from '@tidemark/query';
+import type { QueryContext, RowBatch, SeriesRead, Steps } from '@tidemark/query';
 
 import { LabelEncoder, sampleFields } from './messages.ts';
 import type { EncodedSeries, Label, Matcher, RemoteQuery } from './messages.ts';
@@ -52,29 +52,35 @@ function* runRemoteQuery(
     },
     execution,
   );
-  const series: EncodedSeries[] = [];
-  const encoder = new LabelEncoder();
-  let key: string | undefined;
-  let samples: Uint8Array[] = [];
-  for (const batch of batches) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
+  const read = new ReadSeries(execution);
+  yield* flatMapBatches(batches, (batch) => read.add(batch));
+  return read.series;
+}
+
+class ReadSeries {
+  readonly series: EncodedSeries[] = [];
+  readonly #execution: ExecutionContext;
+  readonly #encoder = new LabelEncoder();
+  #key: string | undefined;
+  #samples: Uint8Array[] = [];
+
+  constructor(execution: ExecutionContext) {
+    this.#execution = execution;
+  }
+
+  *add({ group, times, columns }: RowBatch): Steps {
+    if (group.series !== undefined && group.series.key !== this.#key) {
+      this.#key = group.series.key;
+      this.#samples = [];
+      const labels = this.#encoder.fields(labelsOf(group.name, group.series.tags));
+      this.series.push({ labels, samples: this.#samples });
+      this.#execution.hold(SERIES_BYTES + labels.length);
     }
-    const { group, times, columns } = batch;
-    if (group.series !== undefined && group.series.key !== key) {
-      key = group.series.key;
-      samples = [];
-      const labels = encoder.fields(labelsOf(group.name, group.series.tags));
-      series.push({ labels, samples });
-      execution.hold(SERIES_BYTES + labels.length);
-    }
-    execution.hold(times.length * SAMPLE_BYTES);
+    this.#execution.hold(times.length * SAMPLE_BYTES);
     yield undefined; // Whoever has asked for memory waits for it here.
     const [column] = columns;
-    if (column?.type === 'float') samples.push(sampleFields(times, column));
+    if (column?.type === 'float') this.#samples.push(sampleFields(times, column));
   }
-  return series;
 }
 
 function rangeOf({ startMs, endMs }: Pick<RemoteQuery, 'startMs' | 'endMs'>): TimeRange {
