@@ -2,7 +2,7 @@
 // numbers compared with strings, times without a unit.
 import { formatRfc3339, isComparison } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
-import { isTime, walk } from '@tidemark/influxql';
+import { isTime, selectsOf, some, walk } from '@tidemark/influxql';
 import type { Binary, Expression, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
@@ -22,9 +22,11 @@ export function reportDoubtful(
   reportComparisons(statement, onFinding, (node) => bareTime(node) ?? textForNumber(node, sources));
 }
 
-/** Reports the times of a statement that seem to lack their unit. */
-export function reportTimes(statement: SelectStatement, { onFinding }: QueryContext): void {
-  if (onFinding !== undefined) reportComparisons(statement, onFinding, bareTime);
+/** Whether a time of a statement, or of its subqueries, seems to lack its unit. */
+export function lacksUnit(statement: SelectStatement): boolean {
+  const isBareTime = (node: Expression): boolean =>
+    node.kind === 'binary' && isComparison(node.operator) && bareTime(node) !== undefined;
+  return selectsOf(statement).some(({ condition }) => condition && some(condition, isBareTime));
 }
 
 function reportComparisons(

@@ -1,7 +1,7 @@
 // The plan cache: prepared statements are kept for all statements of the same shape
 // (`SelectStatement.shape`), as long as their sources have the same fields and tags.
 import { ByteLru } from '@tidemark/core';
-import type { TimeRange } from '@tidemark/core';
+import type { Diagnostic, TimeRange } from '@tidemark/core';
 import { selectsOf, some } from '@tidemark/influxql';
 import type { SelectStatement } from '@tidemark/influxql';
 
@@ -9,7 +9,7 @@ import { bindSelect } from '../analyse/bound.ts';
 import { prepareSelect, resolveNames } from '../analyse/prepare-select.ts';
 import type { PreparedStatement } from '../analyse/prepare-select.ts';
 import type { PreparedSelect } from '../analyse/prepared.ts';
-import { reportTimes } from '../analyse/report-doubtful.ts';
+import { lacksUnit } from '../analyse/report-doubtful.ts';
 import { loadNames } from '../analyse/source-names.ts';
 import type { NamesBySource } from '../analyse/source-names.ts';
 import type { QueryContext } from '../context.ts';
@@ -30,9 +30,15 @@ export type CachedPlan = {
   /** The limits that its analysis has checked; empty for most. */
   readonly checkedLimits: string;
   readonly schemas: readonly MeasurementSchema[];
-  /** Whether its analysis had findings; `undefined` when these were not requested. */
-  readonly hasFindings: boolean | undefined;
+  /**
+   * The findings of its analysis; `undefined` if these were not requested, or depend on more than
+   * shape and schemas.
+   */
+  readonly findings: readonly Diagnostic[] | undefined;
 };
+
+/** Codes of findings about values of one statement, or about names that are not in its schemas. */
+const OWN_FINDINGS = new Set(['IQL_TIME_UNIT', 'IQL_TYPE_OF_VALUE', 'IQL_UNKNOWN_MEASUREMENT']);
 
 /** Keyed by shape. */
 const CACHE = new ByteLru<object, CachedPlan>(PLAN_CACHE_BYTES);
@@ -65,11 +71,16 @@ export function* prepare(
     return found;
   }
   counters.misses++;
-  const watch = new FindingsWatch(context);
-  const fresh = yield* prepareSelect(statement, watch.context, found?.names);
-  const { hasFindings } = watch;
+  const { onFinding } = context;
+  const findings: Diagnostic[] | undefined = onFinding && [];
+  const record = (finding: Diagnostic): void => {
+    findings?.push(finding);
+    onFinding?.(finding);
+  };
+  const recorded = { ...context, onFinding: onFinding && record };
+  const fresh = yield* prepareSelect(statement, recorded, found?.names);
   const store = (plan: SelectPlan): void => {
-    storePlan(statement, { ...fresh, plan }, context.limits, hasFindings);
+    storePlan(statement, { ...fresh, plan }, context.limits, findings);
   };
   return { ...fresh, cached: undefined, store };
 }
@@ -81,17 +92,17 @@ function* lookUp(
 ): Steps<(PreparedStatement & { cached: CachedPlan }) | { names: NamesBySource } | undefined> {
   const cached = statement.shape && CACHE.get(statement.shape);
   if (cached?.limits !== context.limits) return undefined;
+  const { onFinding } = context;
+  const { checkedLimits, findings } = cached;
   // The analysis makes the findings, and checks the limit of `top` and `bottom`.
-  if (context.onFinding !== undefined && cached.hasFindings !== false) return undefined;
-  const { checkedLimits } = cached;
+  if (onFinding !== undefined && (findings === undefined || lacksUnit(statement))) return undefined;
   if (checkedLimits !== '' && checkedLimits !== limitsOfRankings(statement)) return undefined;
   resolveNames(statement, context, 0);
   const { prepared } = cached;
   const bound = bindSelect(statement, prepared, context);
   const names = yield* loadNames(statement, context);
   if (!isOf(cached, names, bound.split.range)) return { names };
-  // Whether a time lacks its unit depends on its value.
-  reportTimes(statement, context);
+  if (onFinding !== undefined) findings?.forEach(onFinding);
   return { prepared, bound, cached };
 }
 
@@ -107,44 +118,26 @@ function isOf({ schemas }: CachedPlan, names: NamesBySource, range: TimeRange): 
   return at === schemas.length;
 }
 
-/** Records whether the analysis had findings. */
-class FindingsWatch {
-  readonly context: QueryContext;
-  hasFindings: boolean | undefined;
-
-  constructor(context: QueryContext) {
-    const { onFinding } = context;
-    if (onFinding !== undefined) this.hasFindings = false;
-    this.context = {
-      ...context,
-      onFinding:
-        onFinding &&
-        ((finding) => {
-          this.hasFindings = true;
-          onFinding(finding);
-        }),
-    };
-  }
-}
-
 /** Caches a prepared statement and its plan, for the next one of its shape. */
 function storePlan(
   statement: SelectStatement,
   { prepared, bound, plan }: PreparedStatement & { readonly plan: SelectPlan },
   limits: QueryLimits,
-  hasFindings: boolean | undefined,
+  findings: readonly Diagnostic[] | undefined,
 ): void {
   const { shape } = statement;
   if (shape === undefined || dependsOnNow(statement)) return;
   const checkedLimits = limitsOfRankings(statement);
   const schemas = [...schemasOf(prepared, bound.split.range)];
-  const weight = weightOf([prepared, plan, schemas], PLAN_BYTES_MAX);
+  const repeated =
+    findings?.some(({ code }) => OWN_FINDINGS.has(code)) === true ? undefined : findings;
+  const weight = weightOf([prepared, plan, schemas, repeated], PLAN_BYTES_MAX);
   if (weight > PLAN_BYTES_MAX) {
     counters.tooHeavy++;
     CACHE.delete(shape);
     return;
   }
-  CACHE.set(shape, { prepared, plan, limits, checkedLimits, schemas, hasFindings }, weight);
+  CACHE.set(shape, { prepared, plan, limits, checkedLimits, schemas, findings: repeated }, weight);
 }
 
 /** Whether more than ranges depends on the time when the statement is run. */

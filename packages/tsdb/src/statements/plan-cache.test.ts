@@ -68,11 +68,23 @@ test.each([
   await check(DAYS.map((day) => text.replaceAll('$', day)));
 });
 
+test.each([
+  ["SELECT f, absent, hh FROM m WHERE time >= '$'", DAYS],
+  ["SELECT h FROM m WHERE time >= '$'", DAYS],
+  ['SELECT f, absent FROM m WHERE time >= $', ['1', '1772445600', '2', '1772445600000']],
+  ['SELECT f FROM (SELECT f FROM m WHERE time > $)', ['1', '1772445600', '2']],
+  ["SELECT f FROM m WHERE g = '$'", ['1', 'x', 'true']],
+  ["SELECT f FROM mm WHERE h = '$'", ['a', 'b']],
+])('with findings: %s', async (text, values) => {
+  await check(values.map((value) => text.replaceAll('$', value)));
+});
+
 test('a page that refreshes asks for known statements, with findings and in chunks', async () => {
   const panels = [
     'SELECT mean(f) FROM m WHERE time >= $ms AND time < $ms + 1h GROUP BY time(1m), h fill(none)',
     "SELECT max(g) FROM m WHERE h = 'a' AND time >= $ms GROUP BY time(1h)",
     'SELECT last(f) FROM n WHERE time >= $ms - 7d GROUP BY *',
+    'SELECT max(f), max(absent) FROM m WHERE time >= $ms GROUP BY time(1h)',
     'SELECT * FROM m WHERE time >= $ms ORDER BY time DESC LIMIT 20',
   ];
   const refresh = async (ms: number): Promise<void> => {
