@@ -243,6 +243,8 @@ const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})(?:\.(\d+))?)?$/;
 
 /** Parses `YYYY-MM-DD[ HH:MM:SS[.ffffff]]` in the zone, or RFC 3339. */
 function parseTimeText(written: string, operand: Expression, zone: Zone | undefined): bigint {
+  const asWritten = parseRfc3339(written);
+  if (asWritten !== undefined) return asWritten;
   if (!DATE_LIKE.test(written)) {
     throw notATime(operand, operand.span);
   }
