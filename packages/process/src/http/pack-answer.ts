@@ -10,7 +10,11 @@ const gzipped = promisify(gzip);
 const AT_ONCE_BYTES_MAX = 16 << 10;
 
 const AT_ONCE = { level: 1, windowBits: 13, memLevel: 6 };
+/** Header and trailer: output of one portion has as many bytes more than its content at most. */
+const FRAME_BYTES = 64;
 
 export async function packAnswer(content: Uint8Array): Promise<Uint8Array> {
-  return content.length <= AT_ONCE_BYTES_MAX ? gzipSync(content, AT_ONCE) : gzipped(content);
+  if (content.length > AT_ONCE_BYTES_MAX) return gzipped(content);
+  // By default the output has 16 KiB of memory.
+  return gzipSync(content, { ...AT_ONCE, chunkSize: content.length + FRAME_BYTES });
 }
