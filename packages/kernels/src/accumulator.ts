@@ -29,6 +29,9 @@ export type AccumulatorOptions = {
   readonly wantsMean?: boolean | undefined;
 };
 
+/** Size of a buffer for the results of several groups. */
+const SHARED_WORDS = 1024;
+
 /**
  * 64-bit words of unspecified type. Read them through an array of their type over the same bytes.
  */
@@ -69,6 +72,9 @@ export class Accumulators {
   readonly #type: NumericType;
   readonly #options: AccumulatorOptions;
   #address: number;
+  /** Results of small groups; the first words are used. */
+  #results = new BigInt64Array(0);
+  #used = 0;
 
   constructor(
     kernels: Kernels,
@@ -116,6 +122,26 @@ export class Accumulators {
   of(group: number): Accumulator {
     const address = this.#kernels.exports.accumulatorOf(this.#address, group);
     return new Accumulator(this.#kernels, this.#type, { ...this.#options, address, owner: this });
+  }
+
+  /**
+   * Copies words of the kernel's memory. Small groups share a buffer: with one each, buffers would
+   * take longer to make and to collect than the rest.
+   */
+  copyOut(address: number, wordCount: number): { buffer: ArrayBuffer; byteOffset: number } {
+    const { words, buffer } = this.#kernels;
+    if (wordCount > SHARED_WORDS / 16) {
+      return { buffer: buffer.slice(address, address + wordCount * 8), byteOffset: 0 };
+    }
+    if (this.#used + wordCount > this.#results.length) {
+      this.#results = new BigInt64Array(SHARED_WORDS);
+      this.#used = 0;
+    }
+    const results = this.#results;
+    const first = this.#used;
+    for (let i = 0, at = address >>> 3; i < wordCount; i++) results[first + i] = words[at + i]!;
+    this.#used += wordCount;
+    return { buffer: results.buffer, byteOffset: first * 8 };
   }
 
   /** Number of windows of all groups. */
@@ -244,7 +270,8 @@ export class Accumulator {
 
   /**
    * Some results of all windows by start, ascending or descending, each as an array of 64-bit
-   * words. The arrays are views of one buffer. Rows can still be added afterwards.
+   * words. The arrays are views of a buffer with results of other groups. Rows can still be added
+   * afterwards.
    */
   results(names: readonly WindowResult[], options: { readonly descending: boolean }): Words[] {
     const count = this.windowCount;
@@ -254,8 +281,8 @@ export class Accumulator {
       const target = output + i * count * 8;
       exports.copyResult(this.#address, WINDOW_RESULTS[name], options.descending, target);
     });
-    const buffer = this.#kernels.buffer.slice(output, output + count * names.length * 8);
-    return names.map((_, i) => new Float64Array(buffer, i * count * 8, count));
+    const { buffer, byteOffset } = this.#owner.copyOut(output, count * names.length);
+    return names.map((_, i) => new Float64Array(buffer, byteOffset + i * count * 8, count));
   }
 
   /** Removes all windows. */

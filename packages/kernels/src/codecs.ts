@@ -330,19 +330,21 @@ export class Codecs {
  * Encodes a single value as a constant. The kernel would write the same bytes, but calling it costs
  * ten times as much, and segments of many short series consist of such blocks.
  */
-function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
-  const source = new DataView(value.buffer, value.byteOffset, 8);
+function encodeSingle(kind: Kind, values: Single): Uint8Array {
+  if (values instanceof Float64Array) SINGLE.setFloat64(0, values[0]!, true);
+  else SINGLE.setBigInt64(0, BigInt(values[0]!), true);
   if (kind === BLOCK_KINDS.floats) {
     const block = new Uint8Array(10);
     block[0] = 1;
     block[1] = FLOAT_ENCODINGS.constant;
-    for (let i = 0; i < 8; i++) block[2 + i] = source.getUint8(i);
+    for (let i = 0; i < 8; i++) block[2 + i] = SINGLE.getUint8(i);
     return block;
   }
-  const sign = source.getInt32(4, true) >> 31;
-  let low = ((source.getUint32(0, true) << 1) ^ sign) >>> 0;
-  let high = ((source.getInt32(4, true) << 1) | (source.getUint32(0, true) >>> 31)) ^ sign;
-  const block = new Uint8Array(12);
+  const sign = SINGLE.getInt32(4, true) >> 31;
+  let low = ((SINGLE.getUint32(0, true) << 1) ^ sign) >>> 0;
+  let high = ((SINGLE.getInt32(4, true) << 1) | (SINGLE.getUint32(0, true) >>> 31)) ^ sign;
+  const bits = high === 0 ? 32 - Math.clz32(low) : 64 - Math.clz32(high);
+  const block = new Uint8Array(2 + Math.max(1, Math.ceil(bits / 7)));
   block[0] = 1;
   block[1] = INTEGER_ENCODINGS.constant;
   let at = 2;
@@ -351,9 +353,14 @@ function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
     low = ((low >>> 7) | (high << 25)) >>> 0;
     high >>>= 7;
   }
-  block[at++] = low;
-  return block.subarray(0, at);
+  block[at] = low;
+  return block;
 }
+
+type Single = BigInt64Array | BigUint64Array | Float64Array | Uint8Array;
+
+/** Holds a value while it is encoded: asking a small array for its buffer makes V8 move it. */
+const SINGLE = new DataView(new ArrayBuffer(8));
 
 const CRC_PIECE_BYTES = 1 << 18;
 
