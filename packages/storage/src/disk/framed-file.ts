@@ -3,6 +3,7 @@
 // or was cut short by a crash.
 import { Corruption } from '@tidemark/core';
 
+import { ByteWriter } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import type { Disk } from './disk.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
@@ -16,6 +17,9 @@ export type FramedEnd = {
    */
   readonly checksum: number | undefined;
 };
+
+/** Small records are written together. */
+const WRITE_BYTES = 64 << 10;
 
 export const FRAMED_START: FramedEnd = { logBytes: 0, checksum: 0 };
 
@@ -56,10 +60,13 @@ export async function appendFrames(
     if (sizeBytes > logBytes) file.truncate(logBytes);
     try {
       if (end === 0) put(frameFileHeader());
+      const frames = new ByteWriter(WRITE_BYTES);
       for (const payload of options.payloads) {
-        put(frameRecord(payload));
+        if (frames.length > 0 && frames.length + payload.length > WRITE_BYTES) put(frames.drain());
+        frames.raw(frameRecord(payload));
         await options.pause();
       }
+      if (frames.length > 0) put(frames.drain());
       await file.sync();
     } catch (error) {
       // A part may have been written; the next append must not follow it.

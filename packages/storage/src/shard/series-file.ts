@@ -51,7 +51,7 @@ export function encodeSeriesKeys({
     previous = id;
     count++;
   }
-  const out = new ByteWriter(entries.length + (1 << 10));
+  const out = new ByteWriter(entries.length + ENTRY_BYTES);
   out.varint(measurementId);
   out.text(name);
   out.varint(count);

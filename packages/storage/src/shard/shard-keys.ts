@@ -5,6 +5,7 @@ import { copyAside } from '../disk/keep-aside.ts';
 import type { Segment } from '../segment/segment.ts';
 import { encodeSeriesKeys, seriesFilePath } from './series-file.ts';
 import { SeriesSet } from '../series/series-set.ts';
+import { Uint32List } from '../columns/uint32-list.ts';
 import type { Shard } from './shard.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { portionEnd } from '../series/stored-index.ts';
@@ -79,22 +80,23 @@ export class ShardKeys {
     written: SeriesSet,
     { index, pacer }: UpdateBy,
   ): Promise<readonly MissingSeries[]> {
-    const missing = new Map<number, SeriesSet>();
+    const missing = new Map<number, Uint32List>();
+    const found = new SeriesSet();
     for (const { footer } of segments) {
       for (const { measurementId, series } of footer.measurements) {
         for (let i = 0; i < series.length; i++) {
           if (i % STEP_SERIES === STEP_SERIES - 1) await pacer.pause();
           const id = series[i]!;
-          if (written.has(id) || !index.has(id)) continue;
+          if (written.has(id) || !index.has(id) || !found.add(id)) continue;
           let ids = missing.get(measurementId);
-          if (ids === undefined) missing.set(measurementId, (ids = new SeriesSet()));
-          ids.add(id);
+          if (ids === undefined) missing.set(measurementId, (ids = new Uint32List()));
+          ids.push(id);
         }
       }
     }
-    return Array.from(missing, ([measurementId, set]) => ({
+    return Array.from(missing, ([measurementId, ids]) => ({
       measurementId,
-      ids: Uint32Array.from(set).sort(),
+      ids: ids.toArray().sort(),
     }));
   }
 }
