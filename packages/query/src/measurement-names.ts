@@ -37,29 +37,30 @@ export function strongerType(a: FieldType | undefined, b: FieldType): FieldType 
 export class MeasurementNames {
   readonly database: string;
   readonly measurement: string;
-  /** Tags in all retention policies, as recorded: a tag of a series in another one counts. */
-  readonly tags: ReadonlySet<string>;
-  readonly #shards: readonly ShardSpan[];
-  readonly #fields: readonly FieldInShards[];
-  readonly #schemas = new Map<number, MeasurementSchema>();
+  readonly #kind: MeasurementKind;
+  /** By what the measurement has in common with others. */
+  readonly #schemas = new Map<CommonSchema, MeasurementSchema>();
 
-  constructor(database: string, { measurement, tags, shards, fields }: NamesBatch) {
+  constructor(database: string, measurement: string, kind: MeasurementKind) {
     this.database = database;
     this.measurement = measurement;
-    this.tags = new Set(tags);
-    this.#shards = shards;
-    this.#fields = fields;
+    this.#kind = kind;
+  }
+
+  /** Tags in all retention policies, as recorded: a tag of a series in another one counts. */
+  get tags(): ReadonlySet<string> {
+    return this.#kind.tags;
   }
 
   /** The schema of a range of a policy; `undefined` when no shard of it has a field. */
   schema(retentionPolicy: string, range: TimeRange): MeasurementSchema | undefined {
-    const [from, to] = this.#met(retentionPolicy, range);
-    if (from === to) return undefined;
-    const key = from * this.#shards.length + to;
-    let schema = this.#schemas.get(key);
+    const common = this.#kind.schema(retentionPolicy, range);
+    if (common === undefined) return undefined;
+    let schema = this.#schemas.get(common);
     if (schema === undefined) {
-      schema = this.#schemaOf(retentionPolicy, from, to);
-      this.#schemas.set(key, schema);
+      const { database, measurement } = this;
+      schema = { measurement: { database, retentionPolicy, measurement }, ...common };
+      this.#schemas.set(common, schema);
     }
     return schema;
   }
@@ -68,6 +69,34 @@ export class MeasurementNames {
   everyField(retentionPolicy: string): ReadonlyMap<string, FieldType> {
     const all = this.schema(retentionPolicy, { start: MIN_TIME, end: MAX_TIME });
     return all?.fields ?? new Map<string, FieldType>();
+  }
+}
+
+type CommonSchema = Omit<MeasurementSchema, 'measurement'>;
+
+/** Fields, tags and shards, which neighbouring measurements often have in common. */
+class MeasurementKind {
+  readonly tags: ReadonlySet<string>;
+  readonly #shards: readonly ShardSpan[];
+  readonly #fields: readonly FieldInShards[];
+  readonly #schemas = new Map<number, CommonSchema>();
+
+  constructor({ tags, shards, fields }: NamesBatch) {
+    this.tags = new Set(tags);
+    this.#shards = shards;
+    this.#fields = fields;
+  }
+
+  schema(retentionPolicy: string, range: TimeRange): CommonSchema | undefined {
+    const [from, to] = this.#met(retentionPolicy, range);
+    if (from === to) return undefined;
+    const key = from * this.#shards.length + to;
+    let schema = this.#schemas.get(key);
+    if (schema === undefined) {
+      schema = this.#schemaOf(from, to);
+      this.#schemas.set(key, schema);
+    }
+    return schema;
   }
 
   /** The shards [from, to) of the policy that overlap the range: those of a policy are in order. */
@@ -80,8 +109,7 @@ export class MeasurementNames {
     return [from, to];
   }
 
-  #schemaOf(retentionPolicy: string, from: number, to: number): MeasurementSchema {
-    const { database, measurement, tags } = this;
+  #schemaOf(from: number, to: number): CommonSchema {
     const fields = new Map<string, FieldType>();
     let otherTypes: Map<string, Set<FieldType>> | undefined;
     for (const { name, type, shards } of this.#fields) {
@@ -94,13 +122,7 @@ export class MeasurementNames {
       const others = otherTypes.get(name) ?? new Set();
       otherTypes.set(name, others.add(stronger === type ? before : type));
     }
-    return {
-      measurement: { database, retentionPolicy, measurement },
-      fields,
-      otherTypes,
-      tags,
-      shards: this.#shards.slice(from, to),
-    };
+    return { fields, otherTypes, tags: this.tags, shards: this.#shards.slice(from, to) };
   }
 }
 
@@ -124,7 +146,41 @@ export function* collectNames(
     if (last?.measurement !== batch.measurement) found.push(batch);
     else found[found.length - 1] = { ...batch, fields: [...last.fields, ...batch.fields] };
   });
-  return found.map((batch) => new MeasurementNames(database, batch));
+  let kind: MeasurementKind | undefined;
+  return found.map((batch, i) => {
+    const before = found[i - 1];
+    if (kind === undefined || before === undefined || !isSameKind(batch, before)) {
+      kind = new MeasurementKind(batch);
+    }
+    return new MeasurementNames(database, batch.measurement, kind);
+  });
+}
+
+function isSameKind(a: NamesBatch, b: NamesBatch): boolean {
+  return (
+    areEqual(a.tags, b.tags, (x, y) => x === y) &&
+    areEqual(
+      a.shards,
+      b.shards,
+      (x, y) => x.start === y.start && x.end === y.end && x.retentionPolicy === y.retentionPolicy,
+    ) &&
+    areEqual(
+      a.fields,
+      b.fields,
+      (x, y) =>
+        x.name === y.name &&
+        x.type === y.type &&
+        areEqual(x.shards ?? [], y.shards ?? [], (one, other) => one === other),
+    )
+  );
+}
+
+function areEqual<T>(
+  a: readonly T[],
+  b: readonly T[],
+  isEqual: (one: T, other: T) => boolean,
+): boolean {
+  return a.length === b.length && a.every((one, i) => isEqual(one, b[i]!));
 }
 
 type NamesBatch = SchemaBatch & { readonly kind: 'names' };

@@ -60,6 +60,20 @@ test('names are kept until names of their database change, whatever series come'
   expect(cache.names(filter)).toBeUndefined();
 });
 
+test('names by a pattern are kept like those of a measurement, apart from them', () => {
+  const { cache, stamp, changes } = cacheOf();
+  const pattern = { database: 'db', measurementPattern: 'm' };
+  cache.setNames(pattern, [], { stamp: stamp('names'), sizeBytes: 100 });
+
+  changes.series();
+  expect(cache.names(pattern)).toEqual([]);
+  expect(cache.names({ database: 'db', measurements: ['m'] })).toBeUndefined();
+  expect(cache.names({ database: 'db' })).toBeUndefined();
+  expect(cache.names({ ...pattern, measurements: ['m'] })).toBeUndefined();
+  changes.names();
+  expect(cache.names(pattern)).toBeUndefined();
+});
+
 test('time ranges over the same shards share an answer, others do not', () => {
   const { cache, stamp } = cacheOf();
   expect(cache.lacksShards(fieldsIn(1n, 2n))).toBe(true);
@@ -84,7 +98,7 @@ test('answers that are used least make room', () => {
     {
       kind: 'series',
       measurement: 'm',
-      keys: Array.from({ length: 100 }, () => name.padEnd(8000)),
+      keys: Array.from({ length: 100 }, () => name.padEnd(32_000)),
     },
   ];
   const request = (database: string) => ({ kind: 'series', filter: { database } }) as const;
