@@ -333,6 +333,62 @@ test('windows aggregate the series of a group', async () => {
   ]);
 });
 
+test.each([false, true])(
+  'measurements of several policies are aggregated one after another, descending: %s',
+  async (descending) => {
+    const other = { ...POLICY, id: 2, retentionPolicy: 'other' };
+    await write(storage.engine, 'a f=1 1\na,h=x f=2 2\nb,h=x f=4 3\nd g=1 1\n');
+    await write(storage.engine, 'a f=8 4\n', other);
+    const of = (measurement: string, retentionPolicy = 'autogen') => {
+      return { database: 'db', retentionPolicy, measurement };
+    };
+
+    const rows = await aggregateRows(
+      storage.engine,
+      '',
+      [{ field: 'f', type: 'float', functions: ['sum', 'last'] }],
+      {
+        sources: [of('a'), of('c'), of('b'), of('a', 'other'), of('d'), of('a')],
+        groupBy: ['h'],
+        descending,
+      },
+    );
+
+    const a = [
+      { source: 0, tags: { h: '' }, values: [[1], [1, 1n]] },
+      { source: 0, tags: { h: 'x' }, values: [[2], [2, 2n]] },
+    ];
+    if (descending) a.reverse();
+    expect(rows.map(({ start: _, ...row }) => row)).toEqual([
+      ...a,
+      { source: 2, tags: { h: 'x' }, values: [[4], [4, 3n]] },
+      { source: 3, tags: { h: '' }, values: [[8], [8, 4n]] },
+      ...a.map((row) => ({ ...row, source: 5 })),
+    ]);
+  },
+);
+
+test('tag values of a measurement are listed whichever others have the same', async () => {
+  await write(storage.engine, 'a,h=x,i=y f=1 1\nb,h=y,i=x f=1 1\nc,h=x f=1 1\nc,h=y f=1 1\n');
+
+  const batches = await schemaBatches(storage.engine, {
+    kind: 'tag-values',
+    filter: { database: 'db' },
+    keys: { kind: 'not', key: '' },
+  });
+
+  const listed = batches.map((batch) =>
+    batch.kind === 'tag-values' ? [batch.measurement, batch.key, ...batch.values] : [],
+  );
+  expect(listed).toEqual([
+    ['a', 'h', 'x'],
+    ['a', 'i', 'y'],
+    ['b', 'h', 'y'],
+    ['b', 'i', 'x'],
+    ['c', 'h', 'x', 'y'],
+  ]);
+});
+
 test('schema look-ups list what has data', async () => {
   await write(storage.engine, 'm,t=a,u=1 f=1 1\nm,t=b f=1,g="s" 1\nn f=1i 1\n');
   const filter = { database: 'db' };

@@ -5,7 +5,9 @@ import type { TimeRange } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type {
   AggregateBatch,
+  AggregateRequest,
   MeasurementAggregates,
+  MeasurementRef,
   SourceCounters,
   WindowSpec,
 } from '@tidemark/query';
@@ -21,8 +23,8 @@ import type { ChunkReader } from './chunk-reader.ts';
 import { isCountOnly } from './count-windows.ts';
 import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
-import { select } from './groups.ts';
-import type { Selection } from './groups.ts';
+import { policyView, selectIn } from './groups.ts';
+import type { PolicyView, Selection } from './groups.ts';
 import type { ReadOptions } from './damaged-data.ts';
 import { conditionColumn, evaluate, rowFilters, rowsOfRun } from './row-filter.ts';
 import type { RowFilter } from './row-filter.ts';
@@ -34,22 +36,53 @@ import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
 import type { WantedField } from './convert.ts';
 
+/** Aggregates of one measurement after another. What they have in common is made once. */
 export function* aggregate(
   snapshot: Snapshot,
-  request: MeasurementAggregates,
+  { sources, ...common }: AggregateRequest,
   budget: ReadOptions,
 ): Generator<AggregateBatch | undefined> {
-  const { counters, memory, kernels } = budget;
-  const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
-  const unordered = { ...request, unorderedFrom: countsOnly ? 0 : MANY_SERIES };
-  const selection = yield* select(snapshot, unordered, budget);
-  if (selection === undefined) return;
-  const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
+  const { counters, memory, onPartial, kernels } = budget;
+  const { aggregates, where } = common;
   const { scans } = kernels;
-  const filterOf = rowFilters(request.where, wanted, selection.database);
-  const work = { selection, wanted, filterOf, request, counters, memory, countsOnly, scans };
+  const countsOnly = aggregates.every(({ functions }) => isCountOnly(functions));
+  const wanted = aggregates.map(({ field, type }) => ({ name: field, type }));
+  const unorderedFrom = countsOnly ? 0 : MANY_SERIES;
+  const windows = new WindowsOfGroups(common, scans, 1);
+  let view: PolicyView | undefined;
+  let filterOf: GroupWork['filterOf'] | undefined;
+  try {
+    for (const [place, source] of sources.entries()) {
+      const request = { ...common, source, unorderedFrom };
+      if (!isSamePolicy(source, sources[place - 1])) {
+        view = policyView(snapshot, request, onPartial);
+        filterOf = view && rowFilters(where, wanted, view.database);
+      }
+      if (view === undefined || filterOf === undefined) continue;
+      memory.startOver();
+      const selection = yield* selectIn(view, request, budget);
+      if (selection === undefined) continue;
+      const work = { selection, wanted, filterOf, request, counters, memory, countsOnly, scans };
+      for (const batch of aggregateMeasurement(work, windows)) {
+        yield place === 0 || batch === undefined ? batch : { ...batch, source: place };
+      }
+    }
+  } finally {
+    windows.close();
+  }
+}
+
+function isSamePolicy(a: MeasurementRef, b: MeasurementRef | undefined): boolean {
+  return a.database === b?.database && a.retentionPolicy === b.retentionPolicy;
+}
+
+function* aggregateMeasurement(
+  work: Work,
+  windows: WindowsOfGroups,
+): Generator<AggregateBatch | undefined> {
+  const { selection, request } = work;
   const common = foldsBlocks(selection, request) ? commonResidual(request.where) : undefined;
-  if (common === undefined) yield* aggregateBySeries(work);
+  if (common === undefined) yield* aggregateBySeries(work, windows);
   else yield* aggregateBlocks(work, common.condition);
 }
 
@@ -66,21 +99,20 @@ function foldsBlocks({ groups }: Selection, request: MeasurementAggregates): boo
   return groups.series.length >= MANY_SERIES;
 }
 
-function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
+/** `all` has the windows of one group, without any. */
+function* aggregateBySeries(
+  work: Work,
+  all: WindowsOfGroups,
+): Generator<AggregateBatch | undefined> {
   const { request, selection } = work;
-  const all = new WindowsOfGroups(request, work.scans, 1);
-  try {
-    const windows = all.of(0);
-    for (const group of selection.groups) {
-      const ofGroup = { ...work, group, all, windows };
-      if (request.window === undefined || request.limitWindows === undefined) {
-        yield* addGroup(ofGroup, request.timeRange);
-      } else yield* addUntil(ofGroup, request.window, request.limitWindows);
-      yield* settled(ofGroup, windows.batches(group.tags()));
-      windows.reset();
-    }
-  } finally {
-    all.close();
+  const windows = all.of(0);
+  for (const group of selection.groups) {
+    const ofGroup = { ...work, group, all, windows };
+    if (request.window === undefined || request.limitWindows === undefined) {
+      yield* addGroup(ofGroup, request.timeRange);
+    } else yield* addUntil(ofGroup, request.window, request.limitWindows);
+    yield* settled(ofGroup, windows.batches(group.tags()));
+    windows.reset();
   }
 }
 
@@ -298,8 +330,16 @@ function* addSeries(
     if (!view.series.has(series)) continue;
     const presenceOnly = work.countsOnly && condition === undefined;
     const columnwise = condition === undefined;
-    const read = { database, series, fields, timeRange, counters, memory };
-    const source = { ...read, presenceOnly, columnwise };
+    const source = {
+      database,
+      series,
+      fields,
+      timeRange,
+      counters,
+      memory,
+      presenceOnly,
+      columnwise,
+    };
     for (const part of readSeries(view, source, { descending: false })) {
       if (condition !== undefined) {
         const run = part.load();

@@ -202,6 +202,17 @@ describe('memory of a request is limited', () => {
     });
   });
 
+  test('of an aggregation, which holds one measurement after another', async () => {
+    const aggregates = [{ field: 'f', type: 'float', functions: ['sum'] }] as const;
+    const sources = Array.from({ length: 3 }, () => rows.source);
+    await withSnapshot(async (snapshot) => {
+      const request = { ...rows, sources, groupBy: [], aggregates };
+      const work = snapshot.aggregate(request, { signal, memoryLimitBytes: 7 * SERIES });
+
+      expect(await drain(work)).toBe(3);
+    });
+  });
+
   test.each(['tag-values', 'series'] as const)('of a list of %s', async (kind) => {
     await withSnapshot(async (snapshot) => {
       const read = (memoryLimitBytes: number): Promise<number> =>

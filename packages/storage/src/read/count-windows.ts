@@ -2,12 +2,12 @@
 // window is counted by its directory entry.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
-import type { AggregateFunction, MeasurementAggregates, FieldAggregates } from '@tidemark/query';
+import type { AggregateFunction, FieldAggregates } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
-import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
+import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
 /** Whether only the number of values of a field is wanted. */
 export function isCountOnly(functions: readonly AggregateFunction[]): boolean {
@@ -23,7 +23,7 @@ export class GroupedCounts implements GroupedWindows {
 
   constructor(
     scans: Scans,
-    { window, timeRange }: MeasurementAggregates,
+    { window, timeRange }: WindowsRequest,
     { type, count }: FieldAggregates & { readonly count: number },
   ) {
     this.#type = type;

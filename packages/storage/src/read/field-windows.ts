@@ -2,16 +2,11 @@
 // Semantics: `AggregateBatch` in the query package.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans, WindowResult, Words } from '@tidemark/kernels';
-import type {
-  AggregateColumn,
-  AggregateFunction,
-  MeasurementAggregates,
-  FieldAggregates,
-} from '@tidemark/query';
+import type { AggregateColumn, AggregateFunction, FieldAggregates } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
+import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 import { GroupedCounts, isCountOnly } from './count-windows.ts';
 import { GroupedTexts } from './text-windows.ts';
 
@@ -20,7 +15,7 @@ type GroupedField = FieldAggregates & { readonly count: number };
 /** Opens windows of one field for `field.count` groups. */
 export function openFieldWindows(
   scans: Scans,
-  request: MeasurementAggregates,
+  request: WindowsRequest,
   field: GroupedField,
 ): GroupedWindows {
   if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, field);
@@ -44,7 +39,7 @@ class GroupedNumbers implements GroupedWindows {
 
   constructor(
     scans: Scans,
-    { window, timeRange, omitsPointTimes = false }: MeasurementAggregates,
+    { window, timeRange, omitsPointTimes = false }: WindowsRequest,
     { type, functions, count }: GroupedField & { readonly type: NumericType },
   ) {
     const results = functions.flatMap((name) => RESULTS[name]);

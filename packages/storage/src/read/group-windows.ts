@@ -2,14 +2,14 @@
 // order of the request.
 import type { Column } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
-import type { AggregateBatch, AggregateColumn, MeasurementAggregates } from '@tidemark/query';
+import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
-import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
+import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, usedTexts } from '../columns/run-texts.ts';
 import type { Run } from '../columns/run.ts';
@@ -21,12 +21,12 @@ const WINDOW_BYTES = 2 * 88;
 
 /** Windows of all groups of a request, in the kernel's memory. Must be closed. */
 export class WindowsOfGroups {
-  readonly #request: MeasurementAggregates;
+  readonly #request: WindowsRequest;
   readonly #fields: readonly GroupedWindows[];
   readonly #groups = new Map<number, GroupWindows>();
 
   /** `scans` are those over the cached columns. */
-  constructor(request: MeasurementAggregates, scans: Scans, count: number) {
+  constructor(request: WindowsRequest, scans: Scans, count: number) {
     this.#request = request;
     const fields: GroupedWindows[] = [];
     this.#fields = fields;
@@ -83,10 +83,10 @@ export class WindowsOfGroups {
 }
 
 export class GroupWindows {
-  readonly #request: MeasurementAggregates;
+  readonly #request: WindowsRequest;
   readonly #fields: readonly FieldWindows[];
 
-  constructor(request: MeasurementAggregates, fields: readonly FieldWindows[]) {
+  constructor(request: WindowsRequest, fields: readonly FieldWindows[]) {
     this.#request = request;
     this.#fields = fields;
   }
@@ -152,7 +152,11 @@ export class GroupWindows {
       return columns.map((column) => spreadAggregate(column, places));
     });
     const count = Math.min(starts.length, limitWindows ?? starts.length);
-    const isText = fields.flat().some(({ values }) => values.type === 'string');
+    const isText = fields.some((columns) => columns.some(({ values }) => values.type === 'string'));
+    if (!isText && count === starts.length && count <= WINDOWS_PER_BATCH) {
+      if (count > 0) yield { groupTags, windowStarts: starts, fields };
+      return;
+    }
     for (let at = 0; at < count; at += WINDOWS_PER_BATCH) {
       const end = Math.min(count, at + WINDOWS_PER_BATCH);
       const windows = {

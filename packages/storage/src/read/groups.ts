@@ -4,6 +4,7 @@ import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query'
 
 import type { DatabaseView, ShardView, Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
+import { partOf } from '../series/ordinal-set.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import { isEmptyRange, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -17,7 +18,7 @@ import type { Unordered } from './series-order.ts';
 export type Selection = {
   readonly database: DatabaseView;
   readonly measurement: MeasurementIndex;
-  /** Shards that overlap the time range, in time order. */
+  /** Shards that overlap the time range, in the order of the request. */
   readonly shards: readonly ShardView[];
   readonly groups: SeriesGroups;
 };
@@ -37,20 +38,25 @@ export type SelectionRequest = {
   readonly tieTags?: readonly string[] | undefined;
 };
 
-/**
- * The selected series in groups; `undefined` when the database or the measurement does not exist.
- * Memory of the groups is counted for the request.
- */
-export function* select(
+/** The part of a snapshot that requests for measurements of one retention policy read. */
+export type PolicyView = {
+  readonly snapshot: Snapshot;
+  readonly database: DatabaseView;
+  /** Those that overlap the time range, in the order of the request. */
+  readonly shards: readonly ShardView[];
+};
+
+type SelectionOptions = { readonly memory: RequestMemory; readonly onPartial?: OnPartial };
+
+/** `undefined` when the database does not exist. */
+export function policyView(
   snapshot: Snapshot,
-  request: SelectionRequest,
-  { memory, onPartial }: { readonly memory: RequestMemory; readonly onPartial?: OnPartial },
-): Generator<undefined, Selection | undefined> {
-  const { source, timeRange } = request;
+  { source, timeRange, descending }: Omit<SelectionRequest, 'groupBy'>,
+  onPartial: OnPartial,
+): PolicyView | undefined {
   requireDatabase(snapshot, source.database, onPartial);
   const database = snapshot.databases.get(source.database);
-  const measurement = database?.index.measurement(source.measurement);
-  if (database === undefined || measurement === undefined) return undefined;
+  if (database === undefined) return undefined;
   const shards = snapshot.shards
     .filter(({ shard: { descriptor: d } }) => {
       const isSource =
@@ -58,6 +64,31 @@ export function* select(
       return isSource && !isEmptyRange(timeRange) && shardOverlaps(d, timeRange);
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
+  if (descending) shards.reverse();
+  return { snapshot, database, shards };
+}
+
+/** As `selectIn`; `undefined` also when the database does not exist. */
+export function* select(
+  snapshot: Snapshot,
+  request: SelectionRequest,
+  options: SelectionOptions,
+): Generator<undefined, Selection | undefined> {
+  const view = policyView(snapshot, request, options.onPartial);
+  return view && (yield* selectIn(view, request, options));
+}
+
+/**
+ * The selected series in groups; `undefined` when the measurement does not exist. Memory of the
+ * groups is counted for the request.
+ */
+export function* selectIn(
+  { snapshot, database, shards }: PolicyView,
+  request: SelectionRequest,
+  { memory, onPartial }: SelectionOptions,
+): Generator<undefined, Selection | undefined> {
+  const measurement = database.index.measurement(request.source.measurement);
+  if (measurement === undefined) return undefined;
   requireShards(snapshot, shards, onPartial);
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
   const ids = yield* heldIds(selected, measurement, shards);
@@ -67,9 +98,8 @@ export function* select(
   memory.hold(ids.length * seriesBytes, 'series of a request');
   const grouping = { database, measurement, ids, memory, groupBy, isUnordered, tieTags };
   const groups = yield* groupSeries(grouping);
-  if (!request.descending) return { database, measurement, shards, groups };
-  shards.reverse();
-  return { database, measurement, shards, groups: groups.reversed() };
+  const ordered = request.descending ? groups.reversed() : groups;
+  return { database, measurement, shards, groups: ordered };
 }
 
 /** Ids of the series that have rows in one of the shards. Overwrites `ordinals` with them. */
@@ -84,7 +114,7 @@ function* heldIds(
     const id = measurement.seriesId(ordinals[i]!);
     if (isHeld(shards, id)) ordinals[count++] = id;
   }
-  return ordinals.subarray(0, count);
+  return partOf(ordinals, 0, count);
 }
 
 /** Whether one of the shards has rows of the series. */
@@ -97,6 +127,8 @@ export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
 const SERIES_BYTES = 12;
 /** Groups of fewer series are not ordered by ties: all their rows of one time are sent. */
 const TIES_FROM = 200;
+
+const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
 type Grouping = Unordered & {
   readonly groupBy: SeriesGrouping;
@@ -112,10 +144,12 @@ function* groupSeries(grouping: Grouping): Generator<undefined, SeriesGroups> {
   }
   const columns = groupBy.map((name) => measurement.column(name)?.values);
   const tagsOf = (id: SeriesId): ReadonlyMap<string, string> => {
+    if (groupBy.length === 0) return NO_TAGS;
     const ordinal = index.ordinalOf(id);
     const text = (value = 0): string => (value === 0 ? '' : index.symbol(value - 1));
     return new Map(groupBy.map((name, i) => [name, text(columns[i]?.[ordinal])]));
   };
+  if (grouping.ids.length === 1) return SeriesGroups.ofEach(grouping.ids, tagsOf);
   const series = yield* byTags(grouping, groupBy);
   const ends: number[] = [];
   for (let i = 0; i < series.length; i++) {

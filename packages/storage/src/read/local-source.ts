@@ -1,7 +1,7 @@
 // SeriesSource over an engine in the same thread.
 import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectNames, eachMeasurement, nextBatch, zeroCounters } from '@tidemark/query';
+import { collectNames, nextBatch, zeroCounters } from '@tidemark/query';
 import type {
   AggregateFunction,
   Operator,
@@ -124,8 +124,7 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
       return collectNames(filter.database, answer);
     },
     scan: (request, o) => run((snapshot, how) => scan(snapshot, request, how), o),
-    aggregate: (request, o) =>
-      eachMeasurement(request, (one) => run((snapshot, how) => aggregate(snapshot, one, how), o)),
+    aggregate: (request, o) => run((snapshot, how) => aggregate(snapshot, request, how), o),
     cost: (request, o) => only(run((snapshot, how) => cost(snapshot, request, how), o)),
     close: () => {
       held?.release();

@@ -96,9 +96,16 @@ export class RequestMemory {
   /** Call it when the request ends. Idempotent. */
   end(): void {
     this.#granted?.release();
+    this.startOver();
+  }
+
+  /** Nothing of what was counted is held any more, as between two measurements of a request. */
+  startOver(): void {
     this.#total.remove(this.#countedBytes);
     const hadMuch = this.#countedBytes > MUCH_BYTES;
     this.#countedBytes = 0;
+    this.#heldBytes = 0;
+    this.#used.clear();
     // The reader still refers to the last rows. The last of many at once releases for all.
     if (hadMuch && this.#total.heldBytes < MUCH_BYTES) setImmediate(() => threadHeap.release());
   }

@@ -1,6 +1,7 @@
 // The selected series of a request by group: one array with the series of all groups, because there
 // may be as many groups as series.
 import type { SeriesId } from '../columns/series-id.ts';
+import { partOf } from '../series/ordinal-set.ts';
 
 export type SeriesGroup = {
   /** Among the groups. */
@@ -53,7 +54,7 @@ export class SeriesGroups implements Iterable<SeriesGroup> {
 
   seriesOf(group: number): Uint32Array {
     const { series, ends } = this.#of;
-    return series.subarray(ends[group - 1] ?? 0, ends[group]);
+    return partOf(series, ends[group - 1] ?? 0, ends[group]!);
   }
 
   *[Symbol.iterator](): Iterator<SeriesGroup> {

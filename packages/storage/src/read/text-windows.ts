@@ -1,12 +1,12 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
 import { floorMod, textBytes } from '@tidemark/core';
-import type { AggregateColumn, AggregateFunction, MeasurementAggregates } from '@tidemark/query';
+import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
 import { sliceColumn } from '../columns/run.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
+import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
 /** A function where the text is in a chunk of which nothing else has been read. */
 type TextPoint = { readonly text: string | (() => string); readonly time: bigint };
@@ -15,11 +15,11 @@ type Total = { windowCount: number; textBytes: number };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
 export class GroupedTexts implements GroupedWindows {
-  readonly #request: MeasurementAggregates;
+  readonly #request: WindowsRequest;
   readonly #groups = new Map<number, TextWindows>();
   readonly #total: Total = { windowCount: 0, textBytes: 0 };
 
-  constructor(request: MeasurementAggregates) {
+  constructor(request: WindowsRequest) {
     this.#request = request;
   }
 
@@ -57,11 +57,11 @@ export class GroupedTexts implements GroupedWindows {
 
 /** Strings have `count`, `first` and `last`. Among equal times the larger text wins. */
 class TextWindows implements FieldWindows {
-  readonly #request: MeasurementAggregates;
+  readonly #request: WindowsRequest;
   readonly #total: Total;
   readonly #windows = new Map<bigint, TextWindow>();
 
-  constructor(request: MeasurementAggregates, total: Total) {
+  constructor(request: WindowsRequest, total: Total) {
     this.#request = request;
     this.#total = total;
   }

@@ -1,9 +1,12 @@
 // Interfaces for folding the values of one field into windows, and the result. Semantics:
 // `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
-import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
+import type { AggregateColumn, AggregateFunction, MeasurementAggregates } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
+
+/** What the windows of all measurements of a request have in common. */
+export type WindowsRequest = Omit<MeasurementAggregates, 'source'>;
 
 /** Non-empty windows in the order of the request, and their columns. */
 export type FieldResult = {

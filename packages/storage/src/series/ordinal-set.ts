@@ -43,7 +43,15 @@ export function membersBelow({ ordinals, isExcept }: OrdinalSet, count: number):
     if (ordinals[next] === i) next++;
     else members[length++] = i;
   }
-  return members.subarray(0, length);
+  return partOf(members, 0, length);
+}
+
+/**
+ * The elements [from, to) of a list: itself, if these are all. A view takes longer to make than a
+ * list of a few elements.
+ */
+export function partOf(list: Uint32Array, from: number, to: number): Uint32Array {
+  return from === 0 && to === list.length ? list : list.subarray(from, to);
 }
 
 /** Elements of `list` that are (or are not) in `other`. */

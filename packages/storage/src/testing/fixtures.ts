@@ -117,6 +117,8 @@ export async function scanRows(
 }
 
 export type AggregateRow = {
+  /** Its measurement, if there are several. */
+  readonly source?: number;
   readonly tags: Record<string, string>;
   readonly start: bigint;
   readonly values: readonly (readonly [FieldValue | null, bigint?])[];
@@ -152,7 +154,8 @@ export async function aggregateRows(
           const time = column.pointTimes?.[i];
           return value === null || time === undefined ? [value] : [value, time];
         });
-        rows.push({ tags: Object.fromEntries(batch.groupTags), start, values });
+        const row = { tags: Object.fromEntries(batch.groupTags), start, values };
+        rows.push(request.sources === undefined ? row : { ...row, source: batch.source ?? 0 });
       });
     }
   } finally {
