@@ -18,6 +18,8 @@ export type Selected = {
   readonly measurement: MeasurementIndex;
   readonly filter: SchemaFilter;
   readonly memory: RequestMemory;
+  /** The same for all measurements of a request. */
+  readonly seen: SeenValues;
 };
 
 /** Bytes of a series in two lists: the matching ordinals, and those with rows. */
@@ -96,15 +98,15 @@ export function* heldSymbols(
   selected: Selected,
   isWanted: (key: string) => boolean,
 ): Generator<HeldKey | undefined> {
-  const { scope, measurement, filter, memory } = selected;
+  const { scope, measurement, filter, memory, seen } = selected;
   const ordinals = filter.where === undefined ? undefined : yield* heldOrdinals(selected);
   for (const { key, column } of measurement.sortedTagColumns()) {
     if (!isWanted(key)) continue;
     // Read again for each key: series added during a pause may have brought new symbols.
     const { symbolCount } = scope.database.index;
     const most = Math.min(symbolCount, ordinals?.length ?? measurement.seriesCount);
-    memory.check(symbolCount + most * VALUE_BYTES, 'values of a tag');
-    const seen = new SeenValues(symbolCount);
+    memory.check(2 * symbolCount + most * VALUE_BYTES, 'values of a tag');
+    seen.startOver(symbolCount);
     if (ordinals === undefined) yield* addHeldValues(selected, column, seen);
     else yield* addValuesOf(ordinals, column, seen);
     const symbols = seen.symbols();
@@ -121,14 +123,18 @@ export function* inOrder(
 }
 
 /**
- * Collects the values of a column, each once. A stored value is the symbol plus one, 0 for none.
+ * Collects the values of a column after another, each once. A stored value is the symbol plus one,
+ * 0 for none.
  */
-class SeenValues {
-  readonly #isSeen: Uint8Array;
+export class SeenValues {
+  #isSeen = new Uint8Array(0);
   readonly #symbols = new Uint32List();
 
-  constructor(symbolCount: number) {
-    this.#isSeen = new Uint8Array(symbolCount + 1);
+  /** Forgets all values. Only as many places are cleared as there were values. */
+  startOver(symbolCount: number): void {
+    if (this.#isSeen.length <= symbolCount) this.#isSeen = new Uint8Array(2 * symbolCount + 1);
+    for (const symbol of this.#symbols.view()) this.#isSeen[symbol + 1] = 0;
+    this.#symbols.clear();
     // Series without the tag add nothing.
     this.#isSeen[0] = 1;
   }
@@ -152,7 +158,7 @@ class SeenValues {
   }
 
   symbols(): Uint32Array {
-    return this.#symbols.view();
+    return this.#symbols.toArray();
   }
 }
 

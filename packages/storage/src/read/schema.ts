@@ -9,6 +9,7 @@ import { tagKeyTest } from '@tidemark/query/regex';
 import { shardOverlaps } from '../columns/overlaps.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
+import { partOf } from '../series/ordinal-set.ts';
 import { measurementsInSteps } from '../series/select.ts';
 import {
   countHeld,
@@ -17,6 +18,7 @@ import {
   heldSymbols,
   inOrder,
   isAnyHeld,
+  SeenValues,
 } from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
 import { hasSeriesOf, namesOf } from './names.ts';
@@ -41,8 +43,9 @@ export function* schema(
   }
   if (scope === undefined) return;
   let names: string[] = [];
+  const seen = new SeenValues();
   for (const measurement of yield* measurementsInSteps(scope.database.index, request.filter)) {
-    const selected: Selected = { scope, measurement, filter: request.filter, memory };
+    const selected: Selected = { scope, measurement, filter: request.filter, memory, seen };
     yield undefined;
     if (request.kind !== 'measurements') {
       yield* ofMeasurement(selected, request);
@@ -134,8 +137,9 @@ function* cardinality(
 ): Generator<undefined, SchemaBatch> {
   let count = 0;
   if (scope !== undefined) {
+    const seen = new SeenValues();
     for (const measurement of yield* measurementsInSteps(scope.database.index, filter)) {
-      const series = yield* countSeries({ scope, measurement, filter, memory });
+      const series = yield* countSeries({ scope, measurement, filter, memory, seen });
       count += of === 'series' ? series : Math.min(series, 1);
     }
   }
@@ -212,9 +216,9 @@ function* tagValues(
     }
     const symbols = yield* inOrder(selected, held.symbols);
     const end = Math.min(left, symbols.length);
+    const { name } = measurement;
     for (let at = 0; at < end; at += BATCH_ENTRIES) {
-      const part = symbols.subarray(at, Math.min(end, at + BATCH_ENTRIES));
-      const { name } = measurement;
+      const part = partOf(symbols, at, Math.min(end, at + BATCH_ENTRIES));
       for (const values of readTexts(part, (id) => index.symbolOnce(id))) {
         yield { kind: 'tag-values', measurement: name, key: held.key, values };
       }

@@ -110,8 +110,18 @@ export type PackedType = 'float' | 'integer' | 'unsigned';
 
 export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch | CostBatch;
 
+/**
+ * Batches of a schema look-up as JSON: as objects, many small ones take several times as long to
+ * send and to receive.
+ */
+export type PackedSchema = {
+  readonly kind: 'packed-schema';
+  readonly count: number;
+  readonly text: string;
+};
+
 /** A batch as it is sent; short ones are packed together. */
-export type SentBatch = StreamBatch | PackedAggregates | PackedRows;
+export type SentBatch = StreamBatch | PackedAggregates | PackedRows | PackedSchema;
 
 /** Posted as lists, in both directions. */
 export type ToThread =

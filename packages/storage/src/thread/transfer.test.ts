@@ -1,7 +1,14 @@
 import { columnFrom } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
-import { batchBytes, MessageBuffers, prepareBatch } from './transfer.ts';
+import type { StreamBatch } from './protocol.ts';
+import {
+  batchBytes,
+  MessageBuffers,
+  prepareBatch,
+  prepareBatches,
+  receivedBatches,
+} from './transfer.ts';
 
 test('batches cross in few buffers and keep their values', () => {
   const buffers = new MessageBuffers();
@@ -27,6 +34,30 @@ test('batches cross in few buffers and keep their values', () => {
   expect(received.whole).toEqual(received.again);
   expect(received.whole[4095]).toBe(2047.5);
   expect(buffers.all.length).toBeLessThan(10);
+});
+
+test('batches of a schema look-up cross as one text, names and whatever stands alone do not', () => {
+  const values = (measurement: string): StreamBatch => {
+    return { kind: 'tag-values', measurement, key: 't"', values: ['ä\n', '\ud800', '\u2028'] };
+  };
+  const names: StreamBatch = {
+    kind: 'names',
+    measurement: 'm',
+    tags: [],
+    shards: [{ retentionPolicy: 'autogen', start: 0n, end: 10n }],
+    fields: [],
+    isSettled: true,
+  };
+  const batches = [values('a'), values('b'), names, values('c')];
+
+  const { prepared } = prepareBatches(batches);
+
+  expect(prepared).toEqual([
+    { kind: 'packed-schema', count: 2, text: expect.any(String) },
+    names,
+    values('c'),
+  ]);
+  expect(receivedBatches(structuredClone(prepared))).toEqual(batches);
 });
 
 test.each([

@@ -2,11 +2,12 @@
 // few buffers, because each buffer of a message costs as much as copying some kilobytes.
 import { columnBytes, rowsBytes, tagsBytes, textBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
+import type { SchemaBatch } from '@tidemark/query';
 
 import { columnOf, valuesOf } from '../columns/run.ts';
 import { packAggregates, unpackAggregates } from './packed-aggregates.ts';
 import { packRows, unpackRows } from './packed-rows.ts';
-import type { SentBatch, StreamBatch } from './protocol.ts';
+import type { PackedSchema, SentBatch, StreamBatch } from './protocol.ts';
 import { schemaBatchBytes } from './schema-size.ts';
 
 type AnyArray = BigInt64Array | BigUint64Array | Float64Array | Uint8Array | Uint32Array;
@@ -66,6 +67,12 @@ export function prepareBatches(batches: readonly StreamBatch[]): {
   const buffers = new MessageBuffers();
   const prepared: SentBatch[] = [];
   for (let at = 0; at < batches.length;) {
+    const schema = packSchema(batches, at);
+    if (schema !== undefined) {
+      prepared.push(schema);
+      at += schema.count;
+      continue;
+    }
     const rows = packRows(batches, at);
     const aggregates = rows === undefined ? packAggregates(batches, at) : undefined;
     const packed = rows ?? aggregates;
@@ -79,6 +86,20 @@ export function prepareBatches(batches: readonly StreamBatch[]): {
   return { prepared, transfer: buffers.all };
 }
 
+/** Packs the schema batches from `at` on, if there are at least two. */
+function packSchema(batches: readonly StreamBatch[], at: number): PackedSchema | undefined {
+  let end = at;
+  while (end < batches.length && isJson(batches[end]!)) end++;
+  const count = end - at;
+  if (count < 2) return undefined;
+  return { kind: 'packed-schema', count, text: JSON.stringify(batches.slice(at, end)) };
+}
+
+/** Names have times of shards, which JSON lacks. */
+function isJson(batch: StreamBatch): boolean {
+  return 'kind' in batch && batch.kind !== 'names' && batch.kind !== 'cost';
+}
+
 /** Restores the batches of a message. Arrays of packed batches are views of the message. */
 export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatch[] {
   const batches: StreamBatch[] = [];
@@ -86,7 +107,10 @@ export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatc
     if (!('kind' in batch)) batches.push(batch);
     else if (batch.kind === 'packed-rows') batches.push(...unpackRows(batch));
     else if (batch.kind === 'packed-aggregates') batches.push(...unpackAggregates(batch));
-    else batches.push(batch);
+    else if (batch.kind === 'packed-schema') {
+      // The text is one of `packSchema`.
+      batches.push(...(JSON.parse(batch.text) as SchemaBatch[]));
+    } else batches.push(batch);
   }
   return batches;
 }
