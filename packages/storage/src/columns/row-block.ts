@@ -3,11 +3,14 @@
 //
 // Because blocks are append-only, a snapshot costs nothing: a reader remembers the row count, rows
 // below it never change, and growing replaces arrays instead of moving what a reader holds.
-import { assert, columnLength, MAX_INT64, MIN_INT64, TextCodes, textBytes } from '@tidemark/core';
+import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
 import { countValid } from './presence.ts';
 import type { SeriesId } from './series-id.ts';
+import { sparseRowsOf, SparseValues } from './sparse-values.ts';
+import type { SparseRows } from './sparse-values.ts';
+import { StringPool } from './string-pool.ts';
 
 export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
 
@@ -23,22 +26,6 @@ export type BlockColumn = {
   readonly pool: StringPool | undefined;
 };
 
-export class StringPool {
-  readonly #codes = new TextCodes();
-  readonly texts: readonly string[] = this.#codes.texts;
-  /** Estimated memory of the texts and their entries. */
-  bytes = 0;
-
-  code(text: string): number {
-    const { size } = this.#codes;
-    const code = this.#codes.code(text);
-    if (code === size) this.bytes += textBytes(text) + POOLED_TEXT_BYTES;
-    return code;
-  }
-}
-
-/** A text's entry in the map of codes. */
-const POOLED_TEXT_BYTES = 32;
 const INITIAL_ROWS = 16;
 /** Blocks with more columns look names up in a map instead of going through them. */
 const NAMED_COLUMNS = 8;
@@ -54,6 +41,8 @@ export class RowBlock {
   series: Uint32Array;
   times: BigInt64Array;
   columns: readonly BlockColumn[] = NO_COLUMNS;
+  /** The values of a block without columns, whose rows have few of many fields. */
+  sparse: SparseValues | undefined;
   /**
    * Index of a column by its name, once there are more than `NAMED_COLUMNS`.
    */
@@ -107,16 +96,25 @@ export class RowBlock {
       rowBytes += column.values.BYTES_PER_ELEMENT + (column.valid === undefined ? 0 : 1);
       poolBytes += column.pool?.bytes ?? 0;
     }
+    if (this.sparse !== undefined) poolBytes += this.sparse.memoryBytes;
     return this.#rows * rowBytes + poolBytes;
   }
 
   /** Values that are not null, of all columns. Counts them. */
   get valueCount(): number {
-    let count = 0;
+    let count = this.sparse?.count ?? 0;
     for (const { valid } of this.columns) {
       count += valid === undefined ? this.#rows : countValid(valid, this.#rows);
     }
     return count;
+  }
+
+  get fields(): readonly { readonly name: string; readonly type: FieldType }[] {
+    return this.sparse?.fields ?? this.columns;
+  }
+
+  typeOf(name: string): FieldType | undefined {
+    return this.sparse === undefined ? this.column(name)?.type : this.sparse.typeOf(name);
   }
 
   columnIndex(name: string): number {
@@ -178,13 +176,19 @@ export class RowBlock {
     const count = other.rows;
     if (count === 0) return;
     if (start + count > this.#capacity) this.#grow(start + count);
-    for (const column of other.columns) this.addColumn(column.name, column.type);
+    this.sparse?.append(other.sparseRows());
+    if (this.sparse === undefined) this.#appendColumns(other, start, count);
     const { min, max } = other.timeBounds;
     this.#includeTime(min);
     this.#includeTime(max);
     this.series.set(other.series.subarray(0, count), start);
     this.times.set(other.times.subarray(0, count), start);
     this.#rows = start + count;
+  }
+
+  #appendColumns(other: RowBlock, start: number, count: number): void {
+    assert(other.sparse === undefined, 'sparse rows are appended to sparse ones');
+    for (const column of other.columns) this.addColumn(column.name, column.type);
     for (const column of this.columns) {
       const from = other.columns[other.columnIndex(column.name)];
       if (from === undefined) {
@@ -230,6 +234,7 @@ export class RowBlock {
     for (let i = 0; i < rows.length; i++) {
       result.addRow(this.series[rows[i]!]!, this.times[rows[i]!]!);
     }
+    if (this.sparse !== undefined) return result.setSparse(this.sparse.rows(rows));
     for (const column of this.columns) {
       const { valid } = column;
       const values = newFieldArray(column.type, rows.length);
@@ -249,6 +254,30 @@ export class RowBlock {
       result.#pushColumn({ name, type, values, valid: picked, pool });
     }
     return result;
+  }
+
+  /** Sets the values of a block without columns. */
+  setSparse(rows: SparseRows): this {
+    assert(this.columns.length === 0, 'a block has columns or sparse values');
+    assert(rows.ends.length === this.#rows, 'the values of each row');
+    this.sparse = new SparseValues();
+    this.sparse.append(rows);
+    return this;
+  }
+
+  /** A block of the same rows without columns; arrays of series and times are shared. */
+  toSparse(): RowBlock {
+    const { min, max } = this.timeBounds;
+    const series = this.series.subarray(0, this.#rows);
+    const times = this.times.subarray(0, this.#rows);
+    const block = RowBlock.adopt(this.measurementId, series, times, { min, max });
+    return block.setSparse(this.sparseRows());
+  }
+
+  /** The values row by row. */
+  sparseRows(): SparseRows {
+    if (this.sparse !== undefined) return this.sparse.rows();
+    return sparseRowsOf(this.columns, this.#rows);
   }
 
   #appendColumn(column: BlockColumn, from: BlockColumn, start: number, count: number): void {

@@ -7,6 +7,7 @@ import { columnOf } from '../columns/run.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import { copyValues, newFieldArray } from '../columns/row-block.ts';
 import type { BlockColumn, FieldArray, RowBlock } from '../columns/row-block.ts';
+import type { SparseValues } from '../columns/sparse-values.ts';
 
 /** Blocks of a table, with the number of each one's first row. */
 export type Blocks = {
@@ -31,6 +32,16 @@ type RowRun = {
 /** A block of the list that has a field, and its column. */
 type Holder = { readonly block: number; readonly column: BlockColumn };
 const NO_HOLDERS: readonly Holder[] = [];
+
+/** The values of a field that selected rows of a block without columns have. */
+type SparseHolder = {
+  readonly values: SparseValues;
+  /** The newest of them, plus one. */
+  readonly newest: number;
+  /** For each row of the block, its index in the list of rows plus one; 0 when not selected. */
+  readonly indexOf: Uint32Array;
+};
+const NO_SPARSE: readonly SparseHolder[] = [];
 /** From this number of fields on, finding the blocks of all fields at once costs less. */
 const LISTED_FROM = 16;
 /** Views of words cost more than they save for fewer rows. */
@@ -38,6 +49,12 @@ const WORDS_FROM_ROWS = 16;
 
 /** Fewer rows are copied faster one by one. */
 const DENSE_ROWS = 8;
+
+type TextSource = {
+  readonly holders: readonly Holder[];
+  readonly sparse: readonly SparseHolder[];
+  readonly valid: Uint8Array | undefined;
+};
 
 /** Rows may be in any order, but rows that follow each other in a block are copied faster. */
 export class RowPick {
@@ -50,6 +67,8 @@ export class RowPick {
   /** Columns by their names, once many were asked for. */
   #holders: Map<string, Holder[]> | undefined;
   #asked = 0;
+  /** Blocks without columns; `newest` is that of no field. */
+  #sparse: readonly SparseHolder[] | undefined;
 
   constructor(blocks: Blocks, rows: Uint32Array) {
     this.#rows = rows;
@@ -67,12 +86,32 @@ export class RowPick {
   /** `undefined` when none of these blocks has a value of the field. */
   column({ name, type }: Field): Column | undefined {
     const holders = this.#holdersOf(name);
-    if (holders.length === 0) return undefined;
-    const valid = this.#validity(holders);
-    if (type === 'string') return this.#strings(holders, valid);
+    const sparse = this.#sparseOf(name);
+    if (holders.length === 0 && sparse.length === 0) return undefined;
+    const valid = this.#validity(holders, sparse);
+    if (type === 'string') return this.#strings({ holders, sparse, valid });
     const values = newFieldArray(type, this.#rows.length);
     for (const { block, column } of holders) this.#copy(block, column.values, values);
+    for (const holder of sparse) copySparse(holder, values);
     return columnOf(type, { values, valid });
+  }
+
+  #sparseOf(name: string): readonly SparseHolder[] {
+    this.#sparse ??= this.#blocks.flatMap(({ sparse, rows }, block) => {
+      if (sparse === undefined) return [];
+      const indexOf = new Uint32Array(rows);
+      for (const { firstRow, start, end } of this.#runsOf(block)) {
+        for (let at = start; at < end; at++) indexOf[this.#rows[at]! - firstRow] = at + 1;
+      }
+      return { values: sparse, newest: 0, indexOf };
+    });
+    if (this.#sparse.length === 0) return NO_SPARSE;
+    return this.#sparse.flatMap(({ values, indexOf }) => {
+      const { rowOf, before } = values;
+      let newest = values.newest(name);
+      while (newest > 0 && indexOf[rowOf[newest - 1]!] === 0) newest = before[newest - 1]!;
+      return newest === 0 ? [] : { values, newest, indexOf };
+    });
   }
 
   /** The columns of a field, of the blocks that have it. */
@@ -142,12 +181,13 @@ export class RowPick {
   /** Which rows have a value of the field; `undefined` when none of the blocks has one. */
   presence(name: string): Column | undefined {
     const holders = this.#holdersOf(name);
-    if (holders.length === 0) return undefined;
-    return presenceColumn(this.#rows.length, this.#validity(holders));
+    const sparse = this.#sparseOf(name);
+    if (holders.length === 0 && sparse.length === 0) return undefined;
+    return presenceColumn(this.#rows.length, this.#validity(holders, sparse));
   }
 
   /** `undefined` when all rows have a value. */
-  #validity(holders: readonly Holder[]): Uint8Array | undefined {
+  #validity(holders: readonly Holder[], sparse: readonly SparseHolder[]): Uint8Array | undefined {
     if (holders.length === this.#blocks.length) {
       if (holders.every(({ column }) => column.valid === undefined)) return undefined;
     }
@@ -156,11 +196,12 @@ export class RowPick {
       if (column.valid !== undefined) this.#copy(block, column.valid, valid);
       else for (const { start, end } of this.#runsOf(block)) valid.fill(1, start, end);
     }
+    for (const holder of sparse) markSparse(holder, valid);
     return valid;
   }
 
   /** The dictionary has only the texts that occur: a block may have thousands of others. */
-  #strings(holders: readonly Holder[], valid: Uint8Array | undefined): StringColumn {
+  #strings({ holders, sparse, valid }: TextSource): StringColumn {
     const rows = this.#rows;
     const codes = new Uint32Array(rows.length);
     const texts = new TextCodes();
@@ -171,6 +212,13 @@ export class RowPick {
           if (valid?.[at] === 0) continue;
           codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
         }
+      }
+    }
+    for (const { values, newest, indexOf } of sparse) {
+      for (let at = newest; at > 0; at = values.before[at - 1]!) {
+        const index = indexOf[values.rowOf[at - 1]!]!;
+        if (index === 0) continue;
+        codes[index - 1] = texts.code(values.pool.texts[values.words[2 * at - 2]!]!);
       }
     }
     // The codes of nulls need an entry, too.
@@ -206,6 +254,30 @@ function runsOf(
     at = end;
   }
   return { used, runs };
+}
+
+/** Copies the values of selected rows to their places in the list. */
+function copySparse({ values, newest, indexOf }: SparseHolder, to: FieldArray): void {
+  const { rowOf, before, words } = values;
+  const isWide = to.BYTES_PER_ELEMENT === 8;
+  const target = isWide ? wordsOf(to) : to;
+  for (let at = newest; at > 0; at = before[at - 1]!) {
+    const index = indexOf[rowOf[at - 1]!]!;
+    if (index === 0) continue;
+    if (isWide) {
+      target[2 * index - 2] = words[2 * at - 2]!;
+      target[2 * index - 1] = words[2 * at - 1]!;
+    } else target[index - 1] = words[2 * at - 2]!;
+  }
+}
+
+/** Marks the selected rows that have a value. */
+function markSparse({ values, newest, indexOf }: SparseHolder, valid: Uint8Array): void {
+  const { rowOf, before } = values;
+  for (let at = newest; at > 0; at = before[at - 1]!) {
+    const index = indexOf[rowOf[at - 1]!]!;
+    if (index > 0) valid[index - 1] = 1;
+  }
 }
 
 /** Index of the block that has the row. */

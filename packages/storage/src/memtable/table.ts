@@ -12,7 +12,7 @@ import type { RowBlock, TimeBounds } from '../columns/row-block.ts';
 import { firstBeyond } from '../columns/search.ts';
 import type { Uint32List } from '../columns/uint32-list.ts';
 import { RowPick } from './row-pick.ts';
-import { isSparse, SPARSE_PART_ROWS, wouldBeSparse } from './sparse-rows.ts';
+import { isSparse, wouldBeSparse, WIDENED_ROWS_MAX } from './sparse-rows.ts';
 import { RunChains } from './run-chains.ts';
 import { runStarts } from './row-runs.ts';
 
@@ -83,6 +83,11 @@ export class Table {
     return this.#fields ?? fieldsOf(this.#blocks);
   }
 
+  /** The type of a field; `undefined` when no row has it. */
+  typeOf(name: string): FieldType | undefined {
+    return this.#fields === undefined ? this.#blocks[0]?.typeOf(name) : this.#fields.get(name);
+  }
+
   /** Values of all rows and fields. Counts them. */
   get valueCount(): number {
     return this.#blocks.reduce((sum, block) => sum + block.valueCount, 0);
@@ -105,22 +110,14 @@ export class Table {
     const { min, max } = block.timeBounds;
     if (min < this.#minTime) this.#minTime = min;
     if (max > this.#maxTime) this.#maxTime = max;
-    if (!isSparse(block)) this.#addBlock(block);
-    else {
-      // In one block, each field of the measurement would take memory in every row.
-      for (let row = 0; row < block.rows; row += SPARSE_PART_ROWS) {
-        const count = Math.min(SPARSE_PART_ROWS, block.rows - row);
-        this.#addBlock(block.select(Array.from({ length: count }, (_, i) => row + i)));
-      }
-    }
+    this.#addBlock(isSparse(block) ? block.toSparse() : block);
     if (this.#chains === undefined && this.#rows > UNCHAINED_ROWS) this.#makeChains();
   }
 
   /** Adds the block to the list, or copies its rows to the last block. */
   #addBlock(block: RowBlock): void {
-    const count = block.rows;
-    const last = this.#blocks.at(-1);
-    if (last !== undefined && this.#takesRows(last, block)) {
+    const last = this.#takerOf(block);
+    if (last !== undefined) {
       const before = last.memoryBytes;
       if (this.#fields !== undefined) addFields(this.#fields, block);
       last.append(block);
@@ -128,14 +125,24 @@ export class Table {
     } else {
       this.#push(block);
       this.#blockBytes += block.memoryBytes;
-      this.#isOpen = count < OWN_BLOCK_ROWS;
+      this.#isOpen = block.rows < OWN_BLOCK_ROWS;
     }
-    this.#rows += count;
+    this.#rows += block.rows;
   }
 
-  #takesRows(last: RowBlock, block: RowBlock): boolean {
-    if (!this.#isOpen || block.rows >= OWN_BLOCK_ROWS) return false;
-    return last.rows + block.rows <= SHARED_BLOCK_ROWS && !wouldBeSparse(last, block);
+  /** The last block, if the rows of another one can be added to it. */
+  #takerOf(block: RowBlock): RowBlock | undefined {
+    const last = this.#blocks.at(-1);
+    if (last === undefined || !this.#isOpen || block.rows >= OWN_BLOCK_ROWS) return undefined;
+    if (last.rows + block.rows > SHARED_BLOCK_ROWS) return undefined;
+    if (last.sparse !== undefined) return last;
+    if (block.sparse === undefined && !wouldBeSparse(last, block)) return last;
+    if (last.rows >= WIDENED_ROWS_MAX) return undefined;
+    // Readers may hold the one that it replaces.
+    const sparse = last.toSparse();
+    this.#blocks = [...this.#blocks.slice(0, -1), sparse];
+    this.#blockBytes += sparse.memoryBytes - last.memoryBytes;
+    return sparse;
   }
 
   #push(block: RowBlock): void {
@@ -323,8 +330,8 @@ function fieldsOf(blocks: readonly RowBlock[]): Map<string, FieldType> {
   return fields;
 }
 
-function addFields(fields: Map<string, FieldType>, { columns }: RowBlock): void {
-  for (const { name, type } of columns) {
+function addFields(fields: Map<string, FieldType>, block: RowBlock): void {
+  for (const { name, type } of block.fields) {
     const known = fields.get(name);
     if (known === undefined) fields.set(name, type);
     else assert(known === type, 'a field has one type within a table');

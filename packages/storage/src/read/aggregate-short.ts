@@ -168,7 +168,7 @@ function memtableBlocks(
   };
   const columns = (pick: RowPick): (Column | undefined)[] =>
     fields.map(({ name, type }) => {
-      const stored = table.fields.get(name);
+      const stored = table.typeOf(name);
       if (stored === undefined) return undefined;
       if (!presenceOnly) return pick.column({ name, type: stored });
       return converts(stored, type ?? stored) ? pick.presence(name) : undefined;

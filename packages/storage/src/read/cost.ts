@@ -103,6 +103,7 @@ function* addTable(
   let count = 0;
   for (const block of table.blocks) {
     const columns = request.fields.flatMap((name) => block.column(name) ?? []);
+    const listed = block.sparse?.countsPerRow(request.fields);
     const { min, max } = block.timeBounds;
     const isWithin = min >= start && max <= end;
     const behind = Math.min(left, block.rows);
@@ -112,6 +113,7 @@ function* addTable(
       const time = isWithin ? start : block.times[row]!;
       if (time < start || time > end) continue;
       for (const { valid } of columns) if (valid === undefined || valid[row] === 1) count++;
+      count += listed?.[row] ?? 0;
     }
     left -= behind;
     if (left === 0) break;

@@ -366,7 +366,7 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
     // Copies the rows, because the table may change before they are used.
     const pick = table.pick(some);
     const columns = request.fields.map(({ name, type }) => {
-      const stored = table.fields.get(name);
+      const stored = table.typeOf(name);
       if (stored === undefined) return undefined;
       if (request.presenceOnly !== true) return pick.column({ name, type: stored });
       return converts(stored, type ?? stored) ? pick.presence(name) : undefined;

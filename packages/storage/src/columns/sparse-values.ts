@@ -1,0 +1,217 @@
+// Values of rows that have few of very many fields: a list in the order of the rows, in which the
+// values of each field are linked, newest first. Columns would need a place for each field in every
+// row: a request of ten thousand rows, each with a field of its own, would take a gigabyte.
+//
+// Append-only like the block of rows that it belongs to: a reader ignores values of later rows.
+import { assert } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
+
+import type { BlockColumn } from './row-block.ts';
+import { StringPool } from './string-pool.ts';
+
+export type SparseField = { readonly name: string; readonly type: FieldType };
+
+/** Values of rows, row by row. A row has at most one value of a field. */
+export type SparseRows = {
+  readonly fields: readonly SparseField[];
+  /** Index of the field of each value. */
+  readonly fieldOf: Uint32Array;
+  /** Two words per value, the low one first. Strings have codes of `texts`. */
+  readonly words: Uint32Array;
+  /** Number of values up to the end of each row. */
+  readonly ends: Uint32Array;
+  readonly texts: readonly string[];
+};
+
+/** Memory of a value, of the end of a row, and of a field with its entry in the map. */
+const VALUE_BYTES = 20;
+const ROW_BYTES = 4;
+const FIELD_BYTES = 80;
+const INITIAL_LENGTH = 64;
+
+export class SparseValues {
+  readonly fields: readonly SparseField[] = [];
+  readonly pool = new StringPool();
+  readonly #numbers = new Map<string, number>();
+  /** The newest value of each field, plus one; 0 for none. */
+  #newest = new Uint32Array(INITIAL_LENGTH);
+  #fieldOf = new Uint32Array(INITIAL_LENGTH);
+  /** The row of each value. */
+  rowOf = new Uint32Array(INITIAL_LENGTH);
+  /** The previous value of the same field, plus one; 0 for none. */
+  before = new Uint32Array(INITIAL_LENGTH);
+  /** Two words per value. */
+  words = new Uint32Array(2 * INITIAL_LENGTH);
+  #ends = new Uint32Array(INITIAL_LENGTH);
+  #rows = 0;
+  #count = 0;
+
+  /** Number of values. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get memoryBytes(): number {
+    const { fields, pool } = this;
+    const listed = this.#count * VALUE_BYTES + this.#rows * ROW_BYTES;
+    return listed + fields.length * FIELD_BYTES + pool.bytes;
+  }
+
+  typeOf(name: string): FieldType | undefined {
+    return this.fields[this.#numbers.get(name) ?? -1]?.type;
+  }
+
+  /** The newest value of a field, plus one; 0 for none. `before` leads to the others. */
+  newest(name: string): number {
+    const number = this.#numbers.get(name);
+    return number === undefined ? 0 : this.#newest[number]!;
+  }
+
+  /** The number of values of the named fields in each row. */
+  countsPerRow(names: readonly string[]): Uint32Array {
+    const counts = new Uint32Array(this.#rows);
+    for (const name of names) {
+      for (let at = this.newest(name); at > 0; at = this.before[at - 1]!) {
+        counts[this.rowOf[at - 1]!]!++;
+      }
+    }
+    return counts;
+  }
+
+  append({ fields, fieldOf, words, ends, texts }: SparseRows): void {
+    const first = this.#count;
+    const numbers = fields.map((field) => this.#numberOf(field));
+    const count = ends.at(-1) ?? 0;
+    this.#reserve(first + count, this.#rows + ends.length);
+    const { rowOf, before } = this;
+    const newest = this.#newest;
+    let at = 0;
+    for (const end of ends) {
+      for (; at < end; at++) {
+        const number = numbers[fieldOf[at]!]!;
+        rowOf[first + at] = this.#rows;
+        this.#fieldOf[first + at] = number;
+        before[first + at] = newest[number]!;
+        newest[number] = first + at + 1;
+      }
+      this.#ends[this.#rows++] = first + end;
+    }
+    this.words.set(words.subarray(0, 2 * count), 2 * first);
+    this.#count = first + count;
+    if (texts.length === 0) return;
+    const codes = texts.map((text) => this.pool.code(text));
+    for (at = 0; at < count; at++) {
+      if (fields[fieldOf[at]!]!.type !== 'string') continue;
+      this.words[2 * (first + at)] = codes[words[2 * at]!]!;
+    }
+  }
+
+  /** The values of the given rows, in their order; by default of all. Views where possible. */
+  rows(some?: ArrayLike<number>): SparseRows {
+    const { fields, pool } = this;
+    if (some === undefined) {
+      return {
+        fields,
+        fieldOf: this.#fieldOf.subarray(0, this.#count),
+        words: this.words.subarray(0, 2 * this.#count),
+        ends: this.#ends.subarray(0, this.#rows),
+        texts: pool.texts,
+      };
+    }
+    const ends = new Uint32Array(some.length);
+    let count = 0;
+    for (let i = 0; i < some.length; i++) {
+      count += this.#ends[some[i]!]! - this.#startOf(some[i]!);
+      ends[i] = count;
+    }
+    const fieldOf = new Uint32Array(count);
+    const words = new Uint32Array(2 * count);
+    const used = new StringPool();
+    const kept: SparseField[] = [];
+    const indexes = new Map<number, number>();
+    let to = 0;
+    for (let i = 0; i < some.length; i++) {
+      const end = this.#ends[some[i]!]!;
+      for (let at = this.#startOf(some[i]!); at < end; at++, to++) {
+        const number = this.#fieldOf[at]!;
+        const field = fields[number]!;
+        let index = indexes.get(number);
+        if (index === undefined) indexes.set(number, (index = kept.push(field) - 1));
+        fieldOf[to] = index;
+        words[2 * to] = this.words[2 * at]!;
+        words[2 * to + 1] = this.words[2 * at + 1]!;
+        if (field.type === 'string') words[2 * to] = used.code(pool.texts[words[2 * to]!]!);
+      }
+    }
+    return { fields: kept, fieldOf, words, ends, texts: used.texts };
+  }
+
+  #startOf(row: number): number {
+    return row === 0 ? 0 : this.#ends[row - 1]!;
+  }
+
+  #numberOf({ name, type }: SparseField): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) {
+      assert(this.fields[known]?.type === type, 'a field has one type within a block');
+      return known;
+    }
+    const number = (this.fields as SparseField[]).push({ name, type }) - 1;
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** Makes room for so many values and rows, and for all fields. */
+  #reserve(values: number, rows: number): void {
+    this.#newest = withRoom(this.#newest, this.fields.length);
+    this.#fieldOf = withRoom(this.#fieldOf, values);
+    this.rowOf = withRoom(this.rowOf, values);
+    this.before = withRoom(this.before, values);
+    this.words = withRoom(this.words, 2 * values);
+    this.#ends = withRoom(this.#ends, rows);
+  }
+}
+
+/** The array, or a copy of twice the length where it is too short. */
+function withRoom(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  if (length <= array.length) return array;
+  const larger = new Uint32Array(Math.max(length, 2 * array.length));
+  larger.set(array);
+  return larger;
+}
+
+/** The values of columns row by row. */
+export function sparseRowsOf(columns: readonly BlockColumn[], rows: number): SparseRows {
+  const starts = new Uint32Array(rows);
+  for (const { valid } of columns) {
+    for (let row = 0; row < rows; row++) starts[row]! += valid === undefined ? 1 : valid[row]!;
+  }
+  const ends = new Uint32Array(rows);
+  let count = 0;
+  for (let row = 0; row < rows; row++) {
+    const start = count;
+    count += starts[row]!;
+    starts[row] = start;
+    ends[row] = count;
+  }
+  const fieldOf = new Uint32Array(count);
+  const words = new Uint32Array(2 * count);
+  const pool = new StringPool();
+  columns.forEach(({ values, valid, pool: texts }, index) => {
+    const isWide = values.BYTES_PER_ELEMENT === 8;
+    const from = isWide
+      ? new Uint32Array(values.buffer, values.byteOffset, 2 * rows)
+      : (values as Uint8Array | Uint32Array);
+    const codes = texts?.texts.map((text) => pool.code(text));
+    for (let row = 0; row < rows; row++) {
+      if (valid?.[row] === 0) continue;
+      const at = starts[row]!++;
+      fieldOf[at] = index;
+      if (isWide) {
+        words[2 * at] = from[2 * row]!;
+        words[2 * at + 1] = from[2 * row + 1]!;
+      } else words[2 * at] = codes?.[from[row]!] ?? from[row]!;
+    }
+  });
+  return { fields: columns, fieldOf, words, ends, texts: pool.texts };
+}
