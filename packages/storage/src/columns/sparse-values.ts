@@ -33,8 +33,9 @@ export class SparseValues {
   readonly fields: readonly SparseField[] = [];
   readonly pool = new StringPool();
   readonly #numbers = new Map<string, number>();
-  /** The newest value of each field, plus one; 0 for none. */
-  #newest = new Uint32Array(INITIAL_LENGTH);
+  /** By the number of a field: its newest value, plus one, and how many it has. */
+  newest = new Uint32Array(INITIAL_LENGTH);
+  counts = new Uint32Array(INITIAL_LENGTH);
   #fieldOf = new Uint32Array(INITIAL_LENGTH);
   /** The row of each value. */
   rowOf = new Uint32Array(INITIAL_LENGTH);
@@ -57,21 +58,32 @@ export class SparseValues {
     return listed + fields.length * FIELD_BYTES + pool.bytes;
   }
 
+  get valuesPerRow(): number {
+    return this.#count / this.#rows;
+  }
+
   typeOf(name: string): FieldType | undefined {
     return this.fields[this.#numbers.get(name) ?? -1]?.type;
   }
 
-  /** The newest value of a field, plus one; 0 for none. `before` leads to the others. */
-  newest(name: string): number {
-    const number = this.#numbers.get(name);
-    return number === undefined ? 0 : this.#newest[number]!;
+  numberOf(name: string): number | undefined {
+    return this.#numbers.get(name);
+  }
+
+  /** The value of a field in a row; -1 when there is none. */
+  find(row: number, number: number): number {
+    const end = this.#ends[row]!;
+    for (let at = this.#startOf(row); at < end; at++) if (this.#fieldOf[at] === number) return at;
+    return -1;
   }
 
   /** The number of values of the named fields in each row. */
   countsPerRow(names: readonly string[]): Uint32Array {
     const counts = new Uint32Array(this.#rows);
     for (const name of names) {
-      for (let at = this.newest(name); at > 0; at = this.before[at - 1]!) {
+      const number = this.#numbers.get(name);
+      if (number === undefined) continue;
+      for (let at = this.newest[number]!; at > 0; at = this.before[at - 1]!) {
         counts[this.rowOf[at - 1]!]!++;
       }
     }
@@ -80,11 +92,10 @@ export class SparseValues {
 
   append({ fields, fieldOf, words, ends, texts }: SparseRows): void {
     const first = this.#count;
-    const numbers = fields.map((field) => this.#numberOf(field));
+    const numbers = fields.map((field) => this.#addField(field));
     const count = ends.at(-1) ?? 0;
     this.#reserve(first + count, this.#rows + ends.length);
-    const { rowOf, before } = this;
-    const newest = this.#newest;
+    const { rowOf, before, newest, counts } = this;
     let at = 0;
     for (const end of ends) {
       for (; at < end; at++) {
@@ -93,6 +104,7 @@ export class SparseValues {
         this.#fieldOf[first + at] = number;
         before[first + at] = newest[number]!;
         newest[number] = first + at + 1;
+        counts[number]!++;
       }
       this.#ends[this.#rows++] = first + end;
     }
@@ -150,7 +162,7 @@ export class SparseValues {
     return row === 0 ? 0 : this.#ends[row - 1]!;
   }
 
-  #numberOf({ name, type }: SparseField): number {
+  #addField({ name, type }: SparseField): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) {
       assert(this.fields[known]?.type === type, 'a field has one type within a block');
@@ -163,7 +175,8 @@ export class SparseValues {
 
   /** Makes room for so many values and rows, and for all fields. */
   #reserve(values: number, rows: number): void {
-    this.#newest = withRoom(this.#newest, this.fields.length);
+    this.newest = withRoom(this.newest, this.fields.length);
+    this.counts = withRoom(this.counts, this.fields.length);
     this.#fieldOf = withRoom(this.#fieldOf, values);
     this.rowOf = withRoom(this.rowOf, values);
     this.before = withRoom(this.before, values);

@@ -33,15 +33,26 @@ type RowRun = {
 type Holder = { readonly block: number; readonly column: BlockColumn };
 const NO_HOLDERS: readonly Holder[] = [];
 
-/** The values of a field that selected rows of a block without columns have. */
+/** A block of the list without columns. */
+type SparseBlock = {
+  readonly block: number;
+  readonly values: SparseValues;
+  /** Number of its rows, and of those that are selected. */
+  readonly rows: number;
+  readonly selected: number;
+  /** For each row, its index in the list of rows plus one; 0 when it is not selected. */
+  indexOf: Uint32Array | undefined;
+};
+
+/** Values of a field in a block without columns. */
 type SparseHolder = {
   readonly values: SparseValues;
-  /** The newest of them, plus one. */
-  readonly newest: number;
-  /** For each row of the block, its index in the list of rows plus one; 0 when not selected. */
-  readonly indexOf: Uint32Array;
+  /** The number of each value, followed by the index of its row in the list. */
+  readonly found: readonly number[];
 };
 const NO_SPARSE: readonly SparseHolder[] = [];
+/** Up to this number of values, looking at all of the selected rows costs next to nothing. */
+const SCANNED_VALUES = 256;
 /** From this number of fields on, finding the blocks of all fields at once costs less. */
 const LISTED_FROM = 16;
 /** Views of words cost more than they save for fewer rows. */
@@ -67,8 +78,7 @@ export class RowPick {
   /** Columns by their names, once many were asked for. */
   #holders: Map<string, Holder[]> | undefined;
   #asked = 0;
-  /** Blocks without columns; `newest` is that of no field. */
-  #sparse: readonly SparseHolder[] | undefined;
+  #sparse: readonly SparseBlock[] | undefined;
 
   constructor(blocks: Blocks, rows: Uint32Array) {
     this.#rows = rows;
@@ -99,19 +109,44 @@ export class RowPick {
   #sparseOf(name: string): readonly SparseHolder[] {
     this.#sparse ??= this.#blocks.flatMap(({ sparse, rows }, block) => {
       if (sparse === undefined) return [];
-      const indexOf = new Uint32Array(rows);
-      for (const { firstRow, start, end } of this.#runsOf(block)) {
-        for (let at = start; at < end; at++) indexOf[this.#rows[at]! - firstRow] = at + 1;
-      }
-      return { values: sparse, newest: 0, indexOf };
+      const selected = this.#runsOf(block).reduce((sum, { start, end }) => sum + end - start, 0);
+      return { block, values: sparse, rows, selected, indexOf: undefined };
     });
     if (this.#sparse.length === 0) return NO_SPARSE;
-    return this.#sparse.flatMap(({ values, indexOf }) => {
-      const { rowOf, before } = values;
-      let newest = values.newest(name);
-      while (newest > 0 && indexOf[rowOf[newest - 1]!] === 0) newest = before[newest - 1]!;
-      return newest === 0 ? [] : { values, newest, indexOf };
+    return this.#sparse.flatMap((block) => {
+      const number = block.values.numberOf(name);
+      const found = number === undefined ? [] : this.#find(block, number);
+      return found.length === 0 ? [] : { values: block.values, found };
     });
+  }
+
+  /** Goes through the values of the selected rows or through those of the field. */
+  #find(sparse: SparseBlock, number: number): readonly number[] {
+    const { block, values, selected } = sparse;
+    const rows = this.#rows;
+    const found: number[] = [];
+    const ofField = values.counts[number]!;
+    if (selected * values.valuesPerRow <= Math.max(ofField, SCANNED_VALUES)) {
+      for (const { firstRow, start, end } of this.#runsOf(block)) {
+        for (let index = start; index < end; index++) {
+          const at = values.find(rows[index]! - firstRow, number);
+          if (at >= 0) found.push(at, index);
+        }
+      }
+      return found;
+    }
+    if (sparse.indexOf === undefined) {
+      sparse.indexOf = new Uint32Array(sparse.rows);
+      for (const { firstRow, start, end } of this.#runsOf(block)) {
+        for (let at = start; at < end; at++) sparse.indexOf[rows[at]! - firstRow] = at + 1;
+      }
+    }
+    const { rowOf, before, newest } = values;
+    for (let at = newest[number]!; at > 0; at = before[at - 1]!) {
+      const index = sparse.indexOf[rowOf[at - 1]!]!;
+      if (index > 0) found.push(at - 1, index - 1);
+    }
+    return found;
   }
 
   /** The columns of a field, of the blocks that have it. */
@@ -196,7 +231,7 @@ export class RowPick {
       if (column.valid !== undefined) this.#copy(block, column.valid, valid);
       else for (const { start, end } of this.#runsOf(block)) valid.fill(1, start, end);
     }
-    for (const holder of sparse) markSparse(holder, valid);
+    for (const { found } of sparse) for (let i = 1; i < found.length; i += 2) valid[found[i]!] = 1;
     return valid;
   }
 
@@ -214,11 +249,9 @@ export class RowPick {
         }
       }
     }
-    for (const { values, newest, indexOf } of sparse) {
-      for (let at = newest; at > 0; at = values.before[at - 1]!) {
-        const index = indexOf[values.rowOf[at - 1]!]!;
-        if (index === 0) continue;
-        codes[index - 1] = texts.code(values.pool.texts[values.words[2 * at - 2]!]!);
+    for (const { values, found } of sparse) {
+      for (let i = 0; i < found.length; i += 2) {
+        codes[found[i + 1]!] = texts.code(values.pool.texts[values.words[2 * found[i]!]!]!);
       }
     }
     // The codes of nulls need an entry, too.
@@ -256,27 +289,17 @@ function runsOf(
   return { used, runs };
 }
 
-/** Copies the values of selected rows to their places in the list. */
-function copySparse({ values, newest, indexOf }: SparseHolder, to: FieldArray): void {
-  const { rowOf, before, words } = values;
+/** Copies values to the places of their rows. */
+function copySparse({ values: { words }, found }: SparseHolder, to: FieldArray): void {
   const isWide = to.BYTES_PER_ELEMENT === 8;
   const target = isWide ? wordsOf(to) : to;
-  for (let at = newest; at > 0; at = before[at - 1]!) {
-    const index = indexOf[rowOf[at - 1]!]!;
-    if (index === 0) continue;
+  for (let i = 0; i < found.length; i += 2) {
+    const at = 2 * found[i]!;
+    const index = found[i + 1]!;
     if (isWide) {
-      target[2 * index - 2] = words[2 * at - 2]!;
-      target[2 * index - 1] = words[2 * at - 1]!;
-    } else target[index - 1] = words[2 * at - 2]!;
-  }
-}
-
-/** Marks the selected rows that have a value. */
-function markSparse({ values, newest, indexOf }: SparseHolder, valid: Uint8Array): void {
-  const { rowOf, before } = values;
-  for (let at = newest; at > 0; at = before[at - 1]!) {
-    const index = indexOf[rowOf[at - 1]!]!;
-    if (index > 0) valid[index - 1] = 1;
+      target[2 * index] = words[at]!;
+      target[2 * index + 1] = words[at + 1]!;
+    } else target[index] = words[at]!;
   }
 }
 
