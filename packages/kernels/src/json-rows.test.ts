@@ -190,3 +190,18 @@ test('rows that could be longer than the buffer are refused beforehand', () => {
 
   expect(printer.canPrint([column])).toBe(false);
 });
+
+test('rows of very many columns are printed one by one', () => {
+  const columns = Array.from({ length: 20_000 }, (_, i) => {
+    const values = Float64Array.of(i, i / 8, -i);
+    return { kind: 'float', values, valid: Uint8Array.of(1, i % 2, 1) } as const;
+  });
+  const parts: string[] = [];
+
+  expect(printer.canPrint(columns)).toBe(true);
+  printer.print(columns, 3, (text) => parts.push(new TextDecoder().decode(text)));
+  const rows = [0, 1, 2].map((row) =>
+    columns.map(({ values, valid }) => (valid[row] === 1 ? values[row]! : null)),
+  );
+  expect(JSON.parse(`[${parts.join('')}]`)).toEqual(rows);
+});

@@ -37,8 +37,10 @@ const WIDTHS = { float: 26, integer: 20, unsigned: 20, boolean: 5, time: 37, epo
 
 /** Rows that are copied to the kernel at once. */
 const ROWS_PER_CALL = 4096;
-/** Size of the output buffer. Rows that may be longer cannot be printed here. */
+/** Size of the output buffer, unless a row may be longer. */
 const TEXT_BYTES = 256 << 10;
+/** Rows that may be longer cannot be printed here: 38,000 columns of floats. */
+const ROW_BYTES_MAX = 1 << 20;
 
 /** Takes text, which is valid during the call. */
 export type TextSink = (text: Uint8Array) => void;
@@ -53,9 +55,9 @@ export class JsonRows {
     writeFloatPowers(kernels);
   }
 
-  /** Whether rows of these columns always fit into the output buffer. */
+  /** Whether rows of these columns are short enough. */
   canPrint(columns: readonly JsonColumn[]): boolean {
-    return rowBytesMax(columns) <= TEXT_BYTES;
+    return rowBytesMax(columns) <= ROW_BYTES_MAX;
   }
 
   /**
@@ -63,8 +65,9 @@ export class JsonRows {
    * it stops and returns the number, after having written some of the rows before it.
    */
   print(columns: readonly JsonColumn[], rowCount: number, sink: TextSink): number | undefined {
-    const step = Math.min(ROWS_PER_CALL, Math.floor(TEXT_BYTES / rowBytesMax(columns)));
-    const output = this.#kernels.scratch(Area.output, TEXT_BYTES);
+    const textBytes = Math.max(TEXT_BYTES, rowBytesMax(columns));
+    const step = Math.min(ROWS_PER_CALL, Math.floor(textBytes / rowBytesMax(columns)));
+    const output = this.#kernels.scratch(Area.output, textBytes);
     for (let from = 0; from < rowCount; from += step) {
       const to = Math.min(rowCount, from + step);
       const table = this.#copyIn(columns, from, to);

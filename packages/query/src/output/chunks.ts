@@ -15,6 +15,8 @@ const PART_ROWS = 2048;
  * reused (`buffer-pool.ts`).
  */
 const PART_CELLS = 1 << 13;
+/** Of thousands of columns, each part costs as much as printing a few of its rows. */
+const PART_ROWS_MIN = 8;
 /** Texts of a part: long ones would fill a buffer that is not reused. */
 const PART_TEXT_BYTES = 256 << 10;
 /**
@@ -64,7 +66,8 @@ class AnswerParts {
   *of(answered: ResultBatch): Operator<AnswerPart> {
     const batch = this.#budget.take(answered);
     if (batch === undefined) return;
-    const most = Math.min(PART_ROWS, Math.ceil(PART_CELLS / batch.columns.length));
+    const ofCells = Math.ceil(PART_CELLS / batch.columns.length);
+    const most = Math.min(PART_ROWS, Math.max(PART_ROWS_MIN, ofCells));
     const texts = new RowTexts(batch);
     let { isContinuation } = batch;
     let at = 0;

@@ -22,6 +22,8 @@ export function weightOf(values: readonly unknown[], maxBytes: number): number {
     if (ArrayBuffer.isView(value)) bytes += value.byteLength;
     else if (value instanceof Map) {
       bytes += ENTRY_BYTES * value.size;
+      // Without a look at the thousands of fields of a measurement.
+      if (bytes > maxBytes) return bytes;
       for (const [key, inner] of value) waiting.push(key, inner);
     } else {
       const inner: readonly unknown[] =
