@@ -41,5 +41,15 @@ export const AREAS = {
   tagWords: { lifetime: 'result', owner: 'series-list', holds: 'split series' },
   keyPart: { lifetime: 'call', owner: 'series-list', holds: 'a part of a key without its escapes' },
   listKey: { lifetime: 'call', owner: 'series-list', holds: 'the key of an entry of a list' },
+  sparseStarts: {
+    lifetime: 'call',
+    owner: 'sparse-rows',
+    holds: 'where the values of each row or column of a sparse table begin',
+  },
+  sparseColumn: {
+    lifetime: 'call',
+    owner: 'sparse-rows',
+    holds: 'the values of a sparse table by column, and one column with a place per row',
+  },
   idCounts: { lifetime: 'call', owner: 'row-order', holds: 'how many rows each id has' },
 };

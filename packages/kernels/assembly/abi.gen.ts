@@ -197,6 +197,10 @@ export const AREA_TAG_WORDS: u32 = 20;
 export const AREA_KEY_PART: u32 = 21;
 /** The key of an entry of a list. Of series-list: call. */
 export const AREA_LIST_KEY: u32 = 22;
+/** Where the values of each row or column of a sparse table begin. Of sparse-rows: call. */
+export const AREA_SPARSE_STARTS: u32 = 23;
+/** The values of a sparse table by column, and one column with a place per row. Of sparse-rows: call. */
+export const AREA_SPARSE_COLUMN: u32 = 24;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 23;
-export const AREA_COUNT: u32 = 24;
+export const AREA_ID_COUNTS: u32 = 25;
+export const AREA_COUNT: u32 = 26;

@@ -82,6 +82,7 @@ export function appendLines(
     const next = appendRun(p, layout, table, min(found.capacity, before + room));
     const rows = found.rowCount - before;
     if (rows > 0) closeLayout(layout, found.rowCount);
+    found.valueCount += rows * count;
     appendedRows += rows;
     appendedValues += rows * count;
     if (next === p) break;

@@ -215,6 +215,15 @@ export {
   measurementOf,
 } from './names';
 export {
+  allowSparse,
+  closeSparseRows,
+  encodeSparseColumns,
+  finishTable,
+  openSparseRows,
+  sparseColumnCount,
+  sparseEncodedBytes,
+} from './sparse-rows';
+export {
   addColumn,
   columnField,
   columnOf,
@@ -223,9 +232,10 @@ export {
   columnValues,
   createTable,
   dropTables,
-  finishTable,
   tableBytes,
   tableColumns,
+  tableIsSparse,
+  tableValues,
   tableCount,
   tableMaxTime,
   tableMeasurement,

@@ -44,6 +44,7 @@ import {
   stageSeries,
 } from './stage';
 import { fieldOf, measurementOf } from './names';
+import { isMostlyEmpty, listValue, makeSparse } from './sparse-rows';
 import {
   addColumn,
   beginTable,
@@ -52,9 +53,9 @@ import {
   columnOf,
   dropRoom,
   dropTexts,
-  growTable,
   keepText,
   NO_TEXT,
+  reserveRow,
   skipRows,
   Table,
   tableBytes,
@@ -346,11 +347,38 @@ function createSeries(): i32 {
 @inline
 function appendRow(table: Table): bool {
   const row = table.rowCount;
-  if (row === table.capacity && !growTable(table)) return false;
+  const count = stagedCount();
+  if (!reserveRow(table, count)) return false;
   const time = stagedTime;
   store<u32>(table.series + <usize>row * 4, stagedSeries);
   store<i64>(table.times + <usize>row * 8, time);
-  const count = stagedCount();
+  if (table.isSparse) {
+    if (!listRow(table, row, count)) return false;
+  } else if (!setRow(table, row, count)) return false;
+  table.valueCount += count;
+  table.rowCount = row + 1;
+  if (time < table.minTime) table.minTime = time;
+  if (time > table.maxTime) table.maxTime = time;
+  return true;
+}
+
+/** Appends the staged values to the list. Returns false when memory is exhausted. */
+function listRow(table: Table, row: u32, count: u32): bool {
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = stagedField(i);
+    let bits = load<u64>(entry, 8);
+    if (load<u32>(entry, 4) === TYPE_STRING) {
+      bits = keepText(bits);
+      if (bits === NO_TEXT) return false;
+    }
+    listValue(table, row, changetype<Column>(stagedColumn(i)), bits);
+  }
+  return true;
+}
+
+/** Stores the staged values in their columns. Returns false when memory is exhausted. */
+@inline
+function setRow(table: Table, row: u32, count: u32): bool {
   for (let i: u32 = 0; i < count; i++) {
     const entry = stagedField(i);
     const column = changetype<Column>(stagedColumn(i));
@@ -371,9 +399,6 @@ function appendRow(table: Table): bool {
     }
     store<u64>(column.values + <usize>row * 8, bits);
   }
-  table.rowCount = row + 1;
-  if (time < table.minTime) table.minTime = time;
-  if (time > table.maxTime) table.maxTime = time;
   return true;
 }
 
@@ -402,12 +427,15 @@ function commit(mayEnd: bool): i32 {
     return EVENT_CONFLICT;
   }
   touch(table);
-  if (
-    (missing > 0 || table.rowCount === table.capacity) &&
-    <u64>tableBytes() + bytesForRow(table, missing) > <u64>bytesLimit
-  ) {
-    if (table.rowCount === 0) dropRoom(table);
-    else if (mayEnd) return EVENT_FULL;
+  if (missing > 0 || table.isSparse || table.rowCount === table.capacity) {
+    if (isMostlyEmpty(table) && !makeSparse(table)) {
+      dropPoint();
+      return EVENT_MEMORY;
+    }
+    if (<u64>tableBytes() + bytesForRow(table, missing, stagedCount()) > <u64>bytesLimit) {
+      if (table.rowCount === 0) dropRoom(table);
+      else if (mayEnd) return EVENT_FULL;
+    }
   }
   if (missing > 0) {
     const before = table.columnCount;

@@ -158,6 +158,7 @@ export function noteMiss(layout: usize, batch: u32): void {
  */
 export function openLayout(layoutAddress: usize, tableAddress: usize, batch: u32): bool {
   const layout = changetype<Layout>(layoutAddress);
+  if (changetype<Table>(tableAddress).isSparse) return false;
   if (layout.missBatch === batch && layout.misses > MISSES_MAX) return false;
   const isResolved = layout.batch === batch && layout.table === tableAddress;
   if (!isResolved && !resolve(layoutAddress, tableAddress, batch)) {

@@ -9,6 +9,8 @@ import { fieldCount } from './names';
 const FIRST_ROWS: u32 = 16;
 // Arrays that were replaced stay in the arena. Growing by four keeps them below a third of it.
 const GROWTH: u32 = 4;
+/** A value in the list: row u32, address of the column u32, bits u64. */
+export const LISTED_BYTES: usize = 16;
 
 @unmanaged
 export class Table {
@@ -30,6 +32,15 @@ export class Table {
   batch: u32;
   batchColumns: u32;
   batchNext: usize;
+  // Values of the batch; repeated ones of a row count, too.
+  valueCount: u32;
+  // Whether the values of the batch are in the list, not in the arrays of columns (sparse-rows.ts).
+  isSparse: bool;
+  // The list, and rows for which `series` and `times` have room then.
+  list: usize;
+  listCount: u32;
+  listCapacity: u32;
+  listedRows: u32;
 }
 
 @unmanaged
@@ -44,6 +55,8 @@ export class Column {
   isSparse: bool;
   // See layouts.ts.
   mark: u32;
+  // See sparse-rows.ts.
+  index: u32;
 }
 
 // Records of the two arenas: one for all tables, one for the texts of the running batch.
@@ -189,6 +202,9 @@ export function beginTable(table: Table, batch: u32): void {
   table.batch = batch;
   table.batchColumns = table.columnCount;
   table.rowCount = 0;
+  table.valueCount = 0;
+  table.isSparse = false;
+  table.listCount = 0;
   table.minTime = i64.MAX_VALUE;
   table.maxTime = i64.MIN_VALUE;
   for (let i: u32 = 0; i < table.columnCount; i++) {
@@ -203,11 +219,18 @@ function nextCapacity(table: Table): u32 {
   return table.capacity === 0 ? FIRST_ROWS : table.capacity * GROWTH;
 }
 
-/** Bytes that the table would take with one more row and `columns` more columns. */
-export function bytesForRow(table: Table, columns: u32): u64 {
+/**
+ * Bytes that the table would take with one more row of `values`, `columns` of them in new columns.
+ */
+export function bytesForRow(table: Table, columns: u32, values: u32): u64 {
   let capacity = <u64>table.capacity;
   let bytes: u64 = 0;
-  if (table.rowCount === table.capacity) {
+  if (table.isSparse) {
+    if (table.rowCount === table.listedRows) bytes += <u64>table.listedRows * GROWTH * 12;
+    if (table.listCount + values > table.listCapacity) {
+      bytes += <u64>table.listCapacity * GROWTH * LISTED_BYTES;
+    }
+  } else if (table.rowCount === table.capacity) {
     capacity = <u64>nextCapacity(table);
     let rowBytes: u64 = 12;
     for (let i: u32 = 0; i < table.columnCount; i++) {
@@ -224,16 +247,49 @@ export function dropRoom(table: Table): void {
   table.capacity = 0;
 }
 
-/** Makes room for more rows. Returns false when memory is exhausted. */
-export function growTable(table: Table): bool {
+/** Makes room for more series and times. Returns false when memory is exhausted. */
+function growRows(table: Table, capacity: u32): bool {
   const rows = <usize>table.rowCount;
-  const capacity = nextCapacity(table);
-  const wanted = <usize>capacity;
-  const series = allocate(arena(), wanted * 4);
-  const times = allocate(arena(), wanted * 8);
+  const series = allocate(arena(), <usize>capacity * 4);
+  const times = allocate(arena(), <usize>capacity * 8);
   if (series === 0 || times === 0) return false;
   memory.copy(series, table.series, rows * 4);
   memory.copy(times, table.times, rows * 8);
+  table.series = series;
+  table.times = times;
+  return true;
+}
+
+/** Makes room for so many values in the list. Returns false when memory is exhausted. */
+export function reserveList(table: Table, count: u32): bool {
+  if (count <= table.listCapacity) return true;
+  const capacity = max<u32>(count, table.listCapacity * GROWTH);
+  const list = allocate(arena(), <usize>capacity * LISTED_BYTES);
+  if (list === 0) return false;
+  memory.copy(list, table.list, <usize>table.listCount * LISTED_BYTES);
+  table.list = list;
+  table.listCapacity = capacity;
+  return true;
+}
+
+/** Makes room for the staged row. Returns false when memory is exhausted. */
+@inline
+export function reserveRow(table: Table, values: u32): bool {
+  if (!table.isSparse) return table.rowCount < table.capacity || growTable(table);
+  if (!reserveList(table, table.listCount + values)) return false;
+  if (table.rowCount < table.listedRows) return true;
+  const capacity = table.listedRows * GROWTH;
+  if (!growRows(table, capacity)) return false;
+  table.listedRows = capacity;
+  return true;
+}
+
+/** Makes room for more rows. Returns false when memory is exhausted. */
+function growTable(table: Table): bool {
+  const rows = <usize>table.rowCount;
+  const capacity = nextCapacity(table);
+  const wanted = <usize>capacity;
+  if (!growRows(table, capacity)) return false;
   for (let i: u32 = 0; i < table.columnCount; i++) {
     const column = columnAt(table, i);
     const width = widthOfType(column.type);
@@ -250,8 +306,6 @@ export function growTable(table: Table): bool {
     memory.copy(valid, column.valid, rows);
     column.valid = valid;
   }
-  table.series = series;
-  table.times = times;
   table.capacity = capacity;
   return true;
 }
@@ -279,25 +333,19 @@ export function skipRows(table: Table, column: Column, row: u32): bool {
   return true;
 }
 
-/**
- * Completes the columns of a table at the end of a batch. Returns false when memory is exhausted.
- */
-export function finishTable(address: usize): bool {
-  const table = changetype<Table>(address);
-  for (let i: u32 = 0; i < table.columnCount; i++) {
-    const column = columnAt(table, i);
-    if (column.nextRow === 0 || column.nextRow === table.rowCount) continue;
-    if (!skipRows(table, column, table.rowCount)) return false;
-  }
-  return true;
-}
-
 // The loader reads tables and columns with these functions.
 export function tableRows(table: usize): u32 {
   return changetype<Table>(table).rowCount;
 }
 export function tableMeasurement(table: usize): u32 {
   return changetype<Table>(table).measurement;
+}
+export function tableIsSparse(table: usize): bool {
+  return changetype<Table>(table).isSparse;
+}
+/** Values of a sparse table. */
+export function tableValues(table: usize): u32 {
+  return changetype<Table>(table).listCount;
 }
 export function tableShard(table: usize): u32 {
   return changetype<Table>(table).shard;

@@ -59,6 +59,8 @@ export type IngestOptions = {
   readonly batchBytesMax?: number | undefined;
   /** Points with a longer text are refused; 0 and absent are no limit. */
   readonly textBytesMax?: number | undefined;
+  /** Tables whose columns would be mostly empty are sparse (`StagedTable.isSparse`). */
+  readonly allowsSparse?: boolean | undefined;
 };
 
 const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
@@ -98,6 +100,7 @@ export class IngestKernel implements Ingest {
   readonly #point: KernelBuffer;
   readonly #batchBytesMax: number;
   readonly #textBytesMax: number;
+  readonly #allowsSparse: boolean;
   /** Addresses of tables, by shard id and number of the measurement. */
   readonly #tables = new Map<number, Map<number, number>>();
   #mustDrop = false;
@@ -110,6 +113,7 @@ export class IngestKernel implements Ingest {
     this.#point = new KernelBuffer(this.#kernels);
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX.value;
     this.#textBytesMax = options.textBytesMax || NO_TEXT_LIMIT;
+    this.#allowsSparse = options.allowsSparse === true;
     writeDecimalPowers(this.#kernels);
   }
 
@@ -171,6 +175,7 @@ export class IngestKernel implements Ingest {
       this.batchBytes > Math.min(BATCH_BYTES_KEPT.value, this.#batchBytesMax / 4) ||
       exports.tableCount() > TABLES_KEPT;
     if (this.#mustDrop || holdsMuch) this.#dropTables();
+    exports.allowSparse(this.#allowsSparse);
     const { oldestAccepted: oldest = MIN_INT64, newestAccepted: newest = MAX_INT64 } = host;
     exports.beginBatch(
       start,

@@ -192,14 +192,18 @@ describe('batches', () => {
           for (const table of write(opened, content).tables) {
             const rows = table.copyRows(new RowBuffers());
 
-            const ids = Array.from(codecs.decodeIntegers(table.encodeSeriesIds().slice()), Number);
+            const range = { from: 0, to: table.rowCount };
+            const ids = Array.from(
+              codecs.decodeIntegers(table.encodeSeriesIds(range).slice()),
+              Number,
+            );
             const order = orderOfCopy(ids, rows.seriesIds);
             const inOrder = <T>(values: Iterable<T>): T[] => {
               const all = [...values];
               return order.map((row) => all[row]!);
             };
             expect(inOrder(ids)).toEqual([...rows.seriesIds]);
-            const times = codecs.decodeTimes(table.encodeTimes().slice());
+            const times = codecs.decodeTimes(table.encodeTimes(range).slice());
             expect(inOrder(times)).toEqual([...rows.times]);
             table.fields.forEach((field, c) => {
               const column = rows.columns[c]!;

@@ -288,6 +288,21 @@ export type KernelExports = {
   measurementName(measurement: number): number;
   measurementNameLength(measurement: number): number;
   measurementOf(name: number, length: number): number;
+  // sparse-rows
+  allowSparse(allows: boolean): void;
+  closeSparseRows(opened: number): void;
+  encodeSparseColumns(
+    address: number,
+    from: number,
+    to: number,
+    column: number,
+    dst: number,
+    room: number,
+  ): number;
+  finishTable(address: number): 0 | 1;
+  openSparseRows(address: number, order: number): number;
+  sparseColumnCount(): number;
+  sparseEncodedBytes(): number;
   // table
   addColumn(tableAddress: number, field: number, type: number): number;
   columnField(table: number, index: number): number;
@@ -297,9 +312,10 @@ export type KernelExports = {
   columnValues(table: number, index: number): number;
   createTable(shard: number, measurement: number): number;
   dropTables(): void;
-  finishTable(address: number): 0 | 1;
   tableBytes(): number;
   tableColumns(table: number): number;
+  tableIsSparse(table: number): 0 | 1;
+  tableValues(table: number): number;
   tableCount(): number;
   tableMaxTime(table: number): bigint;
   tableMeasurement(table: number): number;

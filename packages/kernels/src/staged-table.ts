@@ -3,7 +3,7 @@
 import { Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 
-import { Area, BLOCK_KINDS, EFFORTS, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
+import { Area, BLOCK_KINDS, EFFORTS, NO_ID, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
 import { columnType } from './field-codes.ts';
 import type { RowMemory, BufferPart } from './row-buffers.ts';
@@ -23,11 +23,30 @@ export type StagedField = {
 export type StagedRows = {
   readonly seriesIds: Uint32Array;
   readonly times: BigInt64Array;
-  /** In the order of `fields`. */
+  /** In the order of `fields`; none for a sparse table. */
   readonly columns: readonly Column[];
+  /** The values of a sparse table. */
+  readonly sparse: StagedValues | undefined;
+};
+
+/** Rows [from, to) of a table. */
+export type RowRange = { readonly from: number; readonly to: number };
+
+/** Values of rows, row by row. */
+export type StagedValues = {
+  readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
+  /** Index of the field of each value. */
+  readonly fieldOf: Uint32Array;
+  /** Two words per value, the low one first. Strings have codes of `texts`. */
+  readonly words: Uint32Array;
+  /** Number of values up to the end of each row. */
+  readonly ends: Uint32Array;
+  readonly texts: readonly string[];
 };
 
 const REFERENCE_WORDS = REFERENCE_BYTES / 4;
+/** Room for encoded columns of a sparse table at first. */
+const SPARSE_ROOM_BYTES = 1 << 20;
 
 /** Rows of one measurement in one shard. Valid until the next call to the `Ingest` that made it. */
 export class StagedTable {
@@ -36,6 +55,9 @@ export class StagedTable {
   readonly rowCount: number;
   readonly minTime: Timestamp;
   readonly maxTime: Timestamp;
+  /** Whether rows have few of many fields: then values are read and encoded together. */
+  readonly isSparse: boolean;
+  /** None for a sparse table. */
   readonly fields: readonly StagedField[];
   readonly #kernels: Kernels;
   readonly #names: Names;
@@ -54,7 +76,9 @@ export class StagedTable {
     this.minTime = exports.tableMinTime(address);
     this.maxTime = exports.tableMaxTime(address);
     const fields: StagedField[] = [];
-    for (let i = 0; i < exports.tableColumns(address); i++) {
+    this.isSparse = exports.tableIsSparse(address) === 1;
+    const columns = this.isSparse ? 0 : exports.tableColumns(address);
+    for (let i = 0; i < columns; i++) {
       const values = exports.columnValues(address, i) >>> 0;
       if (values === 0) continue;
       const name = names.field(measurement, exports.columnField(address, i));
@@ -121,24 +145,90 @@ export class StagedTable {
       }
     });
     const seriesIds = copier.copy(Uint32Array, exports.tableSeries(this.#address), rowCount);
-    return { seriesIds, times, columns };
+    const sparse = this.isSparse ? this.#copyValues(order) : undefined;
+    return { seriesIds, times, columns, sparse };
+  }
+
+  #copyValues(order: number): StagedValues {
+    const { exports } = this.#kernels;
+    const opened = exports.openSparseRows(this.#address, order) >>> 0;
+    if (opened === 0) throw new Unavailable('kernel memory is exhausted');
+    const take = (at: number, count: number): Uint32Array =>
+      new Uint32Array(this.#kernels.buffer, at, count).slice();
+    const count = exports.tableValues(this.#address);
+    const [fieldCount = 0] = take(opened, 1);
+    const words = take(opened + 8, 2 * count);
+    const fieldOf = take(opened + 8 + 8 * count, count);
+    const ends = take(opened + 8 + 12 * count, this.rowCount);
+    const columns = take(opened + 8 + 12 * count + 4 * this.rowCount, 2 * fieldCount);
+    exports.closeSparseRows(opened);
+    const measurement = exports.tableMeasurement(this.#address);
+    const fields: { readonly name: string; readonly type: FieldType }[] = [];
+    for (let i = 0; i < columns.length; i += 2) {
+      const name = this.#names.field(measurement, columns[i]!);
+      fields.push({ name, type: columnType(columns[i + 1]!) });
+    }
+    const texts = fields.some(({ type }) => type === 'string')
+      ? this.#codeTexts(words, (at) => fields[fieldOf[at]!]!.type === 'string')
+      : [];
+    return { fields, fieldOf, words, ends, texts };
+  }
+
+  /** Replaces references to texts by codes of the texts that it returns. */
+  #codeTexts(words: Uint32Array, isText: (at: number) => boolean): string[] {
+    const places: number[] = [];
+    for (let at = 0; at < words.length / 2; at++) if (isText(at)) places.push(at);
+    const references = new Uint32Array(places.length * REFERENCE_WORDS);
+    places.forEach((at, i) => {
+      references[2 * i] = words[2 * at]!;
+      references[2 * i + 1] = words[2 * at + 1]!;
+    });
+    const bytes = new Uint8Array(references.buffer);
+    const address = this.#kernels.copyIn(Area.references, bytes);
+    const { codes, dictionary } = this.#strings(address, 0, places.length);
+    places.forEach((at, i) => {
+      words[2 * at] = codes[i]!;
+      words[2 * at + 1] = 0;
+    });
+    return dictionary;
+  }
+
+  /**
+   * Encodes the columns of some rows of a sparse table, as a record of the log has them. `take` is
+   * given views of parts, which it has to copy.
+   */
+  encodeColumns({ from, to }: RowRange, take: (bytes: Uint8Array) => void): void {
+    const kernels = this.#kernels;
+    const { exports } = kernels;
+    let room = SPARSE_ROOM_BYTES;
+    for (let column = 0, count = 1; column < count;) {
+      const output = kernels.scratch(Area.output, room);
+      const address = this.#address;
+      const next = exports.encodeSparseColumns(address, from, to, column, output, room) >>> 0;
+      if (next === NO_ID) throw new Unavailable('kernel memory is exhausted');
+      if (next === column) room *= 2;
+      else take(kernels.bytes.subarray(output, output + exports.sparseEncodedBytes()));
+      column = next;
+      count = exports.sparseColumnCount();
+    }
   }
 
   /**
    * Encodes the series ids of the rows. The block is a view, valid until the next call into this
    * instance; so are those of the methods below.
    */
-  encodeSeriesIds(): Uint8Array {
+  encodeSeriesIds({ from, to }: RowRange): Uint8Array {
     const output = this.#output();
     const { exports } = this.#kernels;
-    const source = exports.tableSeries(this.#address);
-    const size = exports.encodeIds(source, this.rowCount, output, EFFORTS.fast);
+    const source = exports.tableSeries(this.#address) + from * 4;
+    const size = exports.encodeIds(source, to - from, output, EFFORTS.fast);
     if (size === 0) throw new Unavailable('kernel memory is exhausted');
     return this.#kernels.bytes.subarray(output, output + size);
   }
 
-  encodeTimes(): Uint8Array {
-    return this.#encode(BLOCK_KINDS.integers, this.#kernels.exports.tableTimes(this.#address));
+  encodeTimes({ from, to }: RowRange): Uint8Array {
+    const source = this.#kernels.exports.tableTimes(this.#address) + from * 8;
+    return this.#encode(BLOCK_KINDS.integers, source, to - from);
   }
 
   encodeValidity(field: StagedField): Uint8Array {
@@ -160,10 +250,10 @@ export class StagedTable {
     }
   }
 
-  #encode(kind: number, source: number): Uint8Array {
+  #encode(kind: number, source: number, count = this.rowCount): Uint8Array {
     const output = this.#output();
     const { exports } = this.#kernels;
-    const size = exports.encodeBlock(kind, source, this.rowCount, output, EFFORTS.fast);
+    const size = exports.encodeBlock(kind, source, count, output, EFFORTS.fast);
     return this.#kernels.bytes.subarray(output, output + size);
   }
 
@@ -188,15 +278,19 @@ export class StagedTable {
     return kernels.bytes.subarray(output, output + size);
   }
 
-  #strings(references: number, order: number): { codes: Uint32Array; dictionary: string[] } {
+  #strings(
+    references: number,
+    order: number,
+    count = this.rowCount,
+  ): { codes: Uint32Array; dictionary: string[] } {
     const kernels = this.#kernels;
     const { exports } = kernels;
-    const count = checkResult(exports.codeStrings(references, this.rowCount), 'strings');
-    const part = { buffer: new ArrayBuffer(this.rowCount * 4), offset: 0 };
+    const distinct = checkResult(exports.codeStrings(references, count), 'strings');
+    const part = { buffer: new ArrayBuffer(count * 4), offset: 0 };
     const codesAt = exports.stringCodes();
-    const codes = new ArrayCopier(kernels, part, order).copy(Uint32Array, codesAt, this.rowCount);
+    const codes = new ArrayCopier(kernels, part, order).copy(Uint32Array, codesAt, count);
     const entriesAt = exports.stringReferences() >>> 0;
-    const entries = new Uint32Array(kernels.buffer, entriesAt, count * REFERENCE_WORDS);
+    const entries = new Uint32Array(kernels.buffer, entriesAt, distinct * REFERENCE_WORDS);
     const { bytes } = kernels;
     const dictionary: string[] = [];
     for (let i = 0; i < entries.length; i += REFERENCE_WORDS) {

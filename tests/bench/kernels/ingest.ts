@@ -66,7 +66,8 @@ function highcardBody(first: number, time: bigint): Uint8Array {
 function encode({ tables }: Batch): number {
   let sizeBytes = 0;
   for (const table of tables) {
-    sizeBytes += table.encodeSeriesIds().length + table.encodeTimes().length;
+    const rows = { from: 0, to: table.rowCount };
+    sizeBytes += table.encodeSeriesIds(rows).length + table.encodeTimes(rows).length;
     for (const field of table.fields) sizeBytes += table.encodeValues(field).length;
   }
   return sizeBytes;

@@ -26,10 +26,13 @@ export type RowsRecord = {
   readonly parts: readonly {
     readonly shard: ShardDescriptor;
     readonly tables: readonly RowBlock[];
-    /** The tables as `encodeTable` writes them, when that was done already. */
-    readonly encoded?: readonly Uint8Array[] | undefined;
+    /** Their rows as `encodeTable` writes them, when that was done already. */
+    readonly encoded?: readonly EncodedTables[] | undefined;
   }[];
 };
+
+/** Tables of a record, one after the other. */
+export type EncodedTables = { readonly count: number; readonly bytes: Uint8Array };
 
 /** Rows of one measurement that a delete covers; `series` undefined = all of them. */
 export type DeletedRows = {
@@ -114,7 +117,7 @@ function capacityFor(record: WalRecord): number {
   if (record.kind === 'delete') return bytes + (record.encodedRows?.byteLength ?? 0);
   if (record.kind === 'drop') return bytes;
   bytes += record.additions.series.bytes.length;
-  for (const { encoded = [] } of record.parts) for (const one of encoded) bytes += one.length;
+  for (const { encoded = [] } of record.parts) for (const one of encoded) bytes += one.bytes.length;
   return bytes;
 }
 
@@ -152,9 +155,9 @@ function encodeRows(record: RowsRecord, out: ByteWriter): void {
   out.varint(record.parts.length);
   for (const { shard, tables, encoded } of record.parts) {
     encodeShard(shard, out);
-    out.varint(tables.length);
+    out.varint(encoded?.reduce((sum, { count }) => sum + count, 0) ?? tables.length);
     if (encoded === undefined) for (const table of tables) encodeTable(table, out);
-    else for (const bytes of encoded) out.raw(bytes);
+    else for (const { bytes } of encoded) out.raw(bytes);
   }
 }
 
@@ -215,6 +218,12 @@ function encodeTable(table: RowBlock, out: ByteWriter): void {
 }
 
 /**
+ * Rows of a sparse table are encoded as tables of this many: most columns then have one value, and
+ * their rows are few.
+ */
+const SPARSE_ROWS = 64;
+
+/**
  * As `encodeTable`, directly from the linear memory into which the rows were parsed. The initial
  * capacity is the size of the last batch, since batches are much alike.
  */
@@ -222,12 +231,23 @@ export function encodeStagedTable(
   table: StagedTable,
   measurementId: number,
   expectedBytes: number,
-): Uint8Array {
+): EncodedTables {
   const out = new ByteWriter(Math.max(OTHER_BYTES, expectedBytes));
-  out.varint(measurementId);
-  out.varint(table.rowCount);
-  out.block(table.encodeSeriesIds());
-  out.block(table.encodeTimes());
+  const step = table.isSparse ? SPARSE_ROWS : table.rowCount;
+  let count = 0;
+  for (let from = 0; from < table.rowCount; from += step, count++) {
+    const rows = { from, to: Math.min(from + step, table.rowCount) };
+    out.varint(measurementId);
+    out.varint(rows.to - from);
+    out.block(table.encodeSeriesIds(rows));
+    out.block(table.encodeTimes(rows));
+    if (table.isSparse) table.encodeColumns(rows, (bytes) => out.raw(bytes));
+    else encodeStagedColumns(table, out);
+  }
+  return { count, bytes: out.finish() };
+}
+
+function encodeStagedColumns(table: StagedTable, out: ByteWriter): void {
   out.varint(table.fields.length);
   for (const field of table.fields) {
     out.text(field.name);
@@ -236,7 +256,6 @@ export function encodeStagedTable(
     if (field.valid !== 0) out.block(table.encodeValidity(field));
     out.block(table.encodeValues(field));
   }
-  return out.finish();
 }
 
 function decodeTable(reader: ByteReader): RowBlock {

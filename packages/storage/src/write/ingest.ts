@@ -21,6 +21,7 @@ import type {
 } from '../storage-engine.ts';
 import { badLineLimit, shardLimit } from './messages.ts';
 import { encodeStagedTable } from '../wal/wal-record.ts';
+import type { EncodedTables } from '../wal/wal-record.ts';
 import type { SeriesAdmission } from './series-admission.ts';
 import type { DefinedField, WriteBatch } from './write-batch.ts';
 
@@ -161,7 +162,7 @@ export class Ingest {
   /** Copies the rows of the batch out of the kernel's memory. */
   #take(batch: Batch, { shards, policy }: IngestTarget): Omit<WriteBatch, 'next'> {
     if (batch.newSeriesCount > 0) this.#index.indexNewSeries();
-    const parts = new Map<Shard, { tables: RowBlock[]; encoded: Uint8Array[] }>();
+    const parts = new Map<Shard, { tables: RowBlock[]; encoded: EncodedTables[] }>();
     for (const staged of batch.tables) {
       const shard = shards.get(staged.shardId);
       assert(shard !== undefined, 'rows are given shards that exist');
@@ -172,7 +173,7 @@ export class Ingest {
       }
       const { id } = this.#index.addMeasurement(staged.measurement);
       const encoded = encodeStagedTable(staged, id, this.#encodedBytes);
-      this.#encodedBytes = encoded.length + (encoded.length >>> 3);
+      this.#encodedBytes = encoded.bytes.length + (encoded.bytes.length >>> 3);
       part.encoded.push(encoded);
       part.tables.push(tableOf(staged, id, this.#buffers));
     }
@@ -202,15 +203,17 @@ function kernelFor(
   return new IngestKernel({
     series: index.keys,
     textBytesMax: maxTextBytes,
+    allowsSparse: true,
     batchBytesMax: partBytes,
     parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
   });
 }
 
 function tableOf(staged: StagedTable, measurementId: number, buffers: RowBuffers): RowBlock {
-  const { seriesIds, times, columns } = staged.copyRows(buffers);
+  const { seriesIds, times, columns, sparse } = staged.copyRows(buffers);
   const bounds = { min: staged.minTime, max: staged.maxTime };
   const table = RowBlock.adopt(measurementId, seriesIds, times, bounds);
+  if (sparse !== undefined) return table.setSparse(sparse);
   staged.fields.forEach(({ name }, i) => table.setColumn(name, columns[i]!));
   return table;
 }
