@@ -37,11 +37,8 @@ export class CallsPlan {
   readonly windows: Windows | undefined;
   /** Stamp of results that belong to neither a point nor a window. */
   readonly wholeStamp: bigint;
-  /**
-   * Stamp of an integral without windows: the epoch, and over a subquery the side of the range that
-   * the points come from.
-   */
-  readonly integralStamp: bigint;
+  /** The side of the range that points come from: stamp of an integral of integers. */
+  readonly nearestStamp: bigint;
   /** The result of a lone selector without windows has the time of its point. */
   readonly keepsPointTime: boolean;
   readonly types: readonly FieldType[];
@@ -53,8 +50,7 @@ export class CallsPlan {
     this.plan = plan;
     this.windows = plan.interval === undefined ? undefined : new Windows(plan.interval, plan.zone);
     this.wholeStamp = plan.range.start === MIN_TIME ? 0n : plan.range.start;
-    const nearest = plan.descending ? plan.range.end + 1n : this.wholeStamp;
-    this.integralStamp = plan.sources.some(isSubquery) ? nearest : 0n;
+    this.nearestStamp = plan.descending ? plan.range.end + 1n : this.wholeStamp;
     const [only] = plan.calls;
     this.keepsPointTime =
       plan.interval === undefined &&

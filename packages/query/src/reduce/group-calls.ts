@@ -177,7 +177,8 @@ function transformationsOf(
         ? {
             ...spec,
             windowOf: windows === undefined ? undefined : (time: bigint) => windows.of(time),
-            wholeStamp: calls.integralStamp,
+            // Of the reference server's two implementations, one knows no range.
+            wholeStamp: type === 'float' ? 0n : calls.nearestStamp,
           }
         : spec;
     const transformation = createTransformation(complete, {

@@ -47,16 +47,39 @@ test('a query around windows of an integral sees those without a point of their 
   expect(json).toContain('"values":[[0,1,10],[600,1,20],[1200,1,10],[1800,0,null]]');
 });
 
-test('an integral over a subquery has the time of the side of the range that its points come from', async () => {
-  const context = twoPoints();
-  const integral = (range: string) =>
-    answer(`SELECT integral(v, 1m), count(v) FROM (SELECT v FROM m) ${range}`, context);
+test.each(['m', '(SELECT v, i FROM m)'])(
+  'an integral of integers has the time of the side of the range that points of %s come from, one of floats the epoch',
+  async (from) => {
+    const source = new MemorySource();
+    source.addPolicy(DATABASE, 'autogen', 10_080n * MINUTE);
+    const point = (minute: bigint, v: number) =>
+      ({
+        measurement: 'm',
+        tags: [],
+        fields: [
+          ['v', v],
+          ['i', BigInt(v)],
+        ],
+        time: minute * MINUTE,
+      }) as const;
+    source.write(DATABASE, 'autogen', [point(5n, 2), point(25n, 2)]);
+    const context = await contextOf(source, { now: 60n * MINUTE });
+    const integral = (field: string, range: string) =>
+      answer(`SELECT integral(${field}, 1m), count(${field}) FROM ${from} ${range}`, context);
 
-  expect(await integral('')).toContain('[[0,40,2]]');
-  expect(await integral('WHERE time >= 2m AND time < 40m')).toContain('[[120,40,2]]');
-  expect(await integral('WHERE time >= 2m AND time < 40m ORDER BY time DESC')).toContain(
-    '[[2400,-40,null],[120,null,2]]',
-  );
-  // A lone point on that side has none.
-  expect(await integral('WHERE time >= 25m')).toContain('[[1500,null,1]]');
-});
+    const within = 'WHERE time >= 2m AND time < 40m';
+    expect(await integral('i', '')).toContain('[[0,40,2]]');
+    expect(await integral('i', within)).toContain('[[120,40,2]]');
+    expect(await integral('i', `${within} ORDER BY time DESC`)).toContain(
+      '[[2400,-40,null],[120,null,2]]',
+    );
+    // A lone point on that side has none.
+    expect(await integral('i', 'WHERE time >= 25m')).toContain('[[1500,null,1]]');
+
+    expect(await integral('v', within)).toContain('[[0,40,null],[120,null,2]]');
+    expect(await integral('v', `${within} ORDER BY time DESC`)).toContain(
+      '[[120,null,2],[0,-40,null]]',
+    );
+    expect(await integral('v', 'WHERE time >= 25m')).toContain('[[0,0,null],[1500,null,1]]');
+  },
+);
