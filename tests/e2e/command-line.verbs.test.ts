@@ -132,7 +132,7 @@ const idsOf = (json: string): readonly string[] =>
 /**
  * Paths of all commands that have no subcommands and talk to an engine, by their own names.
  * `engine drain`, `engine join` and `engine leave` need a cluster: `engine-cluster.long.test.ts`
- * and `histories.test.ts` of the engine have them.
+ * and `lost-coordinator.long.test.ts` of the engine have them.
  */
 async function verbsOfEngine(): Promise<readonly string[]> {
   const { commands } = await wholeProgram();

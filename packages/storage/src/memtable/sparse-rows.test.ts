@@ -147,10 +147,10 @@ test('rows of few fields each read as they were written, in every snapshot and a
         new Deletion({ start: MIN_INT64, end: MAX_INT64 }, deleted).apply(table),
       ).toBeUndefined();
     }),
-    { numRuns: 20 },
+    { numRuns: 10 },
   );
-  expect(sparse).toBeGreaterThan(3);
-  expect(dense).toBeGreaterThan(3);
+  expect(sparse).toBeGreaterThan(1);
+  expect(dense).toBeGreaterThan(1);
 });
 
 test('a value of rows with few of many fields takes little memory, however they arrive', () => {
