@@ -33,4 +33,4 @@ export { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
 export type { SeriesList, SeriesPart, SplitSeries } from './series-keys.ts';
 export { sortedByKey, sortedByTags, sortedSymbols } from './series-order.ts';
 export { StagedTable } from './staged-table.ts';
-export type { StagedField, StagedRows } from './staged-table.ts';
+export type { StagedField, StagedRows, StagedValues } from './staged-table.ts';

@@ -32,7 +32,7 @@ export type StagedRows = {
 /** Rows [from, to) of a table. */
 export type RowRange = { readonly from: number; readonly to: number };
 
-/** Values of rows, row by row. */
+/** Values of rows, row by row. A row has at most one value of a field. */
 export type StagedValues = {
   readonly fields: readonly { readonly name: string; readonly type: FieldType }[];
   /** Index of the field of each value. */

@@ -25,7 +25,7 @@ export function reportDoubtful(
 /** Whether a time of a statement, or of its subqueries, seems to lack its unit. */
 export function lacksUnit(statement: SelectStatement): boolean {
   const isBareTime = (node: Expression): boolean =>
-    node.kind === 'binary' && isComparison(node.operator) && bareTime(node) !== undefined;
+    isComparing(node) && bareTime(node) !== undefined;
   return selectsOf(statement).some(({ condition }) => condition && some(condition, isBareTime));
 }
 
@@ -36,10 +36,14 @@ function reportComparisons(
 ): void {
   if (condition === undefined) return;
   walk(condition, (node) => {
-    if (node.kind !== 'binary' || !isComparison(node.operator)) return;
+    if (!isComparing(node)) return;
     const finding = findingOf(node);
     if (finding !== undefined) onFinding(finding);
   });
+}
+
+function isComparing(node: Expression): node is Binary {
+  return node.kind === 'binary' && isComparison(node.operator);
 }
 
 /** Rows consist of fields: without one there are none. */

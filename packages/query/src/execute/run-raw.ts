@@ -40,13 +40,13 @@ function* selectedRows(
   const ends = wanted === undefined ? ofReader : new GroupEnds();
   const options = { range: rangeBefore(plan, 0), limitPerSeries: wanted, ends };
   const opened = openRows({ select: plan, sources, options }, execution, execute);
-  const selected = new SelectedRows(plan, execution, { wanted, ends, ofReader });
+  const selected = new SelectedRows(plan, execution, { rowsPerGroup: wanted, ends, ofReader });
   yield* flatMapBatches(opened, (batch) => selected.of(batch));
 }
 
-type Wanted = {
+type Needed = {
   /** Rows of each group; `undefined` means all. */
-  readonly wanted: number | undefined;
+  readonly rowsPerGroup: number | undefined;
   readonly ends: GroupEnds | undefined;
   readonly ofReader: GroupEnds | undefined;
 };
@@ -54,28 +54,28 @@ type Wanted = {
 class SelectedRows {
   readonly #plan: SelectPlan;
   readonly #execution: ExecutionContext;
-  readonly #wanted: Wanted;
+  readonly #needed: Needed;
   readonly #defaults: ReturnType<typeof rawDefaults>;
   #group: GroupKey | undefined;
   #count = 0;
 
-  constructor(plan: SelectPlan, execution: ExecutionContext, wanted: Wanted) {
+  constructor(plan: SelectPlan, execution: ExecutionContext, needed: Needed) {
     this.#plan = plan;
     this.#execution = execution;
-    this.#wanted = wanted;
+    this.#needed = needed;
     this.#defaults = rawDefaults(plan);
   }
 
   *of({ group, times, columns }: RowBatch): Operator<RowBatch> {
-    const { wanted = Infinity, ends, ofReader } = this.#wanted;
+    const { rowsPerGroup = Infinity, ends, ofReader } = this.#needed;
     if (group !== this.#group) {
       this.#group = group;
       this.#count = 0;
       this.#defaults.startGroup();
     }
-    if (this.#count >= wanted) return;
+    if (this.#count >= rowsPerGroup) return;
     this.#count += times.length;
-    if (this.#count >= wanted || ofReader?.isEnded(group) === true) ends?.end(group);
+    if (this.#count >= rowsPerGroup || ofReader?.isEnded(group) === true) ends?.end(group);
     const rows = { times, columns: this.#defaults.apply(columns) };
     const projected = project(this.#plan, group, rows);
     yield yield* this.#execution.step('evaluate columns', this.#plan, projected);

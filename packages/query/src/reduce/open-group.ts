@@ -9,6 +9,7 @@ import { project } from '../project/project.ts';
 import { callDefaults } from '../fill/row-defaults.ts';
 import type { RowDefaults } from '../fill/row-defaults.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
+import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 
 /** One per execution of a plan. */
 export class OpenGroup {
@@ -50,6 +51,15 @@ export class OpenGroup {
     const { calls } = this;
     if (calls.isSatisfied) return;
     yield* this.#execution.step('reduce', this.#callsPlan.plan, calls.pushRows(batch));
+    yield* this.readyRows();
+  }
+
+  /** As `pushRows`, for windows that the source has reduced. */
+  *pushWindows(batch: AggregatedGroup): Operator<RowBatch> {
+    yield* this.enter(batch.group);
+    const { calls } = this;
+    if (calls.isSatisfied) return;
+    calls.pushAggregates(batch);
     yield* this.readyRows();
   }
 

@@ -10,17 +10,6 @@ export function* reduceWindows(
   windows: Operator<AggregatedGroup>,
   open: OpenGroup,
 ): Operator<RowBatch> {
-  yield* flatMapBatches(windows, (batch) => pushWindows(batch, open));
+  yield* flatMapBatches(windows, (batch) => open.pushWindows(batch));
   yield* open.finish();
-}
-
-/**
- * The rows that some windows complete; first those of the previous group if the windows are of
- * another one.
- */
-export function* pushWindows(batch: AggregatedGroup, open: OpenGroup): Operator<RowBatch> {
-  yield* open.enter(batch.group);
-  if (open.calls.isSatisfied) return;
-  open.calls.pushAggregates(batch);
-  yield* open.readyRows();
 }

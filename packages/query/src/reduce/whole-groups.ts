@@ -13,7 +13,6 @@ import { validRows } from '../scan/aggregate-measurement.ts';
 import { evaluate } from '../project/evaluate.ts';
 import type { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from './open-group.ts';
-import { pushWindows } from './reduce-windows.ts';
 
 /** Rows of the answer, for plans in which a group may come whole. */
 export function* wholeGroups(
@@ -45,10 +44,10 @@ class WholeGroups {
     const first = this.#first;
     if (first !== undefined) {
       this.#first = undefined;
-      yield* first.group === batch.group ? pushWindows(first, this.#open) : this.#rows(first);
+      yield* first.group === batch.group ? this.#open.pushWindows(first) : this.#rows(first);
     }
     if (this.#open.isIn(batch.group)) {
-      yield* pushWindows(batch, this.#open);
+      yield* this.#open.pushWindows(batch);
     } else {
       yield* this.#open.finish();
       this.#first = batch;
@@ -66,7 +65,7 @@ class WholeGroups {
     const rows = this.#execution.time('evaluate whole groups', plan, () =>
       wholeRows(group, this.#calls, this.#span),
     );
-    if (rows === undefined) yield* pushWindows(group, this.#open);
+    if (rows === undefined) yield* this.#open.pushWindows(group);
     else yield rows;
   }
 }

@@ -14,7 +14,7 @@ import type {
   WindowSpec,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { isSameGroup } from './group-ends.ts';
+import { groupOf } from './group-ends.ts';
 import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
@@ -93,9 +93,7 @@ class AggregatedGroups {
     const { sources, plan, addresses } = this.#aggregated;
     const name = sources[source]!.measurement.measurement;
     const tags = plan.dimensions.map((key) => groupTags.get(key) ?? '');
-    if (this.#group?.name !== name || !isSameGroup(this.#group.tags, tags)) {
-      this.#group = { name, tags };
-    }
+    this.#group = groupOf(this.#group, name, tags);
     const calls = addresses.map((address): AggregateColumn =>
       address === undefined
         ? { values: nullColumn('float', windowStarts.length) }

@@ -1,5 +1,5 @@
 // The group that is currently being returned: when it is complete, reading stops at the source of
-// its rows.
+// its rows. Operators know it by its key, which is one object for all of its batches.
 import type { GroupKey } from '../batch/row-batch.ts';
 
 /** Passed to the reader of rows by operators that may need only the first rows of each group. */
@@ -19,7 +19,16 @@ export class GroupEnds {
   }
 }
 
-export function isSameGroup(a: readonly string[], b: readonly string[]): boolean {
+/** The group of that name and these tags: the given one if it is the same. */
+export function groupOf(
+  group: GroupKey | undefined,
+  name: string,
+  tags: readonly string[],
+): GroupKey {
+  return group?.name === name && isSameGroup(group.tags, tags) ? group : { name, tags };
+}
+
+function isSameGroup(a: readonly string[], b: readonly string[]): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }

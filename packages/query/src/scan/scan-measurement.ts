@@ -34,7 +34,7 @@ import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { haveTies } from './tied-values.ts';
-import { isSameGroup } from './group-ends.ts';
+import { groupOf } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { TimeSlices } from './time-slices.ts';
 import { flatMapBatches, mapBatches } from '../operator.ts';
@@ -85,6 +85,8 @@ type MergeMost = {
   readonly textBytes: number;
   /** Rows that are read before a group is cut into slices, whether they are kept or not. */
   readonly readAtOnce: number;
+  /** Is told which part of the most a group has; more than 1 if it has to be cut. */
+  readonly found?: (share: number) => void;
 };
 
 const MERGE_ALL: MergeMost = { rows: Infinity, textBytes: Infinity, readAtOnce: Infinity };
@@ -99,26 +101,16 @@ type Scan = {
 
 /**
  * Scans a range of time; groups of more than `most` are cut into slices. Groups whose first rows
- * may be enough are cut after fewer rows. `found` is told which part of the most each group has.
+ * may be enough are cut after fewer rows.
  */
-function scanGroups(
-  scan: Scan,
-  options: ScanOptions,
-  most: MergeMost,
-  found?: (share: number) => void,
-): Operator<RowBatch> {
-  return new GroupScan(scan, options, { most, found }).rows();
+function scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operator<RowBatch> {
+  return new GroupScan(scan, options, most).rows();
 }
-
-type Merging = {
-  readonly most: MergeMost;
-  readonly found: ((share: number) => void) | undefined;
-};
 
 class GroupScan {
   readonly #scan: Scan;
   readonly #options: ScanOptions;
-  readonly #merging: Merging;
+  readonly #most: MergeMost;
   readonly #request: ScanRequest;
   readonly #held: HeldRows;
   readonly #ended: EndedGroup = { tags: undefined };
@@ -127,11 +119,11 @@ class GroupScan {
   #left = 0;
   #isOver = false;
 
-  constructor(scan: Scan, options: ScanOptions, merging: Merging) {
+  constructor(scan: Scan, options: ScanOptions, most: MergeMost) {
     this.#scan = scan;
     this.#options = options;
-    this.#merging = merging;
-    this.#request = scanRequest(scan, options, merging.most.rows);
+    this.#most = most;
+    this.#request = scanRequest(scan, options, most.rows);
     this.#held = new HeldRows(scan.execution, scan.plan);
   }
 
@@ -157,14 +149,14 @@ class GroupScan {
   *#add(batch: SeriesBatch): Operator<RowBatch> {
     yield;
     const { source, plan, layout, execution, hasSeriesPerGroup } = this.#scan;
-    const { most, found } = this.#merging;
+    const most = this.#most;
     const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
-    if (this.#group === undefined || !isSameGroup(this.#group.tags, tags)) {
+    const group = groupOf(this.#group, source.measurement.measurement, tags);
+    if (group !== this.#group) {
       yield* this.#merged();
-      this.#group = { name: source.measurement.measurement, tags };
+      this.#group = group;
       this.#left = this.#request.limitPerSeries === undefined ? most.readAtOnce : Infinity;
     }
-    const group = this.#group;
     if (this.#ended.tags === group.tags) return;
     if (this.#options.ends?.isEnded(group) === true) return this.#end(group);
     execution.countSeries(batch.seriesKey);
@@ -186,7 +178,7 @@ class GroupScan {
       return;
     }
     execution.countPoints(-held.rowCount - batch.times.length);
-    found?.(Math.max(1, held.shareOf(most)));
+    most.found?.(Math.max(1, held.shareOf(most)));
     const sliceRows = Math.min(execution.mergeRows, held.rowsWithin(execution.mergeTextBytes));
     held.take();
     yield* scanSlices(this.#scan, this.#options, { group, most: sliceRows });
@@ -207,7 +199,7 @@ class GroupScan {
     const group = this.#group;
     if (group === undefined || this.#held.rowCount === 0) return;
     const { source, plan, execution } = this.#scan;
-    const { most, found } = this.#merging;
+    const { found, ...most } = this.#most;
     found?.(this.#held.shareOf(most));
     const parts = this.#held.take();
     const all: SortedRows[] = [];
@@ -251,12 +243,17 @@ function* scanSlices(
   const slices = yield* TimeSlices.of(cutting, execution);
   const { mergeRows, mergeTextBytes } = execution;
   const mostOfSlice = { rows: mergeRows, textBytes: mergeTextBytes, readAtOnce: Infinity };
-  for (let range = slices.next(); range !== undefined; range = slices.next()) {
-    const mostOfThis = slices.isWhole ? MERGE_ALL : mostOfSlice;
+  for (let slice = slices.next(); slice !== undefined; slice = slices.next()) {
+    const { range, isWhole } = slice;
     let share = 0;
-    const rows = scanGroups({ ...scan, plan }, { ...options, range }, mostOfThis, (found) => {
-      share = found;
-    });
+    const rows = scanGroups(
+      { ...scan, plan },
+      { ...options, range },
+      {
+        ...(isWhole ? MERGE_ALL : mostOfSlice),
+        found: (part) => void (share = part),
+      },
+    );
     yield* mapBatches(rows, (batch) => {
       left -= batch.times.length;
       return { ...batch, group };

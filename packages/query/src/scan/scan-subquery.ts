@@ -17,7 +17,7 @@ import { compareGroups } from '../merge/group-order.ts';
 import type { MergeOptions, SortedRows } from '../merge/merge-sorted-rows.ts';
 import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { isSameGroup } from './group-ends.ts';
+import { groupOf } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
@@ -72,10 +72,7 @@ class SameGroups {
     yield;
     const rows = yield* outerRows(batch, { source: this.#source, plan: this.#plan });
     if (rows === undefined) return;
-    const { name, tags } = batch.group;
-    if (this.#group?.name !== name || !isSameGroup(this.#group.tags, tags)) {
-      this.#group = { name, tags };
-    }
+    this.#group = groupOf(this.#group, batch.group.name, batch.group.tags);
     yield { group: this.#group, ...rows };
   }
 }

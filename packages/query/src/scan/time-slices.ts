@@ -21,9 +21,15 @@ export type SliceOptions = {
 
 /** Part of what fits that a slice shall have: rows are rarely spread evenly. */
 const WANTED_SHARE = 0.5;
-/** A slice has at most so many times the width of the previous one, and at least the inverse. */
+/** The width of a slice is at most, and at least, so many times that of the previous one. */
 const WIDENED_MOST = 2;
 const NARROWED_MOST = 0.25;
+
+export type TimeSlice = {
+  readonly range: TimeRange;
+  /** It is the only one: it cannot be cut. */
+  readonly isWhole: boolean;
+};
 
 /**
  * Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. The
@@ -38,7 +44,6 @@ export class TimeSlices {
   #rows: number;
   /** Distance of the next slice from the beginning; `undefined` behind the last one. */
   #begin: bigint | undefined = 0n;
-  #count = 0;
 
   private constructor({ range, plan, firstRows }: SliceOptions, extent: Extent | undefined) {
     this.#range = range;
@@ -52,13 +57,12 @@ export class TimeSlices {
   }
 
   /** The next slice; `undefined` behind the last one. */
-  next(): TimeRange | undefined {
+  next(): TimeSlice | undefined {
     const begin = this.#begin;
     if (begin === undefined) return undefined;
-    this.#count++;
     if (this.#extent === undefined) {
       this.#begin = undefined;
-      return this.#range;
+      return { range: this.#range, isWhole: true };
     }
     const { first, last, rows } = this.#extent;
     const span = last - first;
@@ -67,14 +71,10 @@ export class TimeSlices {
     const isLast = begin + width > span;
     const end = isLast ? span : begin + width - 1n;
     this.#begin = isLast ? undefined : end + 1n;
-    return this.#isDescending
+    const range = this.#isDescending
       ? { start: last - end, end: last - begin }
       : { start: first + begin, end: first + end };
-  }
-
-  /** Whether the first slice is the only one. */
-  get isWhole(): boolean {
-    return this.#begin === undefined && this.#count === 1;
+    return { range, isWhole: isLast && begin === 0n };
   }
 
   /** The part of what fits that the last slice had; more than 1 if it had to be cut again. */

@@ -5,11 +5,11 @@
 // below it never change, and growing replaces arrays instead of moving what a reader holds.
 import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
+import type { StagedValues } from '@tidemark/kernels';
 
 import { countValid } from './presence.ts';
 import type { SeriesId } from './series-id.ts';
 import { sparseRowsOf, SparseValues } from './sparse-values.ts';
-import type { SparseRows } from './sparse-values.ts';
 import { StringPool } from './string-pool.ts';
 
 export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
@@ -257,7 +257,7 @@ export class RowBlock {
   }
 
   /** Sets the values of a block without columns. */
-  setSparse(rows: SparseRows): this {
+  setSparse(rows: StagedValues): this {
     assert(this.columns.length === 0, 'a block has columns or sparse values');
     assert(rows.ends.length === this.#rows, 'the values of each row');
     this.sparse = new SparseValues();
@@ -275,7 +275,7 @@ export class RowBlock {
   }
 
   /** The values row by row. */
-  sparseRows(): SparseRows {
+  sparseRows(): StagedValues {
     if (this.sparse !== undefined) return this.sparse.rows();
     return sparseRowsOf(this.columns, this.#rows);
   }

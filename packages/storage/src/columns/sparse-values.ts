@@ -5,23 +5,12 @@
 // Append-only like the block of rows that it belongs to: a reader ignores values of later rows.
 import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
+import type { StagedValues } from '@tidemark/kernels';
 
 import type { BlockColumn } from './row-block.ts';
 import { StringPool } from './string-pool.ts';
 
-export type SparseField = { readonly name: string; readonly type: FieldType };
-
-/** Values of rows, row by row. A row has at most one value of a field. */
-export type SparseRows = {
-  readonly fields: readonly SparseField[];
-  /** Index of the field of each value. */
-  readonly fieldOf: Uint32Array;
-  /** Two words per value, the low one first. Strings have codes of `texts`. */
-  readonly words: Uint32Array;
-  /** Number of values up to the end of each row. */
-  readonly ends: Uint32Array;
-  readonly texts: readonly string[];
-};
+type SparseField = StagedValues['fields'][number];
 
 /** Memory of a value, of the end of a row, and of a field with its entry in the map. */
 const VALUE_BYTES = 20;
@@ -90,7 +79,7 @@ export class SparseValues {
     return counts;
   }
 
-  append({ fields, fieldOf, words, ends, texts }: SparseRows): void {
+  append({ fields, fieldOf, words, ends, texts }: StagedValues): void {
     const first = this.#count;
     const numbers = fields.map((field) => this.#addField(field));
     const count = ends.at(-1) ?? 0;
@@ -119,7 +108,7 @@ export class SparseValues {
   }
 
   /** The values of the given rows, in their order; by default of all. Views where possible. */
-  rows(some?: ArrayLike<number>): SparseRows {
+  rows(some?: ArrayLike<number>): StagedValues {
     const { fields, pool } = this;
     if (some === undefined) {
       return {
@@ -194,7 +183,7 @@ function withRoom(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<
 }
 
 /** The values of columns row by row. */
-export function sparseRowsOf(columns: readonly BlockColumn[], rows: number): SparseRows {
+export function sparseRowsOf(columns: readonly BlockColumn[], rows: number): StagedValues {
   const starts = new Uint32Array(rows);
   for (const { valid } of columns) {
     for (let row = 0; row < rows; row++) starts[row]! += valid === undefined ? 1 : valid[row]!;

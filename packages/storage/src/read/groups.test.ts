@@ -5,7 +5,7 @@ import type { ScanRequest } from '@tidemark/query';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { EVERYTHING, numbers, scanRows, testEngine, write } from '../testing/fixtures.ts';
+import { numbers, ROWS_OF_F, scanRows, testEngine, write } from '../testing/fixtures.ts';
 
 type Tags = ReadonlyMap<string, string>;
 
@@ -69,14 +69,6 @@ const GROUPINGS: readonly Grouping[] = [
   { groupBy: ['b'], tieTags: ['c'] },
   { groupBy: ['e'], tieTags: ['c'] },
 ];
-
-const REQUEST: ScanRequest = {
-  source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
-  timeRange: EVERYTHING,
-  descending: false,
-  groupBy: [],
-  fields: [{ name: 'f', type: 'float' }],
-};
 
 test('series are ordered by group, then by key or by ties', async () => {
   const data = fc.record({
@@ -174,7 +166,7 @@ test('series that are added while others are sorted are in their place in the ne
         const seen: string[] = [];
         let steps = 0;
         try {
-          for (const batch of snapshot.scan({ ...REQUEST, ...grouping }, { signal })) {
+          for (const batch of snapshot.scan({ ...ROWS_OF_F, ...grouping }, { signal })) {
             if (batch !== undefined && 'times' in batch) seen.push(batch.seriesKey);
             if (steps++ !== step) continue;
             expect(seen).toEqual([]);

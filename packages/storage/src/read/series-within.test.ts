@@ -8,18 +8,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { SHARED_CHUNK_ROWS } from '../segment/shared-page.ts';
-import { EVERYTHING, numbers, queryContext, testEngine, write } from '../testing/fixtures.ts';
+import { numbers, ROWS_OF_F, queryContext, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 
 const SERIES = 1300;
-
-const REQUEST: ScanRequest = {
-  source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
-  timeRange: EVERYTHING,
-  descending: false,
-  groupBy: [],
-  fields: [{ name: 'f', type: 'float' }],
-};
 
 function timesOf(
   { engine }: TestEngine,
@@ -70,7 +62,7 @@ test('the first rows are found wherever they are', async () => {
         }
         for (const descending of [false, true]) {
           const where = { kind: 'field', field: 'f', operator: '>', value: 4 } as const;
-          for (const request of [REQUEST, { ...REQUEST, where }]) {
+          for (const request of [ROWS_OF_F, { ...ROWS_OF_F, where }]) {
             const all = timesOf(subject, { ...request, descending }).times;
             for (const limit of [1, 7, 60]) {
               const limits = { limitPerSeries: limit, limitPerGroup: limit };
@@ -107,7 +99,7 @@ test.each([
     if (isFlushed) await subject.engine.flush();
     const limits = { limitPerSeries: 10, limitPerGroup: 10 };
 
-    const { times, seriesVisited } = timesOf(subject, { ...REQUEST, ...limits });
+    const { times, seriesVisited } = timesOf(subject, { ...ROWS_OF_F, ...limits });
 
     expect(times.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, i) => BigInt(i)));
     expect(seriesVisited).toBeLessThan(2000);

@@ -2,6 +2,7 @@
 // here. Conditions on fields count as true: as there is no negation, this selects too many series
 // at worst, and the residual condition is evaluated on their rows.
 import { compareBytes } from '@tidemark/core';
+import { rewritePredicate } from '@tidemark/query';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
@@ -122,30 +123,13 @@ function readBy(node: Predicate): { readonly readsTags: boolean; readonly readsF
 const TRUE: Predicate = { kind: 'constant', value: true };
 const FALSE: Predicate = { kind: 'constant', value: false };
 
-function simplify(node: Predicate, tags: ReadonlyMap<string, string>): Predicate {
-  switch (node.kind) {
-    case 'constant':
-    case 'field':
-    case 'field-regex':
-      return node;
-    case 'tag':
-      return ((tags.get(node.key) ?? '') === node.value) === (node.operator === '=') ? TRUE : FALSE;
-    case 'tag-regex': {
-      const isMatch = textMatcher(node.pattern)(tags.get(node.key) ?? '');
-      return isMatch === (node.operator === '=~') ? TRUE : FALSE;
+function simplify(where: Predicate, tags: ReadonlyMap<string, string>): Predicate {
+  return rewritePredicate(where, (part) => {
+    if (part.kind === 'tag') {
+      return ((tags.get(part.key) ?? '') === part.value) === (part.operator === '=') ? TRUE : FALSE;
     }
-    case 'and':
-    case 'or': {
-      const left = simplify(node.left, tags);
-      const right = simplify(node.right, tags);
-      const absorbing = node.kind === 'or';
-      for (const [side, other] of [
-        [left, right],
-        [right, left],
-      ] as const) {
-        if (side.kind === 'constant') return side.value === absorbing ? side : other;
-      }
-      return { kind: node.kind, left, right };
-    }
-  }
+    if (part.kind !== 'tag-regex') return part;
+    const isMatch = textMatcher(part.pattern)(tags.get(part.key) ?? '');
+    return isMatch === (part.operator === '=~') ? TRUE : FALSE;
+  });
 }

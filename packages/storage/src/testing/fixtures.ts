@@ -82,6 +82,15 @@ const signal = new AbortController().signal;
 const SOURCE = { database: 'db', retentionPolicy: 'autogen' };
 export const EVERYTHING = { start: -9223372036854775806n, end: 9223372036854775806n };
 
+/** The field `f` of all rows of the measurement `m`, in one group. */
+export const ROWS_OF_F: ScanRequest = {
+  source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+  timeRange: EVERYTHING,
+  descending: false,
+  groupBy: [],
+  fields: [{ name: 'f', type: 'float' }],
+};
+
 export type Row = readonly [series: string, time: bigint, ...values: (FieldValue | null)[]];
 
 /** Rows of a scan over one measurement. */
