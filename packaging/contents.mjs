@@ -23,6 +23,7 @@ const FILES = [
   'packages/cli/build/storage-thread-host.cjs',
   'packages/cli/build/runtime-host-host-thread.cjs',
   'packages/process/boot/bundle-loader.cjs',
+  'packages/process/boot/early-threads.cjs',
   'packages/process/boot/thread-bundle.cjs',
   'packages/engine/read-store.mjs',
   'packages/kernels/build/kernels.wasm',

@@ -6,7 +6,13 @@
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
-const { BUNDLE_DIRECTORY, codeOf, isBundleCurrent } = require('../bundle/programs.cjs');
+const { startEarly } = require('../../process/boot/early-threads.cjs');
+const {
+  BUNDLE_DIRECTORY,
+  codeOf,
+  earlyThreadsOf,
+  isBundleCurrent,
+} = require('../bundle/programs.cjs');
 const { withRuntime } = require('./runtime.cjs');
 
 const modules = join(__dirname, '../dist/main.js');
@@ -22,7 +28,8 @@ function wantsSourceMaps() {
 
 async function load(argv) {
   if (!isBundleCurrent() || (wantsSourceMaps() && existsSync(modules))) return import(modules);
-  return loadBundle(BUNDLE_DIRECTORY, 'tidemark', codeOf(argv)).exports;
+  const threads = startEarly(BUNDLE_DIRECTORY, earlyThreadsOf(argv));
+  return loadBundle(BUNDLE_DIRECTORY, 'tidemark', codeOf(argv), threads).exports;
 }
 
 async function run(argv) {

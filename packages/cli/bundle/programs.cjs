@@ -44,6 +44,20 @@ function codeOf([command, second]) {
   return (isShort ? undefined : CODE_OF_SERVICE[command]) ?? CODE.commands;
 }
 
+/** The storage thread, with the options of `packages/storage/src/thread/connection.ts`. */
+const STORAGE = {
+  'storage-thread-host': { name: 'storage', resourceLimits: { maxYoungGenerationSizeMb: 12 } },
+};
+
+/**
+ * Threads that a command line needs in any case, with the options of their workers: they start
+ * before the program is loaded (packages/process/boot/early-threads.cjs).
+ */
+function earlyThreadsOf([command, second]) {
+  const isService = second === undefined || second.startsWith('-');
+  return isService && (command === 'tsdb' || command === 'up') ? STORAGE : {};
+}
+
 /**
  * Whether the bundle is not older than what the compiler wrote last: after `tsc -b` alone the
  * modules are run, not the bundle of an earlier state of them.
@@ -62,6 +76,7 @@ module.exports = {
   BUNDLE_DIRECTORY,
   CODE,
   codeOf,
+  earlyThreadsOf,
   isBundleCurrent,
   PACKAGES,
   PROGRAMS,

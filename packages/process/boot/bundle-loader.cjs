@@ -37,12 +37,13 @@ function compile(directory, name, cache) {
 
 /**
  * Runs a program. Gives what it exports, whether cached code was used, and what makes the cached
- * code of what ran until then.
+ * code of what ran until then. `threads` are those that already load what the program will start
+ * (early-threads.cjs).
  */
-function loadBundle(directory, name, cache) {
+function loadBundle(directory, name, cache, threads = new Map()) {
   const { file, id, script, isCached } = compile(directory, name, cache);
   const module = { exports: {} };
-  const bundle = { directory };
+  const bundle = { directory, threads };
   script
     .runInThisContext()
     .call(module.exports, module.exports, createRequire(file), module, file, dirname(file), bundle);

@@ -26,4 +26,4 @@ export { makeDirectory } from './make-directory.ts';
 export { narrowAndLog, PRIVATE_DIRECTORY, PRIVATE_FILE } from './private-files.ts';
 export { countCpuFromStart } from './process-cpu.ts';
 export { startProgram } from './start-program.ts';
-export { startThread } from './thread.ts';
+export { endEarlyThreads, startThread } from './thread.ts';

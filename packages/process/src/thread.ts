@@ -1,14 +1,27 @@
 // Starts threads from modules: sources in tests and benchmarks, built programs everywhere else.
+import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
+
+import { assert } from '@tidemark/core';
 
 /** Takes directory and name of a bundled program. */
 const BUNDLE_BOOT = new URL('../boot/thread-bundle.cjs', import.meta.url);
 
 /**
  * Set by the loader of a bundle (`bundle-loader.cjs`); undefined in programs that are not bundled.
+ * `threads` are those that started before the program, by name (`early-threads.cjs`).
  */
-declare const tidemarkBundle: { readonly directory: string } | undefined;
+declare const tidemarkBundle:
+  | { readonly directory: string; readonly threads: Map<string, EarlyThread> }
+  | undefined;
+
+type EarlyThread = {
+  readonly worker: Worker;
+  readonly options: WorkerOptions;
+  /** Lets the thread go on with its `workerData`. */
+  readonly give: (data: unknown) => void;
+};
 
 /**
  * A thread that runs the module `name` (without ending) beside the module at `moduleUrl` (its
@@ -29,7 +42,10 @@ export function startThread(
   const built = isSource ? process.env['TIDEMARK_TEST_BUILT_THREADS'] : undefined;
   const directory = typeof tidemarkBundle === 'undefined' ? built : tidemarkBundle.directory;
   if (directory !== undefined) {
-    const argv = [directory, bundledName(new URL(`./${name}`, moduleUrl))];
+    const program = bundledName(new URL(`./${name}`, moduleUrl));
+    const early = takeEarly(program, options);
+    if (early !== undefined) return early;
+    const argv = [directory, program];
     const execArgv = built === undefined ? threadArguments(process.execArgv) : [];
     return new Worker(BUNDLE_BOOT, { ...options, argv, execArgv });
   }
@@ -37,6 +53,28 @@ export function startThread(
     ...options,
     execArgv: threadArguments(process.execArgv),
   });
+}
+
+/** The thread of a program that waits for its data. */
+function takeEarly(program: string, options: WorkerOptions): Worker | undefined {
+  const threads = typeof tidemarkBundle === 'undefined' ? undefined : tidemarkBundle.threads;
+  const early = threads?.get(program);
+  if (early === undefined) return undefined;
+  const { workerData, ...others } = options;
+  assert(
+    isDeepStrictEqual(early.options, others),
+    `${program} has other options in programs.cjs than where it starts`,
+  );
+  threads?.delete(program);
+  early.give(workerData);
+  return early.worker;
+}
+
+/** Ends threads that started before the program, and that nothing has taken. */
+export function endEarlyThreads(): void {
+  if (typeof tidemarkBundle === 'undefined') return;
+  for (const { worker } of tidemarkBundle.threads.values()) void worker.terminate();
+  tidemarkBundle.threads.clear();
 }
 
 /** `…/packages/storage/dist/thread/host` is the program `storage-thread-host`. */

@@ -1,7 +1,7 @@
 // Shared by `up`, `tsdb` and `engine`: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectWhenIdle, isLoopback, parseBind } from '@tidemark/process';
+import { collectWhenIdle, endEarlyThreads, isLoopback, parseBind } from '@tidemark/process';
 import type { LoggingConfig } from '@tidemark/settings';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -105,6 +105,8 @@ export async function serve<C>(services: Services<C>): Promise<number> {
       clock: systemClock(),
       shutdown,
     });
+    // Not needed where the database is elsewhere.
+    endEarlyThreads();
     process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);
   } catch (error) {
     await shutdown.closeAll();
