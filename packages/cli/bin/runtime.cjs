@@ -25,15 +25,22 @@ const QUIET = '--disable-warning=ExperimentalWarning';
 /**
  * What Node.js is started with. V8 refuses code that was kept under other flags, so that the build
  * uses them too. `--expose-gc`: memory is given back when a thread falls idle
- * (packages/process/src/idle-collection.ts). `--max-semi-space-size`: V8 lets the space of young
- * objects grow with the machine's memory, and misses the processor's cache more with each megabyte
- * (docs/adr/0029-runtime.md).
+ * (packages/process/src/idle-collection.ts). `--initial-old-space-size`: V8 counts buffers of rows
+ * and answers too, and would mark the whole heap for every 8 MiB of them. `--max-semi-space-size`:
+ * V8 lets the space of young objects grow with the machine's memory, and misses the processor's
+ * cache more with each megabyte (docs/adr/0029-runtime.md).
  */
-const RUNTIME_FLAGS = ['--expose-gc', '--max-semi-space-size=8', QUIET];
+const RUNTIME_FLAGS = [
+  '--expose-gc',
+  '--initial-old-space-size=64',
+  '--max-semi-space-size=8',
+  QUIET,
+];
 
 /** With `--profile small`: heaps stay small, at the expense of speed. */
 const SMALL_FLAGS = [
   '--expose-gc',
+  '--initial-old-space-size=0',
   '--optimize-for-size',
   '--heap-growing-percent=20',
   '--max-semi-space-size=2',

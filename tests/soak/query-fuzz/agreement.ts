@@ -58,6 +58,19 @@ function rowsOf(
   );
 }
 
+/**
+ * Whether the reference server has sent a series in parts, each of them filled by itself, and
+ * otherwise the same series.
+ */
+export function isInParts(reference: Answer, candidate: Answer): boolean {
+  const place = ({ key, columns }: Series): string => `${key} ${columns.join(',')}`;
+  const theirs = (seriesOf(reference) ?? []).map(place);
+  const ours = new Set((seriesOf(candidate) ?? []).map(place));
+  const distinct = new Set(theirs);
+  const isSame = distinct.size === ours.size && theirs.every((each) => ours.has(each));
+  return isSame && distinct.size < theirs.length;
+}
+
 /** One row for each time. */
 function merged(rows: readonly Row[]): readonly Row[] {
   const byTime = new Map<unknown, Row>();

@@ -420,6 +420,12 @@ describe('an excuse', () => {
       answer(m(['time', 'count'], [0, 1], [60, 1])),
     ],
     [
+      'SELECT last(f) FROM (SELECT integral(f, 1m) AS f FROM m GROUP BY time(1m)) WHERE time > 0 GROUP BY time(1m), host',
+      answer(m(['time', 'last'], [0, 1], [120, null]), m(['time', 'last'], [60, 4], [120, null])),
+      answer(m(['time', 'last'], [0, 1], [60, 4])),
+      answer(m(['time', 'first'], [0, 1], [60, 4])),
+    ],
+    [
       'SELECT percentile(f, 50), s FROM m',
       answer(m(['time', 'percentile', 's'], [1, 5, 'red'])),
       answer(m(['time', 'percentile', 's'], [2, 5, 'blue'])),
