@@ -21,12 +21,17 @@ const LONG = [
   'tests/e2e/ui/*.test.ts',
 ];
 
-/** Soaks in a small form take longest: at the end they would leave the other workers idle. */
-class SoaksFirst extends BaseSequencer {
+/** Tests that take long, longest first: at the end they would leave the other workers idle. */
+const LONGEST = ['/tests/soak/', '/tests/compat/', '/tests/'];
+
+/** By folder; within each, as Vitest does: by the last run, or the size of the file. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const isSoak = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/tests/soak/');
-    return [...sorted.filter(isSoak), ...sorted.filter((file) => !isSoak(file))];
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.findIndex((folder) => moduleId.includes(folder));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
 }
 
@@ -54,7 +59,7 @@ export default defineConfig({
       },
     ],
     globalSetup: ['tests/setup/global-setup.ts'],
-    sequence: { sequencer: SoaksFirst },
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // What is waited for comes soon, but not on a machine that is busy.
