@@ -58,17 +58,20 @@ function rowsOf(
   );
 }
 
-/**
- * Whether the reference server has sent a series in parts, each of them filled by itself, and
- * otherwise the same series.
- */
-export function isInParts(reference: Answer, candidate: Answer): boolean {
-  const place = ({ key, columns }: Series): string => `${key} ${columns.join(',')}`;
-  const theirs = (seriesOf(reference) ?? []).map(place);
-  const ours = new Set((seriesOf(candidate) ?? []).map(place));
-  const distinct = new Set(theirs);
-  const isSame = distinct.size === ours.size && theirs.every((each) => ours.has(each));
-  return isSame && distinct.size < theirs.length;
+const placesOf = (answer: Answer): readonly string[] =>
+  (seriesOf(answer) ?? []).map(({ key, columns }) => `${key} ${columns.join(',')}`);
+
+/** Whether the reference server has sent a series in parts: each of them is filled by itself. */
+export function isInParts(reference: Answer): boolean {
+  const places = placesOf(reference);
+  return new Set(places).size < places.length;
+}
+
+/** Whether both have the same series with the same columns. */
+export function hasSameSeries(reference: Answer, candidate: Answer): boolean {
+  const theirs = new Set(placesOf(reference));
+  const ours = new Set(placesOf(candidate));
+  return theirs.size === ours.size && [...theirs].every((place) => ours.has(place));
 }
 
 /** One row for each time. */

@@ -426,6 +426,12 @@ describe('an excuse', () => {
       answer(m(['time', 'first'], [0, 1], [60, 4])),
     ],
     [
+      'SELECT non_negative_difference(sum(f)) FROM (SELECT integral(f, 1m) AS f FROM m) WHERE time > 0 GROUP BY time(1m)',
+      answer(m(['time', 'non_negative_difference'], [120, 4])),
+      answer(m(['time', 'non_negative_difference'], [60, 1])),
+      answer(m(['time', 'difference'], [60, 1], [120])),
+    ],
+    [
       'SELECT percentile(f, 50), s FROM m',
       answer(m(['time', 'percentile', 's'], [1, 5, 'red'])),
       answer(m(['time', 'percentile', 's'], [2, 5, 'blue'])),
