@@ -3,7 +3,7 @@
 import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { Expression, MeasurementSource, ShowClauses, SortOrder } from './ast.ts';
 import type { Cursor } from './cursor.ts';
-import { parseExpressionAt, parseSegments } from './expression.ts';
+import { parseExpressionAt, parseSegments, regexAt } from './expression.ts';
 import type { Token } from './token.ts';
 
 const MAX_INT32 = 2147483647n;
@@ -33,14 +33,7 @@ export function scope(cursor: Cursor): Pick<ShowClauses, 'database' | 'sources'>
 
 /** `FROM a, b.c, /d/`. */
 export function fromMeasurements(cursor: Cursor): readonly MeasurementSource[] {
-  return cursor.skip('FROM') ? measurements(cursor) : [];
-}
-
-/** A list of measurements. */
-function measurements(cursor: Cursor): readonly MeasurementSource[] {
-  const sources = [measurement(cursor)];
-  while (cursor.skip(',')) sources.push(measurement(cursor));
-  return sources;
+  return cursor.skip('FROM') ? cursor.list(measurement) : [];
 }
 
 /** `name`, `/pattern/`, `rp.name`, `db.rp.name`, `db..name`. */
@@ -79,15 +72,7 @@ export function where(cursor: Cursor): Expression | undefined {
 export function groupBy(cursor: Cursor): readonly Expression[] {
   if (!cursor.skip('GROUP')) return [];
   cursor.expect('BY');
-  const dimensions = [dimension(cursor)];
-  while (cursor.skip(',')) dimensions.push(dimension(cursor));
-  return dimensions;
-}
-
-function dimension(cursor: Cursor): Expression {
-  const token = cursor.regex();
-  if (token === undefined) return parseExpressionAt(cursor);
-  return { kind: 'regex', pattern: token.text, span: { start: token.start, end: token.end } };
+  return cursor.list(() => regexAt(cursor) ?? parseExpressionAt(cursor));
 }
 
 /** `ORDER BY [time] [ASC | DESC]`. */

@@ -8,8 +8,9 @@ import { some } from './walk.ts';
 
 type Resample = { readonly every?: bigint | undefined; readonly for?: bigint | undefined };
 
-/** Parses the rest of `CREATE CONTINUOUS QUERY …`. */
+/** Parses the rest of `CREATE CONTINUOUS …`. */
 export function continuousQuery(cursor: Cursor, start: number): Unplaced<DefinitionStatement> {
+  cursor.expect('QUERY');
   const named = nameOnDatabase(cursor);
   const resample = cursor.skip('RESAMPLE') ? resampleOptions(cursor) : {};
   cursor.expect('BEGIN');

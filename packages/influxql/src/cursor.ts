@@ -1,6 +1,6 @@
 // The parser's view of a text: one token of look-ahead, common functions that expect tokens, and
 // how parsing stops.
-import { lineAndColumn } from '@tidemark/core';
+import { lineAndColumn, own } from '@tidemark/core';
 import type { Diagnostic, SettingLimit, Span } from '@tidemark/core';
 
 import { parseDuration } from './duration.ts';
@@ -127,6 +127,20 @@ export class Cursor {
     for (const one of fixed) {
       if (!this.skip(one)) this.failExpected([one]);
     }
+  }
+
+  /** Consumes one of the words of a table, and returns what the table has for it. */
+  choose<T>(table: Readonly<Record<string, T>>): T {
+    const chosen = own(table, this.peek().fixed) ?? this.failExpected(Object.keys(table));
+    this.next();
+    return chosen;
+  }
+
+  /** One or more items with commas between them. */
+  list<T>(item: (cursor: this) => T): readonly T[] {
+    const items = [item(this)];
+    while (this.skip(',')) items.push(item(this));
+    return items;
   }
 
   identifier(): string {

@@ -1,45 +1,50 @@
 // CREATE, ALTER, DROP, DELETE and KILL: databases, retention policies, continuous queries,
 // subscriptions, data.
-import type { DefinitionStatement, Expression, MeasurementSource, Unplaced } from './ast.ts';
+import type { DefinitionStatement, ShowClauses, Unplaced } from './ast.ts';
 import { fromMeasurements, id, nameOnDatabase, where } from './clauses.ts';
 import { continuousQuery } from './continuous-query.ts';
 import type { Cursor } from './cursor.ts';
 import { alterPolicyOptions, createPolicyOptions, databasePolicyOptions } from './policies.ts';
 import { createUser } from './users.ts';
 
-const CREATE_WORDS = ['CONTINUOUS', 'DATABASE', 'USER', 'RETENTION', 'SUBSCRIPTION'];
-const DROP_WORDS = [
-  'CONTINUOUS',
-  'DATABASE',
-  'MEASUREMENT',
-  'RETENTION',
-  'SERIES',
-  'SHARD',
-  'SUBSCRIPTION',
-  'USER',
-];
+type Parser = (cursor: Cursor, start: number) => Unplaced<DefinitionStatement>;
+
+/** What follows CREATE, by its first word. */
+const CREATE: Readonly<Record<string, Parser>> = {
+  CONTINUOUS: continuousQuery,
+  DATABASE: createDatabase,
+  USER: createUser,
+  RETENTION: (cursor) => {
+    cursor.expect('POLICY');
+    const named = nameOnDatabase(cursor);
+    const options = createPolicyOptions(cursor);
+    return { kind: 'create-retention-policy', ...named, options };
+  },
+  SUBSCRIPTION: createSubscription,
+};
+
+/** What follows DROP, by its first word. */
+const DROP: Readonly<Record<string, Parser>> = {
+  CONTINUOUS: (cursor) => {
+    cursor.expect('QUERY');
+    return { kind: 'drop-continuous-query', ...nameOnDatabase(cursor) };
+  },
+  DATABASE: (cursor) => ({ kind: 'drop-database', name: cursor.identifier() }),
+  MEASUREMENT: (cursor) => ({ kind: 'drop-measurement', name: cursor.identifier() }),
+  RETENTION: (cursor) => {
+    cursor.expect('POLICY');
+    return { kind: 'drop-retention-policy', ...nameOnDatabase(cursor) };
+  },
+  SERIES: (cursor) => ({ kind: 'drop-series', ...deletion(cursor) }),
+  SHARD: (cursor) => ({ kind: 'drop-shard', id: id(cursor) }),
+  SUBSCRIPTION: (cursor) => ({ kind: 'drop-subscription', ...nameOnPolicy(cursor) }),
+  USER: (cursor) => ({ kind: 'drop-user', name: cursor.identifier() }),
+};
 
 /** Parses `CREATE …`. */
 export function createStatement(cursor: Cursor, start: number): Unplaced<DefinitionStatement> {
   cursor.expect('CREATE');
-  const word = chooseWord(cursor, CREATE_WORDS);
-  switch (word) {
-    case 'CONTINUOUS':
-      cursor.expect('QUERY');
-      return continuousQuery(cursor, start);
-    case 'DATABASE':
-      return createDatabase(cursor);
-    case 'USER':
-      return createUser(cursor);
-    case 'RETENTION': {
-      cursor.expect('POLICY');
-      const named = nameOnDatabase(cursor);
-      const options = createPolicyOptions(cursor);
-      return { kind: 'create-retention-policy', ...named, options };
-    }
-    default:
-      return createSubscription(cursor);
-  }
+  return cursor.choose(CREATE)(cursor, start);
 }
 
 /** Parses `ALTER RETENTION POLICY …`. */
@@ -54,40 +59,9 @@ export function alterStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
 }
 
 /** Parses `DROP …`. */
-export function dropStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
+export function dropStatement(cursor: Cursor, start: number): Unplaced<DefinitionStatement> {
   cursor.expect('DROP');
-  const word = chooseWord(cursor, DROP_WORDS);
-  switch (word) {
-    case 'CONTINUOUS': {
-      cursor.expect('QUERY');
-      const named = nameOnDatabase(cursor);
-      return { kind: 'drop-continuous-query', ...named };
-    }
-    case 'RETENTION': {
-      cursor.expect('POLICY');
-      const named = nameOnDatabase(cursor);
-      return { kind: 'drop-retention-policy', ...named };
-    }
-    case 'SERIES':
-      return { kind: 'drop-series', ...deletion(cursor) };
-    case 'SHARD':
-      return { kind: 'drop-shard', id: id(cursor) };
-    case 'SUBSCRIPTION': {
-      const name = cursor.identifier();
-      const place = policyOfSubscription(cursor);
-      return { kind: 'drop-subscription', name, ...place };
-    }
-    default: {
-      const name = cursor.identifier();
-      const kind =
-        word === 'DATABASE'
-          ? 'drop-database'
-          : word === 'MEASUREMENT'
-            ? 'drop-measurement'
-            : 'drop-user';
-      return { kind, name };
-    }
-  }
+  return cursor.choose(DROP)(cursor, start);
 }
 
 /** Parses `DELETE …`. */
@@ -107,11 +81,6 @@ export function killStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   return { kind: 'kill-query', id: queryId, host };
 }
 
-function chooseWord(cursor: Cursor, words: readonly string[]): string {
-  if (!words.includes(cursor.peek().fixed)) cursor.failExpected(words);
-  return cursor.next().fixed;
-}
-
 function createDatabase(cursor: Cursor): Unplaced<DefinitionStatement> {
   const name = cursor.identifier();
   const hasOptions = cursor.skip('WITH');
@@ -121,35 +90,26 @@ function createDatabase(cursor: Cursor): Unplaced<DefinitionStatement> {
 }
 
 function createSubscription(cursor: Cursor): Unplaced<DefinitionStatement> {
-  const name = cursor.identifier();
-  const place = policyOfSubscription(cursor);
+  const named = nameOnPolicy(cursor);
   cursor.expect('DESTINATIONS');
   const mode = cursor.at('ANY') ? 'ANY' : 'ALL';
   if (!cursor.skip('ALL') && !cursor.skip('ANY')) cursor.failExpected(['ALL', 'ANY']);
-  const destinations = [cursor.string()];
-  while (cursor.skip(',')) destinations.push(cursor.string());
-  return { kind: 'create-subscription', name, ...place, mode, destinations };
+  const destinations = cursor.list(() => cursor.string());
+  return { kind: 'create-subscription', ...named, mode, destinations };
 }
 
-/** `ON database.policy`. */
-function policyOfSubscription(cursor: Cursor): {
-  readonly database: string;
-  readonly retentionPolicy: string;
-} {
-  cursor.expect('ON');
-  const database = cursor.identifier();
+/** `name ON database.policy`. */
+function nameOnPolicy(cursor: Cursor) {
+  const named = nameOnDatabase(cursor);
   cursor.expect('.');
-  return { database, retentionPolicy: cursor.identifier() };
+  return { ...named, retentionPolicy: cursor.identifier() };
 }
 
 /**
  * `FROM … [WHERE …]` or `WHERE …`: data is deleted from all retention policies of the database of
  * the request.
  */
-function deletion(cursor: Cursor): {
-  readonly sources: readonly MeasurementSource[];
-  readonly condition: Expression | undefined;
-} {
+function deletion(cursor: Cursor): Pick<ShowClauses, 'sources' | 'condition'> {
   if (!cursor.at('FROM') && !cursor.at('WHERE')) cursor.failExpected(['FROM', 'WHERE']);
   const sources = fromMeasurements(cursor);
   for (const { database, retentionPolicy, span } of sources.toReversed()) {

@@ -133,8 +133,13 @@ function checkHeight(cursor: Cursor, expression: Expression, height: number): Op
 }
 
 function matchedRegex(cursor: Cursor): Operand {
-  const token = cursor.regex() ?? cursor.failExpected(['regex']);
-  return leaf({ kind: 'regex', pattern: token.text, span: spanOf(token) });
+  return leaf(regexAt(cursor) ?? cursor.failExpected(['regex']));
+}
+
+/** A regular expression if one begins here. */
+export function regexAt(cursor: Cursor): Expression | undefined {
+  const token = cursor.regex();
+  return token && { kind: 'regex', pattern: token.text, span: spanOf(token) };
 }
 
 /**
@@ -152,10 +157,18 @@ function operandOf(cursor: Cursor): Operand {
     case 'number':
       cursor.next();
       return leaf({ kind: 'number', value: Number(token.text), span: spanOf(token) });
-    case 'integer':
-      return leaf(integer(cursor));
+    case 'integer': {
+      const literal = integerLiteral(cursor.next(), spanOf(token));
+      if (literal !== undefined) return leaf(literal);
+      return cursor.failAt(
+        'unable to parse integer',
+        token,
+        'IQL_INTEGER',
+        'integers have 64 bits',
+      );
+    }
     case 'duration':
-      return leaf(duration(cursor));
+      return leaf({ kind: 'duration', nanos: cursor.expressionDuration(), span: spanOf(token) });
     case 'regex':
       return matchedRegex(cursor);
     case 'parameter': {
@@ -236,12 +249,7 @@ function castType(cursor: Cursor): CastType {
 
 function callAt(cursor: Cursor, name: string, start: number): Operand {
   cursor.next();
-  const args: Operand[] = [];
-  cursor.nested(() => {
-    if (cursor.at(')')) return;
-    do args.push(argument(cursor));
-    while (cursor.skip(','));
-  });
+  const args = cursor.nested(() => (cursor.at(')') ? [] : cursor.list(argument)));
   cursor.expect(')');
   const height = args.reduce((highest, arg) => Math.max(highest, arg.height), 0) + 1;
   const list = args.map((arg) => arg.expression);
@@ -250,9 +258,8 @@ function callAt(cursor: Cursor, name: string, start: number): Operand {
 }
 
 function argument(cursor: Cursor): Operand {
-  const regex = cursor.regex();
-  if (regex === undefined) return operation(cursor);
-  return leaf({ kind: 'regex', pattern: regex.text, span: spanOf(regex) });
+  const regex = regexAt(cursor);
+  return regex === undefined ? operation(cursor) : leaf(regex);
 }
 
 function distinct(cursor: Cursor): Operand {
@@ -284,7 +291,9 @@ function signed(cursor: Cursor): Operand {
   const sign = cursor.next();
   const isNegative = sign.fixed === '-';
   const token = cursor.peek();
-  if (!isSignable(token)) cursor.failExpected(['identifier', 'number', 'duration', '(']);
+  if (!SIGNABLE.has(token.kind) && token.fixed !== '(') {
+    cursor.failExpected(['identifier', 'number', 'duration', '(']);
+  }
   const operand = operandOf(cursor);
   const { expression } = operand;
   const span = cursor.spanFrom(sign.start);
@@ -310,32 +319,12 @@ function signed(cursor: Cursor): Operand {
   }
 }
 
-function isSignable(token: Token): boolean {
-  switch (token.kind) {
-    case 'identifier':
-    case 'number':
-    case 'integer':
-    case 'duration':
-      return true;
-    default:
-      return token.fixed === '(';
-  }
-}
-
-function integer(cursor: Cursor): Expression {
-  const token = cursor.integer();
-  const literal = integerLiteral(token, spanOf(token));
-  return (
-    literal ??
-    cursor.failAt('unable to parse integer', token, 'IQL_INTEGER', 'integers have 64 bits')
-  );
-}
-
-function duration(cursor: Cursor): Expression {
-  const token = cursor.peek();
-  const parsed = cursor.expressionDuration();
-  return { kind: 'duration', nanos: parsed, span: spanOf(token) };
-}
+const SIGNABLE: ReadonlySet<Token['kind']> = new Set([
+  'identifier',
+  'number',
+  'integer',
+  'duration',
+]);
 
 function leaf(expression: Expression): Operand {
   return { expression, height: 1 };

@@ -1,26 +1,34 @@
 // Options of retention policies, as three statements write them.
+import { own } from '@tidemark/core';
 import type { PolicyOptions } from './ast.ts';
 import { replication } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-/** `{ -readonly }` form of PolicyOptions, filled option by option. */
-type Draft = { -readonly [K in keyof PolicyOptions]: PolicyOptions[K] };
+/** Every option by its first word, which has been read; the rest of it follows. */
+const OPTIONS = {
+  DURATION: (cursor) => ({ durationNanos: cursor.durationOrInf() }),
+  REPLICATION: (cursor) => ({ replication: replication(cursor) }),
+  SHARD: (cursor) => ({ shardDurationNanos: shardDuration(cursor) }),
+  DEFAULT: () => ({ isDefault: true }),
+  FUTURE: (cursor) => ({ futureLimitNanos: limit(cursor) }),
+  PAST: (cursor) => ({ pastLimitNanos: limit(cursor) }),
+} satisfies Record<string, (cursor: Cursor) => PolicyOptions>;
 
 /**
  * `DURATION d REPLICATION n [SHARD DURATION d] [FUTURE LIMIT d] [PAST LIMIT d] [DEFAULT]` of CREATE
  * RETENTION POLICY.
  */
 export function createPolicyOptions(cursor: Cursor): PolicyOptions {
-  const options: Draft = {};
   cursor.expect('DURATION');
-  options.durationNanos = cursor.durationOrInf();
+  const durationNanos = cursor.durationOrInf();
   cursor.expect('REPLICATION');
-  options.replication = replication(cursor);
-  if (cursor.skip('SHARD')) options.shardDurationNanos = shardDuration(cursor);
-  limitsInto(options, cursor);
-  options.isDefault = cursor.skip('DEFAULT');
-  limitsInto(options, cursor);
-  return options;
+  return {
+    durationNanos,
+    replication: replication(cursor),
+    ...optionsOf(cursor, ['SHARD', 'FUTURE', 'PAST']),
+    isDefault: cursor.skip('DEFAULT'),
+    ...optionsOf(cursor, ['FUTURE', 'PAST']),
+  };
 }
 
 /** The options of `CREATE DATABASE … WITH`; NAME, which ends them, is read by the caller. */
@@ -29,59 +37,41 @@ export function databasePolicyOptions(cursor: Cursor): PolicyOptions {
   if (!isKnown && !cursor.atSoftWord('FUTURE') && !cursor.atSoftWord('PAST')) {
     cursor.failExpected(['DURATION', 'NAME', 'REPLICATION', 'SHARD']);
   }
-  const options: Draft = {};
-  if (cursor.skip('DURATION')) options.durationNanos = cursor.durationOrInf();
-  if (cursor.skip('REPLICATION')) options.replication = replication(cursor);
-  if (cursor.skip('SHARD')) {
-    cursor.expect('DURATION');
-    options.shardDurationNanos = cursor.durationOrInf();
+  const options = optionsOf(cursor, ['DURATION', 'REPLICATION']);
+  if (!cursor.skip('SHARD')) return { ...options, ...optionsOf(cursor, ['FUTURE', 'PAST']) };
+  cursor.expect('DURATION');
+  const shardDurationNanos = cursor.durationOrInf();
+  return { ...options, shardDurationNanos, ...optionsOf(cursor, ['FUTURE', 'PAST']) };
+}
+
+/** Those of the options that are there, in this order. FUTURE and PAST are not reserved. */
+function optionsOf(cursor: Cursor, words: readonly (keyof typeof OPTIONS)[]): PolicyOptions {
+  let options: PolicyOptions = {};
+  for (const word of words) {
+    const isSoft = word === 'FUTURE' || word === 'PAST';
+    if (!(isSoft ? cursor.atSoftWord(word) : cursor.at(word))) continue;
+    cursor.next();
+    options = { ...options, ...OPTIONS[word](cursor) };
   }
-  limitsInto(options, cursor);
   return options;
 }
 
 /** Options of ALTER RETENTION POLICY: any order, at least one, each at most once. */
 export function alterPolicyOptions(cursor: Cursor): PolicyOptions {
-  const options: Draft = {};
+  let options: PolicyOptions = {};
   const found = new Set<string>();
   for (;;) {
     const token = cursor.peek();
     const word = token.kind === 'identifier' ? token.text.toUpperCase() : token.fixed;
     if (found.has(word)) cursor.failAt(`found duplicate ${word} option`, token, 'IQL_SYNTAX');
-    if (!alterOptionInto(options, cursor, word)) break;
+    const option = own<(cursor: Cursor) => PolicyOptions>(OPTIONS, word);
+    if (option === undefined) break;
+    cursor.next();
+    options = { ...options, ...option(cursor) };
     found.add(word);
   }
   if (found.size === 0) cursor.failExpected(['DURATION', 'REPLICATION', 'SHARD', 'DEFAULT']);
   return options;
-}
-
-/** Reads the option that begins with `word`; returns false if none does. */
-function alterOptionInto(options: Draft, cursor: Cursor, word: string): boolean {
-  switch (word) {
-    case 'DURATION':
-      cursor.next();
-      options.durationNanos = cursor.durationOrInf();
-      return true;
-    case 'REPLICATION':
-      cursor.next();
-      options.replication = replication(cursor);
-      return true;
-    case 'SHARD':
-      cursor.next();
-      options.shardDurationNanos = shardDuration(cursor);
-      return true;
-    case 'DEFAULT':
-      cursor.next();
-      options.isDefault = true;
-      return true;
-    case 'FUTURE':
-    case 'PAST':
-      cursor.next();
-      limitInto(options, cursor, word);
-      return true;
-    default:
-      return false;
-  }
 }
 
 function shardDuration(cursor: Cursor): bigint {
@@ -92,18 +82,7 @@ function shardDuration(cursor: Cursor): bigint {
   return cursor.duration();
 }
 
-/** `FUTURE LIMIT d` and `PAST LIMIT d`, in this order; neither word is reserved. */
-function limitsInto(options: Draft, cursor: Cursor): void {
-  for (const word of ['FUTURE', 'PAST'] as const) {
-    if (!cursor.atSoftWord(word)) continue;
-    cursor.next();
-    limitInto(options, cursor, word);
-  }
-}
-
-function limitInto(options: Draft, cursor: Cursor, word: 'FUTURE' | 'PAST'): void {
+function limit(cursor: Cursor): bigint {
   cursor.expect('LIMIT');
-  const nanos = cursor.durationOrInf();
-  if (word === 'FUTURE') options.futureLimitNanos = nanos;
-  else options.pastLimitNanos = nanos;
+  return cursor.durationOrInf();
 }

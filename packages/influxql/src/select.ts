@@ -20,7 +20,7 @@ import {
   where,
 } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
-import { parseExpressionAt, parseSegments } from './expression.ts';
+import { parseExpressionAt, parseSegments, regexAt } from './expression.ts';
 import { PRECEDENCE } from './precedence.ts';
 import { printExpression } from './print-expression.ts';
 import { children } from './walk.ts';
@@ -32,11 +32,11 @@ export function selectStatement(
 ): SelectStatement {
   const { start } = cursor.peek();
   cursor.expect('SELECT');
-  const fields = selectFields(cursor);
+  const fields = cursor.list(selectField);
   if (options.mustHaveInto && !cursor.at('INTO')) cursor.failExpected(['INTO']);
   const into = cursor.skip('INTO') ? intoTarget(cursor) : undefined;
   cursor.expect('FROM');
-  const sources = selectSources(cursor);
+  const sources = cursor.list(selectSource);
   const select = {
     kind: 'select',
     fields,
@@ -63,12 +63,6 @@ export function explainStatement(cursor: Cursor): Unplaced<ExplainStatement> {
   return { kind: 'explain', isAnalyze, isVerbose, statement };
 }
 
-function selectFields(cursor: Cursor): readonly SelectField[] {
-  const fields = [selectField(cursor)];
-  while (cursor.skip(',')) fields.push(selectField(cursor));
-  return fields;
-}
-
 function selectField(cursor: Cursor): SelectField {
   const first = cursor.peek();
   const expression = fieldExpression(cursor);
@@ -78,10 +72,8 @@ function selectField(cursor: Cursor): SelectField {
 
 function fieldExpression(cursor: Cursor): Expression {
   const first = cursor.peek();
-  const regex = cursor.regex();
-  if (regex !== undefined) {
-    return { kind: 'regex', pattern: regex.text, span: { start: regex.start, end: regex.end } };
-  }
+  const regex = regexAt(cursor);
+  if (regex !== undefined) return regex;
   const expression = parseExpressionAt(cursor);
   const operator = conditionOperatorIn(expression);
   if (operator !== undefined) {
@@ -134,12 +126,6 @@ function backReference(cursor: Cursor): void {
   cursor.expect(':', 'MEASUREMENT');
 }
 
-function selectSources(cursor: Cursor): readonly Source[] {
-  const sources = [selectSource(cursor)];
-  while (cursor.skip(',')) sources.push(selectSource(cursor));
-  return sources;
-}
-
 function selectSource(cursor: Cursor): Source {
   const { start } = cursor.peek();
   if (!cursor.skip('(')) return measurement(cursor);
@@ -150,15 +136,10 @@ function selectSource(cursor: Cursor): Source {
 
 function fillOption(cursor: Cursor): Fill | undefined {
   if (!cursor.atSoftWord('FILL')) return undefined;
-  const expression = parseExpressionAt(cursor);
-  if (expression.kind !== 'call') {
-    return cursor.fail('fill must be a function call', expression.span, 'IQL_FILL');
-  }
-  const [argument] = expression.arguments;
-  if (argument === undefined || expression.arguments.length !== 1) {
-    const message = 'fill requires an argument, e.g.: 0, null, none, previous, linear';
-    return cursor.fail(message, expression.span, 'IQL_FILL');
-  }
+  const argument = onlyArgument(cursor, 'IQL_FILL', {
+    notCalled: 'fill must be a function call',
+    notOne: 'fill requires an argument, e.g.: 0, null, none, previous, linear',
+  });
   if (argument.kind === 'number' || argument.kind === 'integer') {
     return { kind: 'number', value: argument.value };
   }
@@ -176,16 +157,25 @@ function fillOption(cursor: Cursor): Fill | undefined {
   }
 }
 
+/** The argument of an option that is written as a call. */
+function onlyArgument(
+  cursor: Cursor,
+  code: string,
+  messages: { readonly notCalled: string; readonly notOne: string },
+): Expression {
+  const expression = parseExpressionAt(cursor);
+  if (expression.kind !== 'call') return cursor.fail(messages.notCalled, expression.span, code);
+  const [argument, another] = expression.arguments;
+  if (argument !== undefined && another === undefined) return argument;
+  return cursor.fail(messages.notOne, expression.span, code);
+}
+
 function timeZoneOption(cursor: Cursor): string | undefined {
   if (!cursor.atSoftWord('TZ')) return undefined;
-  const expression = parseExpressionAt(cursor);
-  if (expression.kind !== 'call') {
-    return cursor.fail('tz must be a function call', expression.span, 'IQL_TIME_ZONE');
-  }
-  const [argument] = expression.arguments;
-  if (argument === undefined || expression.arguments.length !== 1) {
-    return cursor.fail('tz requires exactly one argument', expression.span, 'IQL_TIME_ZONE');
-  }
+  const argument = onlyArgument(cursor, 'IQL_TIME_ZONE', {
+    notCalled: 'tz must be a function call',
+    notOne: 'tz requires exactly one argument',
+  });
   if (argument.kind !== 'string') {
     const hint = "write the name in single quotes: tz('Europe/Berlin')";
     return cursor.fail('expected string argument in tz()', argument.span, 'IQL_TIME_ZONE', hint);

@@ -18,86 +18,46 @@ import {
 } from './clauses.ts';
 import type { Cursor } from './cursor.ts';
 
-const SHOW_WORDS = [
-  'CONTINUOUS',
-  'DATABASES',
-  'DIAGNOSTICS',
-  'FIELD',
-  'GRANTS',
-  'MEASUREMENT',
-  'MEASUREMENTS',
-  'QUERIES',
-  'RETENTION',
-  'SERIES',
-  'SHARD',
-  'SHARDS',
-  'STATS',
-  'SUBSCRIPTIONS',
-  'TAG',
-  'USERS',
-];
-
 type CardinalityOf = Extract<ShowStatement, { kind: 'show-cardinality' }>['of'];
+
+type Parser = (cursor: Cursor) => Unplaced<ShowStatement>;
+
+/** What follows SHOW, by its first word. */
+const SHOW: Readonly<Record<string, Parser>> = {
+  CONTINUOUS: (cursor) => {
+    cursor.expect('QUERIES');
+    return { kind: 'show-continuous-queries' };
+  },
+  DATABASES: () => ({ kind: 'show-databases' }),
+  DIAGNOSTICS: (cursor) => ({ kind: 'show-diagnostics', module: forModule(cursor) }),
+  FIELD: fieldStatement,
+  GRANTS: (cursor) => {
+    cursor.expect('FOR');
+    return { kind: 'show-grants', user: cursor.identifier() };
+  },
+  MEASUREMENT: (cursor) => cardinality(cursor, 'measurement'),
+  MEASUREMENTS: measurementsStatement,
+  QUERIES: () => ({ kind: 'show-queries' }),
+  RETENTION: (cursor) => {
+    cursor.expect('POLICIES');
+    return { kind: 'show-retention-policies', database: onDatabase(cursor) };
+  },
+  SERIES: seriesStatement,
+  SHARD: (cursor) => {
+    cursor.expect('GROUPS');
+    return { kind: 'show-shard-groups' };
+  },
+  SHARDS: () => ({ kind: 'show-shards' }),
+  STATS: (cursor) => ({ kind: 'show-stats', module: forModule(cursor) }),
+  SUBSCRIPTIONS: () => ({ kind: 'show-subscriptions' }),
+  TAG: tagStatement,
+  USERS: () => ({ kind: 'show-users' }),
+};
 
 /** Parses `SHOW …`, whose first word is next. */
 export function showStatement(cursor: Cursor): Unplaced<ShowStatement> {
   cursor.expect('SHOW');
-  const word = cursor.peek().fixed;
-  if (!SHOW_WORDS.includes(word)) cursor.failExpected(SHOW_WORDS);
-  cursor.next();
-  switch (word) {
-    case 'FIELD':
-      return fieldStatement(cursor);
-    case 'MEASUREMENT':
-      return cardinality(cursor, 'measurement');
-    case 'MEASUREMENTS':
-      return measurementsStatement(cursor);
-    case 'SERIES':
-      return seriesStatement(cursor);
-    case 'TAG':
-      return tagStatement(cursor);
-    default:
-      return administrativeStatement(cursor, word);
-  }
-}
-
-function administrativeStatement(cursor: Cursor, word: string): Unplaced<ShowStatement> {
-  switch (word) {
-    case 'CONTINUOUS':
-      cursor.expect('QUERIES');
-      return { kind: 'show-continuous-queries' };
-    case 'DATABASES':
-      return { kind: 'show-databases' };
-    case 'DIAGNOSTICS': {
-      const module = forModule(cursor);
-      return { kind: 'show-diagnostics', module };
-    }
-    case 'GRANTS': {
-      cursor.expect('FOR');
-      const user = cursor.identifier();
-      return { kind: 'show-grants', user };
-    }
-    case 'QUERIES':
-      return { kind: 'show-queries' };
-    case 'RETENTION': {
-      cursor.expect('POLICIES');
-      const database = onDatabase(cursor);
-      return { kind: 'show-retention-policies', database };
-    }
-    case 'SHARD':
-      cursor.expect('GROUPS');
-      return { kind: 'show-shard-groups' };
-    case 'SHARDS':
-      return { kind: 'show-shards' };
-    case 'STATS': {
-      const module = forModule(cursor);
-      return { kind: 'show-stats', module };
-    }
-    case 'SUBSCRIPTIONS':
-      return { kind: 'show-subscriptions' };
-    default:
-      return { kind: 'show-users' };
-  }
+  return cursor.choose(SHOW)(cursor);
 }
 
 function forModule(cursor: Cursor): string | undefined {
@@ -111,13 +71,11 @@ function fieldStatement(cursor: Cursor): Unplaced<ShowStatement> {
 }
 
 function measurementsStatement(cursor: Cursor): Unplaced<ShowStatement> {
-  const data = measurementsScope(cursor);
-  const filter = cursor.skip('WITH') ? measurementFilter(cursor) : undefined;
   return {
     kind: 'show-measurements',
-    ...data,
+    ...measurementsScope(cursor),
     sources: [],
-    with: filter,
+    with: cursor.skip('WITH') ? measurementFilter(cursor) : undefined,
     ...conditionClauses(cursor),
   };
 }
@@ -203,8 +161,7 @@ function tagKeyFilter(cursor: Cursor): TagKeyFilter {
     case 'IN': {
       cursor.next();
       cursor.expect('(');
-      const keys = [cursor.identifier()];
-      while (cursor.skip(',')) keys.push(cursor.identifier());
+      const keys = cursor.list(() => cursor.identifier());
       cursor.expect(')');
       return { kind: 'in', keys };
     }

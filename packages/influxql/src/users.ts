@@ -24,35 +24,29 @@ export function setPasswordStatement(cursor: Cursor): Unplaced<DefinitionStateme
 /** Parses `GRANT … ON … TO …` and `GRANT ALL [PRIVILEGES] TO …`. */
 export function grantStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('GRANT');
-  const rights = privilegeAndDatabase(cursor, 'TO');
-  const user = cursor.identifier();
-  if (rights.database === undefined) return { kind: 'grant-admin', user };
-  return { kind: 'grant', privilege: rights.privilege, database: rights.database, user };
+  return rights(cursor, 'grant', 'TO');
 }
 
 /** Parses `REVOKE … ON … FROM …` and `REVOKE ALL [PRIVILEGES] FROM …`. */
 export function revokeStatement(cursor: Cursor): Unplaced<DefinitionStatement> {
   cursor.expect('REVOKE');
-  const rights = privilegeAndDatabase(cursor, 'FROM');
-  const user = cursor.identifier();
-  if (rights.database === undefined) return { kind: 'revoke-admin', user };
-  return { kind: 'revoke', privilege: rights.privilege, database: rights.database, user };
+  return rights(cursor, 'revoke', 'FROM');
 }
 
-/**
- * Reads up to the word before the user's name. Without a database, the privilege is ALL:
- * administration.
- */
-function privilegeAndDatabase(
+/** Without a database, ALL is administration. */
+function rights(
   cursor: Cursor,
+  kind: 'grant' | 'revoke',
   beforeUser: 'TO' | 'FROM',
-): { readonly privilege: Privilege; readonly database: string | undefined } {
+): Unplaced<DefinitionStatement> {
   const privilege = privilegeWord(cursor);
-  if (privilege === 'ALL' && cursor.skip(beforeUser)) return { privilege, database: undefined };
+  if (privilege === 'ALL' && cursor.skip(beforeUser)) {
+    return { kind: `${kind}-admin`, user: cursor.identifier() };
+  }
   if (!cursor.skip('ON')) cursor.failExpected(privilege === 'ALL' ? ['ON', beforeUser] : ['ON']);
   const database = cursor.identifier();
   cursor.expect(beforeUser);
-  return { privilege, database };
+  return { kind, privilege, database, user: cursor.identifier() };
 }
 
 function privilegeWord(cursor: Cursor): Privilege {
