@@ -3,6 +3,7 @@ import { Forbidden } from '@tidemark/core';
 
 import type { User } from '../catalog/model.ts';
 import { hasRight } from '../catalog/users.ts';
+import type { Right } from '../catalog/users.ts';
 
 /**
  * `open`: authentication is off. `bootstrap`: it is on, but there is no admin user yet, so that
@@ -14,40 +15,23 @@ export type Identity =
   | { readonly kind: 'bootstrap' }
   | { readonly kind: 'user'; readonly user: User };
 
-export function canRead(identity: Identity, database: string): boolean {
+/** Whether the identity has a right on a database. */
+export function may(identity: Identity, right: Right, database: string): boolean {
   if (identity.kind === 'open') return true;
-  return identity.kind === 'user' && hasRight(identity.user, database, 'read');
-}
-
-export function canWrite(identity: Identity, database: string): boolean {
-  if (identity.kind === 'open') return true;
-  return identity.kind === 'user' && hasRight(identity.user, database, 'write');
+  return identity.kind === 'user' && hasRight(identity.user, database, right);
 }
 
 export function isAdmin(identity: Identity): boolean {
   return identity.kind === 'open' || (identity.kind === 'user' && identity.user.isAdmin);
 }
 
-/** The texts are those of /write. */
-export function requireWrite(identity: Identity, database: string): void {
-  const name = JSON.stringify(database);
-  if (identity.kind === 'bootstrap') {
-    throw new Forbidden(`user is required to write to database ${name}`);
-  }
-  if (canWrite(identity, database)) return;
+/** For endpoints that write or read a database without a statement. */
+export function requireRight(identity: Identity, right: Right, database: string): void {
+  const action = `${right} ${right === 'write' ? 'to' : 'from'} database ${JSON.stringify(database)}`;
+  if (identity.kind === 'bootstrap') throw new Forbidden(`user is required to ${action}`);
+  if (may(identity, right, database)) return;
   const user = identity.kind === 'user' ? JSON.stringify(identity.user.name) : '';
-  throw new Forbidden(`${user} user is not authorized to write to database ${name}`);
-}
-
-/** For endpoints that read a database without a statement. */
-export function requireRead(identity: Identity, database: string): void {
-  const name = JSON.stringify(database);
-  if (identity.kind === 'bootstrap') {
-    throw new Forbidden(`user is required to read from database ${name}`);
-  }
-  if (canRead(identity, database)) return;
-  const user = identity.kind === 'user' ? JSON.stringify(identity.user.name) : '';
-  throw new Forbidden(`${user} user is not authorized to read from database ${name}`);
+  throw new Forbidden(`${user} user is not authorized to ${action}`);
 }
 
 /** For endpoints of operators. */

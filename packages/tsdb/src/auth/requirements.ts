@@ -2,22 +2,16 @@
 import { measurementSources, selectsOf } from '@tidemark/influxql';
 import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 
-import { canRead, canWrite, isAdmin } from './identity.ts';
+import type { Right } from '../catalog/users.ts';
+import { isAdmin, may } from './identity.ts';
 import type { Identity } from './identity.ts';
 
 export type Requirement =
   | { readonly kind: 'admin' }
-  | { readonly kind: 'read' | 'write'; readonly database: string };
+  | { readonly kind: Right; readonly database: string };
 
 export function allows(identity: Identity, need: Requirement): boolean {
-  switch (need.kind) {
-    case 'admin':
-      return isAdmin(identity);
-    case 'read':
-      return canRead(identity, need.database);
-    case 'write':
-      return canWrite(identity, need.database);
-  }
+  return need.kind === 'admin' ? isAdmin(identity) : may(identity, need.kind, need.database);
 }
 
 /** A requirement as refusals print it. */

@@ -85,11 +85,13 @@ test('remembers everything after it is opened again', async () => {
     }),
   );
   await first.change((s) =>
-    createSubscription(
-      s,
-      { database: 'd', policy: 'short' },
-      { name: 's', mode: 'ANY', destinations: ['http://h:1', 'udp://h:2'] },
-    ),
+    createSubscription(s, {
+      database: 'd',
+      retentionPolicy: 'short',
+      name: 's',
+      mode: 'ANY',
+      destinations: ['http://h:1', 'udp://h:2'],
+    }),
   );
   await first.change((s) =>
     createContinuousQuery(s, 'd', { name: 'c', text: 'CREATE …', owner: 'u' }),
@@ -275,16 +277,11 @@ test('refuses what makes no sense', () => {
 
   expect(alter({ durationNanos: 60n })).toThrow('must be at least 1h0m0s');
   expect(alter({ durationNanos: 2n * HOUR })).toThrow('greater than the shard duration');
+  const place = { database: 'd', retentionPolicy: 'autogen' };
   for (const destinations of [['ftp://x:1'], ['nourl'], ['http://x'], ['udp://:1']]) {
     expect(() =>
-      createSubscription(
-        state,
-        { database: 'd', policy: 'autogen' },
-        { name: 's', mode: 'ALL', destinations },
-      ),
+      createSubscription(state, { ...place, name: 's', mode: 'ALL', destinations }),
     ).toThrow(`invalid subscription URL: ${destinations[0]}`);
   }
-  expect(() => dropSubscription(state, { database: 'd', policy: 'autogen' }, 'x')).toThrow(
-    'subscription not found',
-  );
+  expect(() => dropSubscription(state, { ...place, name: 'x' })).toThrow('subscription not found');
 });

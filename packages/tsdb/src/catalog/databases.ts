@@ -12,8 +12,8 @@ import {
   POLICY_TOO_SHORT,
   policyNotFound,
 } from '../compat/messages.ts';
-import { findPolicy, withDatabase } from './model.ts';
-import type { CatalogState, Database, RetentionPolicy } from './model.ts';
+import { findPolicy, withDatabase, without, withPolicy } from './model.ts';
+import type { CatalogState, Database, PolicyName, RetentionPolicy } from './model.ts';
 
 const DEFAULT_POLICY_NAME = 'autogen';
 
@@ -82,6 +82,17 @@ export function requireDatabase(state: CatalogState, name: string): Database {
   return database;
 }
 
+/** The policy with its database, or the error that clients know. */
+export function requirePolicy(
+  state: CatalogState,
+  wanted: PolicyName,
+): { readonly database: Database; readonly policy: RetentionPolicy } {
+  const database = requireDatabase(state, wanted.database);
+  const policy = findPolicy(database, wanted.name);
+  if (policy === undefined) throw new NotFound(policyNotFound(wanted.name));
+  return { database, policy };
+}
+
 export type NewDatabase = {
   readonly name: string;
   /** Whether the statement has a WITH clause; without one any existing database is success. */
@@ -122,20 +133,18 @@ export function createDatabase(state: CatalogState, wanted: NewDatabase): Catalo
 /** Drops a database with everything in it, rights of users included. Missing is success. */
 export function dropDatabase(state: CatalogState, name: string): CatalogState {
   if (!state.databases.has(name)) return state;
-  const databases = new Map(state.databases);
-  databases.delete(name);
   const users = new Map(state.users);
   for (const user of state.users.values()) {
     if (!Object.hasOwn(user.grants, name)) continue;
     const grants = Object.fromEntries(Object.entries(user.grants).filter(([db]) => db !== name));
     users.set(user.name, { ...user, grants });
   }
-  return { ...state, databases, users };
+  return { ...state, databases: without(state.databases, name), users };
 }
 
 export function createPolicy(
   state: CatalogState,
-  wanted: { readonly database: string; readonly name: string; readonly options: PolicyOptions },
+  wanted: PolicyName & { readonly options: PolicyOptions },
 ): CatalogState {
   const database = requireDatabase(state, wanted.database);
   const shape = policyShape(wanted.name, wanted.options);
@@ -158,11 +167,9 @@ export function createPolicy(
 
 export function alterPolicy(
   state: CatalogState,
-  wanted: { readonly database: string; readonly name: string; readonly options: PolicyOptions },
+  wanted: PolicyName & { readonly options: PolicyOptions },
 ): CatalogState {
-  const database = requireDatabase(state, wanted.database);
-  const policy = findPolicy(database, wanted.name);
-  if (policy === undefined) throw new NotFound(policyNotFound(wanted.name));
+  const { database, policy } = requirePolicy(state, wanted);
   const { options } = wanted;
   const durationNanos = options.durationNanos ?? policy.durationNanos;
   const altered: RetentionPolicy = {
@@ -177,21 +184,15 @@ export function alterPolicy(
     pastLimitNanos: options.pastLimitNanos ?? policy.pastLimitNanos,
   };
   checkDurations(altered);
-  return withDatabase(state, {
-    ...database,
-    policies: database.policies.map((other) => (other === policy ? altered : other)),
-    defaultPolicy: options.isDefault === true ? wanted.name : database.defaultPolicy,
-  });
+  const defaultPolicy = options.isDefault === true ? wanted.name : database.defaultPolicy;
+  return withPolicy(state, { ...database, defaultPolicy }, altered);
 }
 
 /**
  * A missing policy is success. The default policy's name stays, so that statements that rely on it
  * report what is missing.
  */
-export function dropPolicy(
-  state: CatalogState,
-  wanted: { readonly database: string; readonly name: string },
-): CatalogState {
+export function dropPolicy(state: CatalogState, wanted: PolicyName): CatalogState {
   const database = state.databases.get(wanted.database);
   if (database === undefined || findPolicy(database, wanted.name) === undefined) return state;
   return withDatabase(state, {

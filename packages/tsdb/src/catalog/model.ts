@@ -88,6 +88,9 @@ export const EMPTY_CATALOG: CatalogState = {
   nextId: 1,
 };
 
+/** What names a policy. */
+export type PolicyName = { readonly database: string; readonly name: string };
+
 /** The policy of a database by name. */
 export function findPolicy(
   database: Database | undefined,
@@ -99,6 +102,23 @@ export function findPolicy(
 /** A copy of the state in which one database is replaced. */
 export function withDatabase(state: CatalogState, database: Database): CatalogState {
   return { ...state, databases: new Map(state.databases).set(database.name, database) };
+}
+
+/** A copy of the state in which one policy of a database is replaced. */
+export function withPolicy(
+  state: CatalogState,
+  database: Database,
+  policy: RetentionPolicy,
+): CatalogState {
+  const policies = database.policies.map((other) => (other.id === policy.id ? policy : other));
+  return withDatabase(state, { ...database, policies });
+}
+
+/** A copy of a table without one entry. */
+export function without<V>(table: ReadonlyMap<string, V>, name: string): ReadonlyMap<string, V> {
+  const rest = new Map(table);
+  rest.delete(name);
+  return rest;
 }
 
 /** A copy of the state in which one user is replaced. */

@@ -4,15 +4,18 @@ import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import {
   CONTINUOUS_QUERY_EXISTS,
   invalidSubscriptionUrl,
-  policyNotFound,
   SUBSCRIPTION_EXISTS,
   SUBSCRIPTION_NOT_FOUND,
 } from '../compat/messages.ts';
-import { requireDatabase } from './databases.ts';
-import { findPolicy, withDatabase } from './model.ts';
+import { requireDatabase, requirePolicy } from './databases.ts';
+import { withDatabase, withPolicy } from './model.ts';
 import type { CatalogState, ContinuousQuery, Subscription } from './model.ts';
 
-type SubscriptionPlace = { readonly database: string; readonly policy: string };
+type SubscriptionPlace = { readonly database: string; readonly retentionPolicy: string };
+
+function policyOf(state: CatalogState, { database, retentionPolicy }: SubscriptionPlace) {
+  return requirePolicy(state, { database, name: retentionPolicy });
+}
 
 /** `udp`, `http` or `https` with host and port. */
 function checkDestination(text: string): void {
@@ -27,41 +30,27 @@ function checkDestination(text: string): void {
 
 export function createSubscription(
   state: CatalogState,
-  place: SubscriptionPlace,
-  subscription: Subscription,
+  { name, mode, destinations, ...place }: Subscription & SubscriptionPlace,
 ): CatalogState {
-  for (const destination of subscription.destinations) checkDestination(destination);
-  const database = requireDatabase(state, place.database);
-  const policy = findPolicy(database, place.policy);
-  if (policy === undefined) throw new NotFound(policyNotFound(place.policy));
-  if (policy.subscriptions.some((other) => other.name === subscription.name)) {
+  for (const destination of destinations) checkDestination(destination);
+  const { database, policy } = policyOf(state, place);
+  if (policy.subscriptions.some((other) => other.name === name)) {
     throw new Conflict(SUBSCRIPTION_EXISTS);
   }
-  const altered = { ...policy, subscriptions: [...policy.subscriptions, subscription] };
-  return withDatabase(state, {
-    ...database,
-    policies: database.policies.map((other) => (other === policy ? altered : other)),
-  });
+  const subscriptions = [...policy.subscriptions, { name, mode, destinations }];
+  return withPolicy(state, database, { ...policy, subscriptions });
 }
 
 export function dropSubscription(
   state: CatalogState,
-  place: SubscriptionPlace,
-  name: string,
+  { name, ...place }: SubscriptionPlace & { readonly name: string },
 ): CatalogState {
-  const database = requireDatabase(state, place.database);
-  const policy = findPolicy(database, place.policy);
-  if (policy === undefined) throw new NotFound(policyNotFound(place.policy));
+  const { database, policy } = policyOf(state, place);
   const subscriptions = policy.subscriptions.filter((other) => other.name !== name);
   if (subscriptions.length === policy.subscriptions.length) {
     throw new NotFound(SUBSCRIPTION_NOT_FOUND);
   }
-  return withDatabase(state, {
-    ...database,
-    policies: database.policies.map((other) =>
-      other === policy ? { ...policy, subscriptions } : other,
-    ),
-  });
+  return withPolicy(state, database, { ...policy, subscriptions });
 }
 
 /** Creating the same query again is success; another one under an existing name is not. */
@@ -85,13 +74,12 @@ export function createContinuousQuery(
 /** Missing is success, even a missing database. */
 export function dropContinuousQuery(
   state: CatalogState,
-  databaseName: string,
-  name: string,
+  wanted: { readonly database: string; readonly name: string },
 ): CatalogState {
-  const database = state.databases.get(databaseName);
+  const database = state.databases.get(wanted.database);
   if (database === undefined) return state;
   return withDatabase(state, {
     ...database,
-    continuousQueries: database.continuousQueries.filter((other) => other.name !== name),
+    continuousQueries: database.continuousQueries.filter((other) => other.name !== wanted.name),
   });
 }

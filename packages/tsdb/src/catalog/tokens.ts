@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
+import { without } from './model.ts';
 import type { ApiToken, CatalogState } from './model.ts';
 import { requireUser } from './users.ts';
 
@@ -48,9 +49,7 @@ export function createToken(
 
 export function revokeToken(state: CatalogState, name: string): CatalogState {
   if (!state.tokens.has(name)) throw new NotFound('no such token');
-  const tokens = new Map(state.tokens);
-  tokens.delete(name);
-  return { ...state, tokens };
+  return { ...state, tokens: without(state.tokens, name) };
 }
 
 const byDigest = new WeakMap<CatalogState['tokens'], ReadonlyMap<string, ApiToken>>();

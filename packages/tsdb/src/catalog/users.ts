@@ -1,10 +1,10 @@
 // Changes of users and their rights. Passwords arrive here as hashes.
-import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
+import { Conflict, InvalidRequest, NotFound, own } from '@tidemark/core';
 import type { Privilege } from '@tidemark/influxql';
 
 import { USER_EXISTS, USER_NOT_FOUND, USERNAME_REQUIRED } from '../compat/messages.ts';
 import { requireDatabase } from './databases.ts';
-import { withUser } from './model.ts';
+import { without, withUser } from './model.ts';
 import type { CatalogState, Database, Grant, User } from './model.ts';
 
 export function requireUser(state: CatalogState, name: string): User {
@@ -28,8 +28,7 @@ export function createUser(
 
 export function dropUser(state: CatalogState, name: string): CatalogState {
   requireUser(state, name);
-  const users = new Map(state.users);
-  users.delete(name);
+  const users = without(state.users, name);
   // A token of a removed user must not be valid for the next user of that name.
   const tokens = new Map([...state.tokens].filter(([, token]) => token.userName !== name));
   const databases = new Map(
@@ -57,11 +56,14 @@ export function setAdmin(state: CatalogState, name: string, isAdmin: boolean): C
 
 const GRANT_OF: Readonly<Record<Privilege, Grant>> = { READ: 'read', WRITE: 'write', ALL: 'all' };
 
+type GrantChange = {
+  readonly user: string;
+  readonly database: string;
+  readonly privilege: Privilege;
+};
+
 /** Replaces the right that the user had on that database. */
-export function grant(
-  state: CatalogState,
-  change: { readonly user: string; readonly database: string; readonly privilege: Privilege },
-): CatalogState {
+export function grant(state: CatalogState, change: GrantChange): CatalogState {
   requireDatabase(state, change.database);
   const user = requireUser(state, change.user);
   const grants = { ...user.grants, [change.database]: GRANT_OF[change.privilege] };
@@ -69,30 +71,29 @@ export function grant(
 }
 
 /** Takes one right away; the database stays listed with what is left. */
-export function revoke(
-  state: CatalogState,
-  change: { readonly user: string; readonly database: string; readonly privilege: Privilege },
-): CatalogState {
+export function revoke(state: CatalogState, change: GrantChange): CatalogState {
   requireDatabase(state, change.database);
   const user = requireUser(state, change.user);
   const before = user.grants[change.database] ?? 'none';
-  const grants = { ...user.grants, [change.database]: without(before, change.privilege) };
+  const grants = { ...user.grants, [change.database]: remaining(before, change.privilege) };
   return withUser(state, { ...user, grants });
 }
 
-function without(before: Grant, privilege: Privilege): Grant {
+function remaining(before: Grant, privilege: Privilege): Grant {
   if (privilege === 'ALL' || before === GRANT_OF[privilege]) return 'none';
   if (before !== 'all') return before;
   return privilege === 'READ' ? 'write' : 'read';
 }
 
+export type Right = 'read' | 'write';
+
 /** Whether a user has a right on a database. */
 export function hasRight(
   user: Pick<User, 'isAdmin' | 'grants'>,
   database: string,
-  right: 'read' | 'write',
+  right: Right,
 ): boolean {
   if (user.isAdmin) return true;
-  const held = Object.hasOwn(user.grants, database) ? user.grants[database] : undefined;
+  const held = own(user.grants, database);
   return held === 'all' || held === right;
 }

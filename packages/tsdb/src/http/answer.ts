@@ -112,6 +112,11 @@ function headerText(text: string): string {
   });
 }
 
+/** The text of an error for clients that have got a part of their answer. */
+export function shownMessage(error: unknown): string {
+  return error instanceof AppError ? error.message : 'internal error';
+}
+
 /** The status for the class of an error. */
 export function statusOf(error: unknown): number {
   if (error instanceof BodyTooLarge) return 413;

@@ -1,12 +1,13 @@
 // /api/audit: who changed what, and who was refused.
 import { parseAuditQuestion } from '@tidemark/process';
 
-import type { AuditLog } from '../log/audit-log.ts';
 import { sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 
 /** The newest entries first, selected by `before`, `user` and `text`. */
-export async function handleAudit(exchange: Exchange, { record }: AuditLog): Promise<void> {
+export async function handleAudit(exchange: Exchange, { audit }: HttpParts): Promise<void> {
+  const { record } = audit;
   const question = parseAuditQuestion((name) => exchange.parameters.get(name));
   sendJson(exchange, 200, {
     isKept: record !== undefined,

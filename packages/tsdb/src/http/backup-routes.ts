@@ -5,37 +5,19 @@ import { once } from 'node:events';
 import { Type } from '@sinclair/typebox';
 import type { Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import {
-  ALL_TIME,
-  AppError,
-  Cancelled,
-  Corruption,
-  InvalidRequest,
-  parseRfc3339,
-} from '@tidemark/core';
+import { ALL_TIME, Corruption, InvalidRequest } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { HeapWatch } from '@tidemark/process';
 import { encodeFailure } from '@tidemark/storage';
-import type { Logger } from 'pino';
 
-import type { BackupOptions, BackupService } from '../backup/backup-service.ts';
+import type { BackupOptions } from '../backup/backup-service.ts';
 import { LIMITS } from '../limits.ts';
-import type { AuditLog } from '../log/audit-log.ts';
-import { sendEmpty, sendJson } from './answer.ts';
+import { sendEmpty, sendJson, shownMessage } from './answer.ts';
 import { readBody } from './body.ts';
-import type { BodyLimits } from './body.ts';
+import { parseTime } from './json-body.ts';
+import { goneSignal } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
-
-type BackupParts = {
-  readonly audit: AuditLog;
-  readonly backups: BackupService;
-  readonly bodies: BodyLimits;
-};
-
-type RestoreParts = BackupParts & {
-  /** May exist already, and then stays as it is. */
-  readonly monitorDatabase: string;
-};
+import type { HttpParts } from './parts.ts';
 
 /** The name of an uploaded backup in errors. */
 const UPLOADED = 'backup';
@@ -59,14 +41,13 @@ const heap = new HeapWatch(64 << 20);
 /** `{"databases", "start", "end", "since"}`, all optional. Streams; a failure ends the stream. */
 export async function handleBackup(
   exchange: Exchange,
-  { audit, backups, bodies, log }: BackupParts & { readonly log: Logger },
+  { audit, backups, bodies, log }: HttpParts,
 ): Promise<void> {
   const { response } = exchange;
   const body = await readBody(exchange, bodies);
   const options = backupOptions(Buffer.from(body).toString('utf8'));
   audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(new Cancelled('the client closed the connection')));
+  const gone = goneSignal(exchange);
   // A client that stops reading would pin segments forever.
   response.setTimeout(LIMITS.backupIdleMs.value, () => response.destroy());
   const portions = backups.create(options);
@@ -77,15 +58,15 @@ export async function handleBackup(
     response.setHeader('Content-Type', 'application/octet-stream');
     for (; step.done !== true; step = await portions.next()) {
       heap.made(step.value.length);
-      if (!response.write(step.value)) await once(response, 'drain', { signal: gone.signal });
-      if (gone.signal.aborted) return;
+      if (!response.write(step.value)) await once(response, 'drain', { signal: gone });
+      if (gone.aborted) return;
     }
     response.end();
   } catch (error) {
-    if (gone.signal.aborted) return;
+    if (gone.aborted) return;
     if (!response.headersSent) throw error;
     log.error({ err: error }, 'backup failed');
-    response.end(encodeFailure(error instanceof AppError ? error.message : 'internal error'));
+    response.end(encodeFailure(shownMessage(error)));
   } finally {
     await portions.return(undefined);
   }
@@ -95,7 +76,7 @@ export async function handleBackup(
  * POST begins (`database`, `as`) and answers an id; PUT with `id` sends a piece; POST with `id`
  * finishes and answers what was restored; DELETE with `id` abandons.
  */
-export async function handleRestore(exchange: Exchange, parts: RestoreParts): Promise<void> {
+export async function handleRestore(exchange: Exchange, parts: HttpParts): Promise<void> {
   try {
     await restoreStep(exchange, parts);
   } catch (error) {
@@ -107,7 +88,7 @@ export async function handleRestore(exchange: Exchange, parts: RestoreParts): Pr
 
 async function restoreStep(
   exchange: Exchange,
-  { audit, backups, bodies, monitorDatabase }: RestoreParts,
+  { audit, backups, bodies, config }: HttpParts,
 ): Promise<void> {
   const { parameters } = exchange;
   const id = parameters.get('id');
@@ -135,7 +116,8 @@ async function restoreStep(
       const options = {
         database: database === '' ? undefined : database,
         as: as === '' ? undefined : as,
-        optional: monitorDatabase,
+        // May exist already, and then stays as it is.
+        optional: config.monitor.storeDatabase,
       };
       const opened = backups.openRestore(options);
       audit.done(exchange, 'restore', { step: 'begun', databases: database || 'all', as });
@@ -170,10 +152,4 @@ function timeRange(start: string | undefined, end: string | undefined): TimeRang
   };
   if (range.start > range.end) throw new InvalidRequest('start is after end');
   return range;
-}
-
-function parseTime(text: string, field: string): bigint {
-  const time = parseRfc3339(text);
-  if (time === undefined) throw new InvalidRequest(`${field} must be a time as RFC 3339`);
-  return time;
 }

@@ -3,7 +3,7 @@ import { sendError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Flux is not supported; the answer names the alternative. */
-export async function handleFluxQuery(exchange: Exchange): Promise<void> {
+export function handleFluxQuery(exchange: Exchange): void {
   sendError(
     exchange,
     403,

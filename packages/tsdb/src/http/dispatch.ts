@@ -3,21 +3,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
-import type { Clock, RequestMetrics } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { discardBody } from '@tidemark/process';
 import type { BorderGuard, BorderRefusal } from '@tidemark/process';
-import type { Logger } from 'pino';
 
-import type { Authenticator } from '../auth/authenticator.ts';
 import { claimedName } from '../auth/credentials.ts';
 import { requireAdmin } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import { AUTHORIZATION_FAILED, METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
-import type { TsdbConfig } from '../config/schema.ts';
 import type { AccessLog } from '../log/access-log.ts';
-import type { AuditLog } from '../log/audit-log.ts';
-import type { RequestTracker } from '../stats/request-counts.ts';
-import type { HttpCounters } from '../stats/statistics.ts';
 import {
   askToRetry,
   BodyTooLarge,
@@ -29,49 +23,44 @@ import {
 import type { Endpoint, ServedEndpoint } from './endpoints.ts';
 import { openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 import { chooseEncoding } from './query-parameters.ts';
 import { warnOfUnknown } from './unknown-parameters.ts';
 
 export type DispatchOptions = {
-  readonly config: TsdbConfig['http'];
   readonly endpoints: readonly ServedEndpoint[];
   /** Logs answered requests, if configured. */
   readonly accessLog: AccessLog | undefined;
-  /** Logs every refusal. */
-  readonly audit: AuditLog;
-  readonly authenticator: Authenticator;
-  readonly clock: Clock;
-  readonly counters: HttpCounters;
-  readonly log: Logger;
-  /** Requests by endpoint, and how long writes and queries take. */
-  readonly metrics: RequestMetrics;
-  /** Writes and queries by user and address. */
-  readonly requests: RequestTracker;
+  readonly parts: HttpParts;
 };
 
 /** Answers requests. Hot paths do not pass through fastify (docs/adr/0005-http-stack.md). */
 export class Dispatch {
-  readonly #options: DispatchOptions;
+  readonly #parts: HttpParts;
+  readonly #clock: Clock;
+  readonly #accessLog: AccessLog | undefined;
   readonly #settings: HeaderSettings;
   readonly #byPath: ReadonlyMap<string, ServedEndpoint>;
 
-  constructor(options: DispatchOptions) {
-    const { config, endpoints } = options;
-    this.#options = options;
-    this.#settings = { hasCompatHeaders: config.compatRoutes, extra: config.headers };
+  constructor({ accessLog, endpoints, parts }: DispatchOptions) {
+    const { http } = parts.config;
+    this.#parts = parts;
+    this.#clock = parts.statements.clock;
+    this.#accessLog = accessLog;
+    this.#settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
     this.#byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   }
 
   /** Opens the exchange of a request and counts it. */
   open(request: IncomingMessage, response: ServerResponse, border: BorderGuard): Exchange {
-    const { accessLog, clock, counters, metrics } = this.#options;
+    const { counters, metrics } = this.#parts;
     const exchange = openExchange(request, response, this.#settings, border);
-    const startedMs = clock.monotonicMs();
+    const startedMs = this.#clock.monotonicMs();
     counters.req++;
     counters.reqActive++;
     response.once('close', () => {
       const status = response.statusCode;
-      const durationMs = clock.monotonicMs() - startedMs;
+      const durationMs = this.#clock.monotonicMs() - startedMs;
       counters.reqActive--;
       counters.reqDurationNs += Math.round(durationMs * 1e6);
       metrics.count({
@@ -81,14 +70,14 @@ export class Dispatch {
       });
       if (status >= 500) counters.serverError++;
       else if (status >= 400) counters.clientError++;
-      accessLog?.write(exchange, { status, durationMs });
+      this.#accessLog?.write(exchange, { status, durationMs });
     });
     return exchange;
   }
 
   /** Answers a request that its listener does not serve, whatever its path. */
   refuse(exchange: Exchange, { status, message }: BorderRefusal): void {
-    this.#options.audit.refused(exchange, 'request refused', message);
+    this.#parts.audit.refused(exchange, 'request refused', message);
     sendError(exchange, status, message);
     discardBody(exchange.request);
   }
@@ -106,7 +95,7 @@ export class Dispatch {
   async answer(endpoint: ServedEndpoint | undefined, exchange: Exchange): Promise<void> {
     try {
       if (endpoint === undefined) return sendError(exchange, 404, PAGE_NOT_FOUND);
-      await this.#serve(endpoint, exchange, this.#options.clock.monotonicMs());
+      await this.#serve(endpoint, exchange, this.#clock.monotonicMs());
     } catch (error) {
       this.#answerError(exchange, error);
     } finally {
@@ -127,14 +116,14 @@ export class Dispatch {
     }
     const identity = await this.#identify(endpoint, exchange);
     warnOfUnknown(exchange, exchange.parameters);
-    const { clock, counters, metrics, requests } = this.#options;
-    const tookMs = (): number => clock.monotonicMs() - startedMs;
+    const { counters, metrics, requests } = this.#parts;
+    const tookMs = (): number => this.#clock.monotonicMs() - startedMs;
     switch (endpoint.right) {
       case 'write': {
         counters.writeReq++;
         counters.writeReqActive++;
         try {
-          await endpoint.handle(exchange, identity);
+          await endpoint.handle(exchange, this.#parts, identity);
         } finally {
           counters.writeReqActive--;
           counters.writeReqDurationNs += Math.round(tookMs() * 1e6);
@@ -146,7 +135,7 @@ export class Dispatch {
       case 'statements':
         counters.queryReq++;
         try {
-          await endpoint.handle(exchange, identity);
+          await endpoint.handle(exchange, this.#parts, identity);
         } finally {
           counters.queryReqDurationNs += Math.round(tookMs() * 1e6);
           metrics.queries.observe(tookMs() / 1000);
@@ -154,7 +143,7 @@ export class Dispatch {
         }
         return;
       default:
-        await endpoint.handle(exchange, identity);
+        await endpoint.handle(exchange, this.#parts, identity);
     }
   }
 
@@ -163,8 +152,8 @@ export class Dispatch {
    * request.
    */
   async #identify({ right }: Endpoint, exchange: Exchange): Promise<Identity> {
-    const { authenticator, config } = this.#options;
-    const { pingAuthEnabled, pprofAuthEnabled } = config;
+    const { authenticator, config } = this.#parts;
+    const { pingAuthEnabled, pprofAuthEnabled } = config.http;
     const isForAll =
       right === 'open' ||
       (right === 'ping' && !pingAuthEnabled) ||
@@ -186,7 +175,7 @@ export class Dispatch {
 
   #answerError(exchange: Exchange, error: unknown): void {
     const { response } = exchange;
-    const { audit, counters, log, config } = this.#options;
+    const { audit, counters, log, config } = this.#parts;
     if (error instanceof ClientGone || response.destroyed) return;
     if (response.headersSent) {
       response.destroy();
@@ -195,7 +184,7 @@ export class Dispatch {
     if (error instanceof Unauthorized) {
       counters.authFail++;
       audit.refused(exchange, 'credentials refused', error.message);
-      response.setHeader('Www-Authenticate', `Basic realm="${config.realm}"`);
+      response.setHeader('Www-Authenticate', `Basic realm="${config.http.realm}"`);
       // Only the log says what is wrong with a token or a password.
       return sendError(exchange, 401, AUTHORIZATION_FAILED);
     }

@@ -2,26 +2,20 @@
 // (packages/process/src/documents/answer.ts).
 import { Forbidden } from '@tidemark/core';
 import { answerDocuments } from '@tidemark/process';
-import type { Documents, DocumentUser } from '@tidemark/process';
+import type { DocumentUser } from '@tidemark/process';
 
 import type { Identity } from '../auth/identity.ts';
-import type { AuditLog } from '../log/audit-log.ts';
 import { sendEmpty, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 
 /** GET lists and reads, PUT stores a version, DELETE removes. */
 export async function handleDocuments(
   exchange: Exchange,
-  options: {
-    readonly audit: AuditLog;
-    readonly bodies: BodyLimits;
-    readonly documents: Documents;
-  },
+  { audit, bodies, documents }: HttpParts,
   identity: Identity,
 ): Promise<void> {
-  const { audit, bodies, documents } = options;
   const request = {
     method: exchange.method,
     parameter: (name: string) => exchange.parameters.get(name),

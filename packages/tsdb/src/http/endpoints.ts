@@ -1,7 +1,6 @@
 // Every endpoint with its methods and the right it needs. The handlers (`http-interface.ts`), the
 // routes, the authorization test and the API document are generated from this table.
-import type { Identity } from '../auth/identity.ts';
-import type { Exchange } from './exchange.ts';
+import type { Handler } from './parts.ts';
 
 /**
  * `open`: none. `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin
@@ -30,12 +29,8 @@ export type Endpoint = {
   readonly isCompat: boolean;
 };
 
-/**
- * An endpoint and its handler: the client is identified, and has the rights that the handler does
- * not check itself.
- */
-export type ServedEndpoint = Endpoint & { readonly handle: Handle };
-export type Handle = (exchange: Exchange, identity: Identity) => Promise<void>;
+/** An endpoint and its handler. */
+export type ServedEndpoint = Endpoint & { readonly handle: Handler };
 
 const GET = ['GET', 'HEAD'];
 const POST = ['POST'];

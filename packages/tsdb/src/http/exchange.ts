@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
+import { Cancelled, COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Part } from '@tidemark/core';
 import type { BorderGuard, BorderRefusal } from '@tidemark/process';
 import type { DiagnosticDocument } from '@tidemark/query';
@@ -76,6 +76,15 @@ export function openExchange(
     parts: [],
     userName: '',
   };
+}
+
+/** Aborted when the client goes away. */
+export function goneSignal({ response }: Pick<Exchange, 'response'>): AbortSignal {
+  const gone = new AbortController();
+  const end = (): void => gone.abort(new Cancelled('the client closed the connection'));
+  if (response.destroyed) end();
+  response.once('close', end);
+  return gone.signal;
 }
 
 // An echoed header must not contain bytes that end it.

@@ -3,17 +3,14 @@
 // and not against the engine.
 import { InvalidRequest, LimitExceeded, Unauthorized } from '@tidemark/core';
 
-import type { Authenticator } from '../auth/authenticator.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { User } from '../catalog/model.ts';
 import { hasRight } from '../catalog/users.ts';
-import type { AuditLog } from '../log/audit-log.ts';
-import type { HttpCounters } from '../stats/statistics.ts';
 import { sendJson } from './answer.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
+import type { HttpParts } from './parts.ts';
 
 /**
  * Answers 200 whenever the credentials could be checked: with the user, or with the reason for
@@ -21,26 +18,14 @@ import { readJsonFields } from './json-body.ts';
  */
 export async function handleIdentity(
   exchange: Exchange,
-  {
-    audit,
-    authenticator,
-    bodies,
-    catalog,
-    counters,
-  }: {
-    readonly audit: AuditLog;
-    readonly authenticator: Authenticator;
-    readonly bodies: BodyLimits;
-    readonly catalog: Catalog;
-    readonly counters: HttpCounters;
-  },
+  { audit, authenticator, bodies, counters, statements }: HttpParts,
 ): Promise<void> {
   const { authorization, address } = checkRequest(
     await readJsonFields(exchange, bodies, '{"authorization", "address"}'),
   );
   try {
     const user = await authenticator.identify(authorization, address);
-    sendJson(exchange, 200, answerOf(user, catalog));
+    sendJson(exchange, 200, answerOf(user, statements.catalog));
   } catch (error) {
     if (!(error instanceof Unauthorized || error instanceof LimitExceeded)) throw error;
     if (error instanceof Unauthorized) counters.authFail++;
@@ -54,14 +39,10 @@ export async function handleIdentity(
  * GET /api/me: the same for the client itself. Without authentication all clients may do
  * everything.
  */
-export async function handleMe(
-  exchange: Exchange,
-  catalog: Catalog,
-  identity: Identity,
-): Promise<void> {
+export function handleMe(exchange: Exchange, { statements }: HttpParts, identity: Identity): void {
   const user =
     identity.kind === 'user' ? identity.user : { name: '', isAdmin: true, grants: {} as const };
-  sendJson(exchange, 200, answerOf(user, catalog));
+  sendJson(exchange, 200, answerOf(user, statements.catalog));
 }
 
 function answerOf(user: Pick<User, 'name' | 'isAdmin' | 'grants'>, { state }: Catalog): object {

@@ -1,5 +1,6 @@
 // Request bodies that are one small JSON object.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
 
 import { readBody } from './body.ts';
 import type { BodyLimits } from './body.ts';
@@ -22,4 +23,11 @@ export async function readJsonFields(
     throw new InvalidRequest(`the body must be JSON: ${form}`, { cause: error });
   }
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** The time in a field of a body. */
+export function parseTime(value: unknown, field: string): Timestamp {
+  const time = typeof value === 'string' ? parseRfc3339(value) : undefined;
+  if (time === undefined) throw new InvalidRequest(`${field} must be a time as RFC 3339`);
+  return time;
 }

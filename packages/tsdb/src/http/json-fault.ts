@@ -1,5 +1,7 @@
 // Finds the position where a text stops being JSON, in the words that clients of `params` know.
 
+import { own } from '@tidemark/core';
+
 type Fault = string | undefined;
 
 const WORDS: Readonly<Record<string, string>> = { t: 'true', f: 'false', n: 'null' };
@@ -54,7 +56,7 @@ class FaultFinder {
       }
       if (char === '"') return this.#string();
       if (char === '-' || isDigit(char)) return this.#number();
-      const word = Object.hasOwn(WORDS, char) ? WORDS[char] : undefined;
+      const word = own(WORDS, char);
       return word === undefined ? this.#wrong('looking for beginning of value') : this.#word(word);
     }
   }

@@ -1,11 +1,10 @@
 // /debug/loglevel: changes the log level while the service runs.
-import { InvalidRequest, messageOf } from '@tidemark/core';
+import { InvalidRequest, messageOf, own } from '@tidemark/core';
 
-import type { AuditLog } from '../log/audit-log.ts';
 import { sendEmpty } from './answer.ts';
 import { readBody } from './body.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 
 /** Names in requests, as in the task engine, and the logger's names for them. */
 const LEVELS: Readonly<Record<string, string>> = {
@@ -19,16 +18,7 @@ const LEVELS: Readonly<Record<string, string>> = {
 /** `{"level": "debug"}`: applies until the service stops. */
 export async function handleLogLevel(
   exchange: Exchange,
-  {
-    audit,
-    bodies,
-    setLogLevel,
-  }: {
-    readonly audit: AuditLog;
-    readonly bodies: BodyLimits;
-    /** Sets the level of the service's log and its children. */
-    readonly setLogLevel: (level: string) => void;
-  },
+  { audit, bodies, setLogLevel }: HttpParts,
 ): Promise<void> {
   const body = await readBody(exchange, bodies);
   const level = parseLevel(Buffer.from(body).toString('utf8'));
@@ -50,7 +40,7 @@ function parseLevel(text: string): string {
     throw new InvalidRequest('invalid json: expected an object');
   }
   const name = String('level' in value ? value.level : '').toLowerCase();
-  const level = Object.hasOwn(LEVELS, name) ? LEVELS[name] : undefined;
+  const level = own(LEVELS, name);
   if (level === undefined) throw new InvalidRequest('invalid log level');
   return level;
 }

@@ -4,11 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { getHeapSnapshot } from 'node:v8';
 
 import { assert, Conflict, InvalidRequest, NotFound } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
 
 import { sendBody, sendJson } from './answer.ts';
+import { goneSignal } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 import { hideTexts } from './heap-texts.ts';
+import type { Handler, HttpParts } from './parts.ts';
 import { LIMITS } from '../limits.ts';
 
 const DEFAULT_PROFILE_SECONDS = 10;
@@ -18,13 +19,18 @@ const MAX_PROFILE_SECONDS = LIMITS.profileSeconds.value;
 let isProfiling = false;
 let isTakingSnapshot = false;
 
-/** Answers requests for profiles while `http.pprof-enabled` is off. */
-export async function refuseProfiles(): Promise<never> {
-  throw new NotFound('profiles are switched off (http.pprof-enabled)');
+/** Refuses requests for profiles while `http.pprof-enabled` is off. */
+export function ifProfiling(handle: Handler): Handler {
+  return async (exchange, parts, identity) => {
+    if (!parts.config.http.pprofEnabled) {
+      throw new NotFound('profiles are switched off (http.pprof-enabled)');
+    }
+    await handle(exchange, parts, identity);
+  };
 }
 
 /** Lists the profiles. */
-export async function handleProfileIndex(exchange: Exchange): Promise<void> {
+export function handleProfileIndex(exchange: Exchange): void {
   sendJson(exchange, 200, {
     '/debug/pprof/profile?seconds=10': 'CPU profile; save as .cpuprofile',
     '/debug/pprof/heap': 'heap snapshot; save as .heapsnapshot',
@@ -32,19 +38,21 @@ export async function handleProfileIndex(exchange: Exchange): Promise<void> {
 }
 
 /** Samples the CPU for some seconds. */
-export async function handleCpuProfile(exchange: Exchange, clock: Clock): Promise<void> {
+export async function handleCpuProfile(
+  exchange: Exchange,
+  { statements }: HttpParts,
+): Promise<void> {
   const seconds = readSeconds(exchange.parameters.get('seconds'));
   if (isProfiling) throw new Conflict('a CPU profile is being taken already');
   isProfiling = true;
   const session = new Session();
-  const gone = new AbortController();
-  exchange.response.once('close', () => gone.abort());
+  const gone = goneSignal(exchange);
   try {
     session.connect();
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
     // The client has gone.
-    await clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
+    await statements.clock.sleep(seconds * 1000, gone).catch(() => undefined);
     const { profile } = await session.post('Profiler.stop');
     exchange.response.setHeader(
       'Content-Disposition',

@@ -7,7 +7,7 @@ import type { Holder } from '@tidemark/core';
 import type { WriteOutcome } from '@tidemark/storage';
 import { uncompressSync } from 'snappy';
 
-import { requireRead, requireWrite } from '../auth/identity.ts';
+import { requireRight } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import { DATABASE_REQUIRED } from '../compat/messages.ts';
 import { readReadRequest, readResponse } from '../prometheus/messages.ts';
@@ -17,23 +17,21 @@ import { runRemoteQueries } from '../prometheus/read.ts';
 import { snappyBlock } from '../prometheus/snappy-block.ts';
 import { driverOf } from '../statements/context.ts';
 import { onSnapshot } from '../statements/on-snapshot.ts';
-import type { StatementServices } from '../statements/context.ts';
-import type { HttpCounters } from '../stats/statistics.ts';
 import { BodyTooLarge, readProgress, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 import { describeProblem, sourceOf } from './write-route.ts';
-import type { WriteParts } from './write-route.ts';
 
 export async function handlePrometheusWrite(
   exchange: Exchange,
-  { bodies, clock, counters, rejected, writer }: WriteParts,
+  { bodies, counters, rejected, statements }: HttpParts,
   identity: Identity,
 ): Promise<void> {
+  const { clock, writer } = statements;
   const database = requireDatabaseName(exchange);
   writer.requireDatabase(database);
-  requireWrite(identity, database);
+  requireRight(identity, 'write', database);
   counters.promWriteReq++;
   const body = await readSnappy(exchange, { bodies, counters });
   const target = { database, retentionPolicy: exchange.parameters.get('rp') };
@@ -60,15 +58,7 @@ export async function handlePrometheusWrite(
 
 export async function handlePrometheusRead(
   exchange: Exchange,
-  {
-    bodies,
-    counters,
-    statements,
-  }: {
-    readonly bodies: BodyLimits;
-    readonly counters: HttpCounters;
-    readonly statements: StatementServices;
-  },
+  { bodies, counters, statements }: HttpParts,
   identity: Identity,
 ): Promise<void> {
   const { queries, writer } = statements;
@@ -77,7 +67,7 @@ export async function handlePrometheusRead(
     database: name,
     retentionPolicy: exchange.parameters.get('rp'),
   });
-  requireRead(identity, name);
+  requireRight(identity, 'read', name);
   counters.promReadReq++;
   const asked = readReadRequest(await readSnappy(exchange, { bodies, counters }));
   const { response } = exchange;
@@ -123,7 +113,7 @@ function requireDatabaseName(exchange: Exchange): string {
 
 async function readSnappy(
   exchange: Exchange,
-  { bodies, counters }: Pick<WriteParts, 'bodies' | 'counters'>,
+  { bodies, counters }: Pick<HttpParts, 'bodies' | 'counters'>,
 ): Promise<Uint8Array> {
   const limit = bodies.maxBytes;
   // The content encoding is snappy here, which `readBody` does not support.

@@ -1,5 +1,5 @@
 // The parameters of a request to /query: from the URL, a form, or an uploaded file.
-import { checkJsonDepth, InvalidRequest, messageOf } from '@tidemark/core';
+import { checkJsonDepth, InvalidRequest, messageOf, own } from '@tidemark/core';
 import type { BindParameter } from '@tidemark/influxql';
 import { readEpoch } from '@tidemark/query';
 import type { ResultFormat } from '@tidemark/query';
@@ -91,9 +91,7 @@ export function chooseEncoding(accept: string | undefined): ResultFormat['encodi
   let bestQuality = 0;
   for (const entry of (accept ?? '').split(',')) {
     const [type = '', ...options] = entry.split(';').map((part) => part.trim());
-    const encoding = Object.hasOwn(ENCODINGS, type.toLowerCase())
-      ? ENCODINGS[type.toLowerCase()]
-      : undefined;
+    const encoding = own(ENCODINGS, type.toLowerCase());
     if (encoding === undefined) continue;
     const written = options.find((option) => option.startsWith('q='));
     const quality = written === undefined ? 1 : Number(written.slice(2)) || 0;

@@ -14,45 +14,31 @@ import {
   writeResults,
 } from '@tidemark/query';
 import type { DiagnosticDocument, Pulled, ResultMessage, StatementRun } from '@tidemark/query';
-import type { Logger } from 'pino';
 
 import type { Identity } from '../auth/identity.ts';
 import type { TsdbConfig } from '../config/schema.ts';
-import type { AuditLog } from '../log/audit-log.ts';
-import type { HttpCounters } from '../stats/statistics.ts';
 import { deprecatedGet, MISSING_QUERY } from '../compat/messages.ts';
 import type { RunningQuery } from '../query/running-queries.ts';
 import { driverOf } from '../statements/context.ts';
-import type { StatementContext, StatementServices } from '../statements/context.ts';
+import type { StatementContext } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
 import { authorizeQuery, requirementsOf } from '../statements/privileges.ts';
 import { rowOf } from '../statements/registry.ts';
 import { readProgress, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 import { allParameters, readQueryRequest } from './query-parameters.ts';
 import type { QueryRequest } from './query-parameters.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { warnOfUnknown } from './unknown-parameters.ts';
-
-/** The context of statements that come by HTTP. */
-export type QueryParts = {
-  readonly audit: AuditLog;
-  readonly bodies: BodyLimits;
-  readonly config: Pick<TsdbConfig, 'http' | 'coordinator' | 'data'>;
-  readonly counters: HttpCounters;
-  readonly log: Logger;
-  readonly statements: StatementServices;
-  readonly texts: ParseCache;
-};
 
 /** Further findings are only in the body. */
 const DIAGNOSTICS_HEADER_BYTES = 2048;
 
 export async function handleQuery(
   exchange: Exchange,
-  parts: QueryParts,
+  parts: HttpParts,
   identity: Identity,
 ): Promise<void> {
   const body =
@@ -171,7 +157,7 @@ function refused(message: string, { span }: Statement, hint: string): InvalidReq
 
 type QueryRunOptions = {
   readonly exchange: Exchange;
-  readonly parts: QueryParts;
+  readonly parts: HttpParts;
   readonly identity: Identity;
   readonly request: QueryRequest;
   readonly query: Query;

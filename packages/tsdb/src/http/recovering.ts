@@ -4,9 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BorderGuard } from '@tidemark/process';
 
 import { askToRetry, sendError } from './answer.ts';
-import { openExchange } from './exchange.ts';
+import { goneSignal, openExchange } from './exchange.ts';
 import type { HeaderSettings } from './exchange.ts';
-import { goneSignal, sendHealth, sendLive, sendRecovering } from './status-routes.ts';
+import { sendHealth, sendLive, sendRecovering } from './status-routes.ts';
 import type { Readiness } from './readiness.ts';
 
 export type RecoveringOptions = {

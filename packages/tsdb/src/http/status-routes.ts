@@ -1,26 +1,23 @@
 // Endpoints for the status of the service: ping, status, health, debug, metrics.
 import { COMPAT_VERSION, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
-import type { Clock, RequestMetrics, Timestamp } from '@tidemark/core';
-import type { Damage, ReplicaState, StorageEngine } from '@tidemark/storage';
+import type { Damage, ReplicaState } from '@tidemark/storage';
 
 import { askToRetry, sendBody, sendEmpty, sendError, sendJson } from './answer.ts';
+import { goneSignal } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 import { metricsText } from './metrics.ts';
 import { LIMITS } from '../limits.ts';
-import type { Readiness, ServiceState } from './readiness.ts';
-import type { SlowQueries } from '../query/slow-queries.ts';
-import type { RequestTracker } from '../stats/request-counts.ts';
-import type { HttpCounters, Statistics } from '../stats/statistics.ts';
-import type { RejectedLog } from '../write/rejected-lines.ts';
-
-type Health = { readonly readiness: Readiness; readonly storage: StorageEngine };
-type Ping = { readonly counters: HttpCounters; readonly readiness: Readiness };
+import type { HttpParts } from './parts.ts';
+import type { ServiceState } from './readiness.ts';
 
 /**
  * Answers that the service is ready. If it is not, waits a while, because clients expect a closed
  * port until then.
  */
-export async function handlePing(exchange: Exchange, { counters, readiness }: Ping): Promise<void> {
+export async function handlePing(
+  exchange: Exchange,
+  { counters, readiness }: HttpParts,
+): Promise<void> {
   counters.pingReq++;
   if (!(await readiness.waitUntilReady(goneSignal(exchange)))) return sendRecovering(exchange);
   const verbose = exchange.parameters.get('verbose');
@@ -40,18 +37,11 @@ function versionFor(exchange: Exchange): string {
 
 export async function handleStatus(
   exchange: Exchange,
-  { counters, readiness }: Ping,
+  { counters, readiness }: HttpParts,
 ): Promise<void> {
   counters.statusReq++;
   if (!(await readiness.waitUntilReady(goneSignal(exchange)))) return sendRecovering(exchange);
   sendEmpty(exchange);
-}
-
-/** Aborted when the client goes away. */
-export function goneSignal({ response }: Exchange): AbortSignal {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  return gone.signal;
 }
 
 export function sendRecovering(exchange: Exchange): void {
@@ -70,7 +60,7 @@ export function sendLive(exchange: Exchange): void {
  */
 export async function handleHealth(
   exchange: Exchange,
-  { readiness: { state }, storage }: Health,
+  { readiness: { state }, statements: { storage } }: HttpParts,
 ): Promise<void> {
   if (state !== 'ready') return sendHealth(exchange, state);
   sendHealth(exchange, state, {
@@ -145,7 +135,7 @@ const MAX_WATCH_SECONDS = LIMITS.watchSeconds.value;
 /** Counts writes and queries by client for some seconds, then answers. */
 export async function handleDebugRequests(
   exchange: Exchange,
-  { clock, requests }: { readonly clock: Clock; readonly requests: RequestTracker },
+  { requests, statements: { clock } }: HttpParts,
 ): Promise<void> {
   const seconds = readSeconds(exchange.parameters.get('seconds'));
   const wait = clock.sleep(seconds * 1000, goneSignal(exchange)).catch(() => undefined);
@@ -168,15 +158,7 @@ function readSeconds(text: string): number {
 /** All statistics as one JSON object, keyed by module and tags. */
 export async function handleDebugVars(
   exchange: Exchange,
-  {
-    clock,
-    startedAt,
-    statistics,
-  }: {
-    readonly clock: Clock;
-    readonly startedAt: Timestamp;
-    readonly statistics: Statistics;
-  },
+  { startedAt, statements: { clock, statistics } }: HttpParts,
 ): Promise<void> {
   const memory = process.memoryUsage();
   const vars: Record<string, unknown> = {
@@ -202,7 +184,7 @@ export async function handleDebugVars(
 
 export async function handleMetrics(
   exchange: Exchange,
-  { statistics, metrics }: { readonly statistics: Statistics; readonly metrics: RequestMetrics },
+  { metrics, statements: { statistics } }: HttpParts,
 ): Promise<void> {
   const { type, text } = await metricsText(statistics, metrics);
   sendBody(exchange, 200, { type, content: text });
@@ -212,10 +194,7 @@ export async function handleMetrics(
  * The last rejected lines, all or those of one `source` or `database`, and their number by source
  * since the start.
  */
-export async function handleDebugRejected(
-  exchange: Exchange,
-  rejected: RejectedLog,
-): Promise<void> {
+export function handleDebugRejected(exchange: Exchange, { rejected }: HttpParts): void {
   const { parameters } = exchange;
   const text = parameters.get('limit');
   if (!/^\d*$/.test(text)) throw new InvalidRequest('limit must be a number of lines');
@@ -231,11 +210,12 @@ export async function handleDebugRejected(
 }
 
 /** The servers that hold the points, with their size and delay; empty for local files. */
-export async function handleReplicas(exchange: Exchange, storage: StorageEngine): Promise<void> {
-  sendJson(exchange, 200, { replicas: await storage.replicas() });
+export async function handleReplicas(exchange: Exchange, { statements }: HttpParts): Promise<void> {
+  sendJson(exchange, 200, { replicas: await statements.storage.replicas() });
 }
 
 /** The last slow queries, newest first, and the threshold in milliseconds. */
-export async function handleSlowQueries(exchange: Exchange, slow: SlowQueries): Promise<void> {
+export function handleSlowQueries(exchange: Exchange, { statements }: HttpParts): void {
+  const { slow } = statements.queries;
   sendJson(exchange, 200, { afterMs: slow.afterMs, queries: slow.list() });
 }

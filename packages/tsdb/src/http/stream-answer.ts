@@ -9,6 +9,7 @@ import type { Pulled } from '@tidemark/query';
 
 import { LIMITS } from '../limits.ts';
 import { sendBody } from './answer.ts';
+import { goneSignal } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 
 type StreamOptions = {
@@ -56,7 +57,7 @@ export async function streamAnswer(
       response.setHeader('Content-Encoding', 'gzip');
       sink.pipe(response);
     }
-    const gone = closeSignal(response);
+    const gone = goneSignal(exchange);
     for (let next: IteratorResult<Uint8Array> = first; next.done !== true;) {
       const piece = next.value;
       const isBelow = sink.write(piece, (error) => {
@@ -98,13 +99,6 @@ async function sendWhole(
   releaseBuffer(piece);
   exchange.response.setHeader('Content-Encoding', 'gzip');
   sendBody(exchange, 200, { type, content });
-}
-
-function closeSignal(response: Exchange['response']): AbortSignal {
-  const controller = new AbortController();
-  if (response.destroyed) controller.abort();
-  response.once('close', () => controller.abort());
-  return controller.signal;
 }
 
 /** `gzip`, unless its quality is zero. */

@@ -1,30 +1,21 @@
 // /api/tokens: create, list and revoke API tokens.
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { parseConfigDuration } from '@tidemark/settings';
-import type { Clock } from '@tidemark/core';
 
-import type { Catalog } from '../catalog/catalog.ts';
 import { createToken, makeTokenText, revokeToken, tokenDigest } from '../catalog/tokens.ts';
 import type { ApiToken } from '../catalog/model.ts';
-import type { AuditLog } from '../log/audit-log.ts';
 import { sendEmpty, sendJson } from './answer.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { readJsonFields } from './json-body.ts';
-
-type Tokens = {
-  readonly catalog: Catalog;
-  readonly clock: Clock;
-  readonly audit: AuditLog;
-  readonly bodies: BodyLimits;
-};
+import type { HttpParts } from './parts.ts';
 
 /** GET lists, POST creates, DELETE revokes. */
-export async function handleTokens(exchange: Exchange, tokens: Tokens): Promise<void> {
-  const { audit, catalog } = tokens;
+export async function handleTokens(exchange: Exchange, parts: HttpParts): Promise<void> {
+  const { audit } = parts;
+  const { catalog } = parts.statements;
   switch (exchange.method) {
     case 'POST':
-      return makeToken(exchange, tokens);
+      return makeToken(exchange, parts);
     case 'DELETE':
       await catalog.change((state) => revokeToken(state, exchange.parameters.get('name')));
       audit.done(exchange, 'api token', {
@@ -48,7 +39,7 @@ function describe({ name, userName, createdAt, expiresAt }: ApiToken) {
 
 async function makeToken(
   exchange: Exchange,
-  { audit, bodies, catalog, clock }: Tokens,
+  { audit, bodies, statements: { catalog, clock } }: HttpParts,
 ): Promise<void> {
   const { name, user, expiresIn } = checkRequest(
     await readJsonFields(exchange, bodies, '{"name", "user", "expiresIn"?}'),

@@ -4,24 +4,24 @@ import type { Clock } from '@tidemark/core';
 
 import { THROTTLED_QUEUE_FULL, THROTTLED_TIMEOUT } from '../compat/messages.ts';
 import { askToRetry, sendText } from './answer.ts';
-import type { Handle } from './endpoints.ts';
+import type { Handler } from './parts.ts';
 
 /** Too many writes. */
 class Throttled extends Unavailable {}
 
 /** Handles requests that the gate lets in; answers the others as plain text, as clients expect. */
-export function behindGate(gate: WriteGate, handle: Handle): Handle {
-  return async (exchange, identity) => {
+export function behindGate(handle: Handler): Handler {
+  return async (exchange, parts, identity) => {
     let leave: () => void;
     try {
-      leave = await gate.enter();
+      leave = await parts.gate.enter();
     } catch (error) {
       if (!(error instanceof Throttled)) throw error;
       askToRetry(exchange);
       return sendText(exchange, 503, error.message);
     }
     try {
-      await handle(exchange, identity);
+      await handle(exchange, parts, identity);
     } finally {
       leave();
     }

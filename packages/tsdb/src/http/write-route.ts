@@ -1,11 +1,10 @@
 // POST /write and its relatives: line protocol in, 204 or a reason out.
-import { formatRfc3339, InvalidRequest } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import { formatRfc3339, InvalidRequest, own } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import type { WriteOutcome } from '@tidemark/storage';
 
-import { requireWrite } from '../auth/identity.ts';
+import { requireRight } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import {
   DATABASE_REQUIRED,
@@ -13,30 +12,14 @@ import {
   partialWrite,
   TYPE_CONFLICT,
 } from '../compat/messages.ts';
-import type { HttpCounters } from '../stats/statistics.ts';
 import { DatabaseMissing } from '../write/policy-ref.ts';
 import { precisionDoubt, precisionFinding } from '../write/precision-doubt.ts';
-import type { PrecisionDoubts } from '../write/precision-doubt.ts';
-import type { RejectedLog } from '../write/rejected-lines.ts';
-import type { WriteService } from '../write/write-service.ts';
 import { sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
-import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import type { HttpParts } from './parts.ts';
 
 const CONSISTENCY_LEVELS = new Set(['', 'any', 'one', 'quorum', 'all']);
-
-/** The dependencies of endpoints that write. */
-export type WriteParts = {
-  readonly bodies: BodyLimits;
-  readonly clock: Clock;
-  readonly counters: HttpCounters;
-  readonly rejected: RejectedLog;
-  readonly writer: WriteService;
-};
-
-/** Those of endpoints for line protocol. */
-type LineParts = WriteParts & { readonly precisionDoubts: PrecisionDoubts };
 
 type WriteRequest = {
   readonly database: string;
@@ -47,13 +30,13 @@ type WriteRequest = {
 /** POST /write. */
 export async function handleWrite(
   exchange: Exchange,
-  { isStrict, ...parts }: LineParts & { readonly isStrict: boolean },
+  parts: HttpParts,
   identity: Identity,
 ): Promise<void> {
   const { parameters } = exchange;
   const database = parameters.get('db');
   if (database === '') throw new InvalidRequest(DATABASE_REQUIRED);
-  const precision = precisionOf(parameters.get('precision'), isStrict);
+  const precision = precisionOf(parameters.get('precision'), parts.config.http.strictPrecision);
   await writeBody(exchange, parts, {
     identity,
     request: { database, retentionPolicy: parameters.get('rp'), precision },
@@ -82,13 +65,13 @@ const V2_PRECISIONS: Readonly<Record<string, Precision>> = {
 /** POST /api/v2/write: the same with `bucket=db/rp`. */
 export async function handleWriteV2(
   exchange: Exchange,
-  parts: LineParts,
+  parts: HttpParts,
   identity: Identity,
 ): Promise<void> {
   const { parameters } = exchange;
   const { database, retentionPolicy } = parseBucket(parameters.get('bucket'));
   const text = parameters.get('precision');
-  const precision = Object.hasOwn(V2_PRECISIONS, text) ? V2_PRECISIONS[text] : undefined;
+  const precision = own(V2_PRECISIONS, text);
   if (precision === undefined) {
     throw new InvalidRequest(`invalid precision "${text}" (use ns, us, ms or s)`);
   }
@@ -117,14 +100,15 @@ function isNotifying(text: string): boolean {
 
 async function writeBody(
   exchange: Exchange,
-  parts: LineParts,
+  parts: HttpParts,
   write: { readonly identity: Identity; readonly request: WriteRequest },
 ): Promise<void> {
   const { parameters } = exchange;
   const { request, identity } = write;
-  const { bodies, counters, precisionDoubts, writer } = parts;
+  const { bodies, counters, precisionDoubts } = parts;
+  const { writer } = parts.statements;
   writer.requireDatabase(request.database);
-  requireWrite(identity, request.database);
+  requireRight(identity, 'write', request.database);
   const body = await readBody(exchange, bodies, (sizeBytes) => writer.bodyBuffer(sizeBytes));
   counters.writeReqBytes += body.length;
   if (!CONSISTENCY_LEVELS.has(parameters.get('consistency').toLowerCase())) {
@@ -187,7 +171,7 @@ function details(outcome: WriteOutcome): Readonly<Record<string, unknown>> {
 
 function noteRejected(
   exchange: Exchange,
-  { clock, rejected }: Pick<WriteParts, 'clock' | 'rejected'>,
+  { rejected, statements: { clock } }: HttpParts,
   write: { readonly database: string; readonly outcome: WriteOutcome },
 ): void {
   const place = {

@@ -1,6 +1,6 @@
 // The context of statement handlers.
 import type { Clock, Diagnostic } from '@tidemark/core';
-import { Driver, waitFor, waitForChange } from '@tidemark/query';
+import { Driver, waitForChange } from '@tidemark/query';
 import type {
   Operator,
   QueryLimits,
@@ -75,19 +75,6 @@ export function acts<S>(
     // An earlier statement may have waited for a change, during which nothing is cancelled.
     context.signal.throwIfAborted();
     yield* waitForChange(run(statement, context));
-  };
-}
-
-/** A handler of a statement whose answer is small. */
-export function answers<S>(
-  run: (
-    statement: S,
-    context: StatementContext,
-  ) => readonly ResultBatch[] | Promise<readonly ResultBatch[]>,
-): StatementHandler<S> {
-  return function* answerRows(statement, context) {
-    const rows = run(statement, context);
-    yield* rows instanceof Promise ? yield* waitFor(rows) : rows;
   };
 }
 

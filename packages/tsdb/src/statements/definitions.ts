@@ -1,9 +1,15 @@
 // CREATE, ALTER and DROP of databases, policies, continuous queries and subscriptions, and deletes
 // of data.
 import { InvalidRequest, NotFound } from '@tidemark/core';
-import type { DefinitionStatement } from '@tidemark/influxql';
+import type { ShowClauses } from '@tidemark/influxql';
 import { refuseTime } from '@tidemark/query';
 import type { DeleteRequest } from '@tidemark/storage';
+import {
+  createsContinuousQuery,
+  needsAdmin,
+  writesNamed,
+  writesRequested,
+} from '../auth/requirements.ts';
 
 import {
   alterPolicy,
@@ -20,7 +26,7 @@ import {
   dropSubscription,
 } from '../catalog/subscriptions.ts';
 import { databaseNotFound } from '../compat/messages.ts';
-import { acts, driverOf, warn } from './context.ts';
+import { driverOf, warn } from './context.ts';
 import type { StatementContext } from './context.ts';
 import { qualifyContinuousQuery } from './continuous-query-text.ts';
 import {
@@ -29,36 +35,52 @@ import {
   FieldInDelete,
   FIELDS_NOT_SUPPORTED,
 } from './delete-request.ts';
+import { changes, changesCatalog } from './rows.ts';
+import type { Rows } from './rows.ts';
 
-type Of<K extends DefinitionStatement['kind']> = Extract<DefinitionStatement, { readonly kind: K }>;
-
-export const createDatabaseHandler = acts<Of<'create-database'>>((statement, { services }) =>
-  services.catalog.change((state) =>
-    createDatabase(state, {
-      name: statement.name,
-      hasOptions: statement.hasOptions,
-      options: statement.options,
-      policyName: statement.policyName,
-      createsPolicy: services.createsPolicies,
-    }),
+export const DEFINITIONS = {
+  'create-database': changesCatalog(needsAdmin, (state, statement, { services }) =>
+    createDatabase(state, { ...statement, createsPolicy: services.createsPolicies }),
   ),
-);
-
-export const dropDatabaseHandler = acts<Of<'drop-database'>>(async (statement, context) => {
-  await dropWithData(context, (state) => dropDatabase(state, statement.name));
-});
-
-export const createPolicyHandler = acts<Of<'create-retention-policy'>>((statement, { services }) =>
-  services.catalog.change((state) => createPolicy(state, statement)),
-);
-
-export const alterPolicyHandler = acts<Of<'alter-retention-policy'>>((statement, { services }) =>
-  services.catalog.change((state) => alterPolicy(state, statement)),
-);
-
-export const dropPolicyHandler = acts<Of<'drop-retention-policy'>>(async (statement, context) => {
-  await dropWithData(context, (state) => dropPolicy(state, statement));
-});
+  'drop-database': changes(needsAdmin, ({ name }, context) =>
+    dropWithData(context, (state) => dropDatabase(state, name)),
+  ),
+  'create-retention-policy': changesCatalog(needsAdmin, createPolicy),
+  'alter-retention-policy': changesCatalog(needsAdmin, alterPolicy),
+  'drop-retention-policy': changes(writesNamed, (statement, context) =>
+    dropWithData(context, (state) => dropPolicy(state, statement)),
+  ),
+  'create-continuous-query': changesCatalog(
+    createsContinuousQuery,
+    (state, statement, { identity, database, retentionPolicy }) => {
+      const isOwned = identity.kind === 'user' && !identity.user.isAdmin;
+      return createContinuousQuery(state, statement.database, {
+        name: statement.name,
+        text: qualifyContinuousQuery(statement, state, { database, retentionPolicy }),
+        ...(isOwned ? { owner: identity.user.name } : {}),
+      });
+    },
+  ),
+  'drop-continuous-query': changesCatalog(writesNamed, dropContinuousQuery),
+  'create-subscription': changesCatalog(needsAdmin, createSubscription),
+  'drop-subscription': changesCatalog(needsAdmin, dropSubscription),
+  'drop-measurement': changes(needsAdmin, async ({ name }, context) => {
+    await context.services.storage.dropMeasurement(requestDatabase(context), name);
+  }),
+  'drop-series': changes(writesRequested, (statement, context) =>
+    deleteData(statement, context, { allowsTime: false }),
+  ),
+  delete: changes(writesRequested, (statement, context) =>
+    deleteData(statement, context, { allowsTime: true }),
+  ),
+  /** A shard that does not exist is success. */
+  'drop-shard': changes(needsAdmin, ({ id }, { services }) =>
+    services.storage.dropShard(Number(id)),
+  ),
+  'kill-query': changes(needsAdmin, async ({ id }, { services }) => {
+    services.queries.kill(Number(id));
+  }),
+} satisfies Partial<Rows>;
 
 /**
  * The names are removed first, durably; data without a name is invisible, and is removed at the
@@ -86,47 +108,6 @@ function policyIds(state: CatalogState): readonly number[] {
   );
 }
 
-export const createContinuousQueryHandler = acts<Of<'create-continuous-query'>>(
-  (statement, { services, identity, database, retentionPolicy }) => {
-    const isOwned = identity.kind === 'user' && !identity.user.isAdmin;
-    return services.catalog.change((state) =>
-      createContinuousQuery(state, statement.database, {
-        name: statement.name,
-        text: qualifyContinuousQuery(statement, state, { database, retentionPolicy }),
-        ...(isOwned ? { owner: identity.user.name } : {}),
-      }),
-    );
-  },
-);
-
-export const dropContinuousQueryHandler = acts<Of<'drop-continuous-query'>>(
-  (statement, { services }) =>
-    services.catalog.change((state) =>
-      dropContinuousQuery(state, statement.database, statement.name),
-    ),
-);
-
-export const createSubscriptionHandler = acts<Of<'create-subscription'>>(
-  (statement, { services }) =>
-    services.catalog.change((state) =>
-      createSubscription(
-        state,
-        { database: statement.database, policy: statement.retentionPolicy },
-        { name: statement.name, mode: statement.mode, destinations: statement.destinations },
-      ),
-    ),
-);
-
-export const dropSubscriptionHandler = acts<Of<'drop-subscription'>>((statement, { services }) =>
-  services.catalog.change((state) =>
-    dropSubscription(
-      state,
-      { database: statement.database, policy: statement.retentionPolicy },
-      statement.name,
-    ),
-  ),
-);
-
 /**
  * Deletes work on all policies of the request's database; without one the text has an empty name,
  * as recorded.
@@ -139,16 +120,8 @@ function requestDatabase(context: StatementContext): string {
   return database;
 }
 
-export const deleteHandler = acts<Of<'delete'>>(async (statement, context) => {
-  await deleteData(statement, context, { allowsTime: true });
-});
-
-export const dropSeriesHandler = acts<Of<'drop-series'>>(async (statement, context) => {
-  await deleteData(statement, context, { allowsTime: false });
-});
-
 async function deleteData(
-  statement: Of<'delete'> | Of<'drop-series'>,
+  statement: Pick<ShowClauses, 'sources' | 'condition'>,
   context: StatementContext,
   options: { readonly allowsTime: boolean },
 ): Promise<void> {
@@ -200,17 +173,3 @@ async function refuseFields(
     snapshot.close();
   }
 }
-
-export const dropMeasurementHandler = acts<Of<'drop-measurement'>>(async (statement, context) => {
-  const database = requestDatabase(context);
-  await context.services.storage.dropMeasurement(database, statement.name);
-});
-
-/** A shard that does not exist is success. */
-export const dropShardHandler = acts<Of<'drop-shard'>>(async (statement, { services }) => {
-  await services.storage.dropShard(Number(statement.id));
-});
-
-export const killQueryHandler = acts<Of<'kill-query'>>(async (statement, { services }) => {
-  services.queries.kill(Number(statement.id));
-});

@@ -1,7 +1,7 @@
 // Runs everything that reads data, statements and remote reads, on a snapshot.
 import type { QueryContext } from '@tidemark/query';
 
-import { canRead } from '../auth/identity.ts';
+import { may } from '../auth/identity.ts';
 import { pointSink } from '../query/point-sink.ts';
 import { queryCatalog } from '../query/query-catalog.ts';
 import { warn } from './context.ts';
@@ -33,7 +33,7 @@ export function* onSnapshot<T, R>(
       onPartial: context.onPartial,
       onFinding: context.onFinding,
       onWarning: (text) => warn(context, text),
-      canRead: identity.kind === 'open' ? undefined : (database) => canRead(identity, database),
+      canRead: identity.kind === 'open' ? undefined : (database) => may(identity, 'read', database),
     });
   } finally {
     snapshot.close();
