@@ -1,5 +1,6 @@
 // Expressions as they appear in recorded error texts.
 import { formatDuration } from '@tidemark/core';
+import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 import type { Expression } from '@tidemark/influxql';
 
 const BARE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -11,7 +12,7 @@ export function print(
 ): string {
   switch (expression.kind) {
     case 'reference': {
-      const name = BARE.test(expression.name) ? expression.name : quote(expression.name, '"');
+      const name = BARE.test(expression.name) ? expression.name : quoteIdentifier(expression.name);
       const type = expression.cast ?? typeOf?.(expression.name);
       return type === undefined ? name : `${name}::${type}`;
     }
@@ -36,18 +37,10 @@ export function print(
     case 'boolean':
       return String(expression.value);
     case 'string':
-      return quote(expression.value, "'");
+      return quoteString(expression.value);
     case 'duration':
       return formatDuration(expression.nanos);
   }
-}
-
-function quote(text: string, mark: string): string {
-  const escaped = text
-    .replaceAll('\\', '\\\\')
-    .replaceAll('\n', '\\n')
-    .replaceAll(mark, `\\${mark}`);
-  return `${mark}${escaped}${mark}`;
 }
 
 const GO_TYPE_NAMES: Readonly<Record<Expression['kind'], string>> = {

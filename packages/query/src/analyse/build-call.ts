@@ -6,13 +6,11 @@ import type { Call, Expression, Reference } from '@tidemark/influxql';
 import type { Interval } from './dimensions.ts';
 import { invalid } from '../compat-messages.ts';
 import {
-  hasFixedType,
   isTransformation,
+  transformationRow,
   transformationSpec,
-  transformedType,
-  windowsBefore,
 } from '../functions/transformation-table.ts';
-import { hasOwnType, reducedType, reducerSpec } from '../functions/reducers.ts';
+import { reducerRow, reducerSpec } from '../functions/reducers.ts';
 import { FUNCTIONS, isRanking } from '../functions/registry.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
@@ -42,13 +40,16 @@ export function buildCall(call: Call, context: CallContext): AggregateCall {
   }
   const base = reduction(inner, context);
   let { type, fault } = base;
+  let hasFixedType = base.reducer !== undefined && reducerRow(base.reducer).type !== undefined;
   for (const step of outer.reverse()) {
     if (base.input !== undefined) fault ??= typeFault(step, step.name, type);
     const spec = transformationSpec(step, context.interval?.everyNanos);
     if (spec === undefined) throw unknownFunction(step);
     transformations.push(spec);
-    if (context.interval !== undefined) prefetchWindows += windowsBefore(spec);
-    type = transformedType(spec, type);
+    const row = transformationRow(spec);
+    if (context.interval !== undefined) prefetchWindows += row.windowsBefore;
+    if (row.type !== 'input') ({ type } = row);
+    hasFixedType = row.type !== 'input';
   }
   return {
     expression: call,
@@ -57,9 +58,7 @@ export function buildCall(call: Call, context: CallContext): AggregateCall {
     reducer: base.reducer,
     transformations,
     type,
-    hasFixedType: isTransformation(call.name)
-      ? hasFixedType(call.name)
-      : base.reducer !== undefined && hasOwnType(base.reducer),
+    hasFixedType,
     fault,
     prefetchWindows,
   };
@@ -91,7 +90,7 @@ function reduction(inner: Expression, context: CallContext): Base {
     input: field?.index,
     inputType,
     reducer,
-    type: reducedType(reducer, inputType),
+    type: reducerRow(reducer).type ?? inputType,
     fault: field && (isRanking(name) ? rankingFault : typeFault)(inner, name, inputType),
   };
 }

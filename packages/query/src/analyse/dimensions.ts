@@ -5,6 +5,7 @@ import type { Call, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { print } from '../print.ts';
+import { textMatcher } from '../regex.ts';
 import { foldExpression } from './fold.ts';
 
 /** GROUP BY time(every, offset); the offset is reduced to `[0, every)`. */
@@ -58,6 +59,13 @@ export function readDimensions(dimensions: readonly Expression[], now: bigint): 
     }
   }
   return { interval, tags };
+}
+
+/** Whether a tag is one of those that a wildcard or a pattern stands for. */
+export function dimensionTest(
+  dimension: Exclude<TagDimension, { readonly kind: 'tag' }>,
+): (tag: string) => boolean {
+  return dimension.kind === 'regex' ? textMatcher(dimension.pattern) : () => true;
 }
 
 function readInterval(call: Call, now: bigint): Interval | undefined {

@@ -10,18 +10,14 @@ export function unwrap(expression: Expression): Expression {
   return inner;
 }
 
+const MIRRORED: ReadonlyMap<BinaryOperator, BinaryOperator> = new Map([
+  ['<', '>'],
+  ['<=', '>='],
+  ['>', '<'],
+  ['>=', '<='],
+]);
+
 /** The operator for operands that have changed places. */
 export function mirrored(operator: BinaryOperator): BinaryOperator {
-  switch (operator) {
-    case '<':
-      return '>';
-    case '<=':
-      return '>=';
-    case '>':
-      return '<';
-    case '>=':
-      return '<=';
-    default:
-      return operator;
-  }
+  return MIRRORED.get(operator) ?? operator;
 }

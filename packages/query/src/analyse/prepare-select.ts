@@ -10,13 +10,12 @@ import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
 import { checkLimit } from '../limits.ts';
 import type { AggregateCall, ValueExpression } from './columns.ts';
-import { textMatcher } from '../regex.ts';
 import { buildColumns, resolveReference } from './build-columns.ts';
 import { checkSelect } from './check-select.ts';
 import type { BoundSelect } from './bound.ts';
 import { rowLimits } from './bound.ts';
 import type { Dimensions, Interval, TagDimension } from './dimensions.ts';
-import { readDimensions } from './dimensions.ts';
+import { dimensionTest, readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
 import { declaredType } from './expression-types.ts';
 import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
@@ -271,20 +270,11 @@ function expandTagDimensions(
   { limits }: QueryContext,
 ): readonly string[] {
   const names = new Set<string>();
-  const sourcesTags = (): readonly string[] => sources.flatMap(sourceTags);
   for (const dimension of written) {
-    switch (dimension.kind) {
-      case 'tag':
-        names.add(dimension.name);
-        break;
-      case 'all':
-        for (const name of sourcesTags()) names.add(name);
-        break;
-      case 'regex': {
-        const matches = textMatcher(dimension.pattern);
-        for (const name of sourcesTags()) if (matches(name)) names.add(name);
-        break;
-      }
+    if (dimension.kind === 'tag') names.add(dimension.name);
+    else {
+      const matches = dimensionTest(dimension);
+      for (const name of sources.flatMap(sourceTags)) if (matches(name)) names.add(name);
     }
   }
   checkLimit('max-select-dimensions', names.size, limits.maxSelectDimensions);

@@ -101,20 +101,11 @@ function splitBinary(node: Binary, context: TimeContext): Split {
     if (right.rest === undefined) return { range, rest: left.rest };
     return { range, rest: { ...node, left: left.rest, right: right.rest } };
   }
-  if (isTime(unwrap(node.left)))
-    return {
-      range: rangeOfComparison(node.operator, evaluateTime(node.right, context), node.span),
-      rest: undefined,
-    };
-  if (isTime(unwrap(node.right))) {
-    return {
-      range: rangeOfComparison(
-        mirrored(node.operator),
-        evaluateTime(node.left, context),
-        node.span,
-      ),
-      rest: undefined,
-    };
+  const isTimeFirst = isTime(unwrap(node.left));
+  if (isTimeFirst || isTime(unwrap(node.right))) {
+    const operator = isTimeFirst ? node.operator : mirrored(node.operator);
+    const time = evaluateTime(isTimeFirst ? node.right : node.left, context);
+    return { range: rangeOfComparison(operator, time, node.span), rest: undefined };
   }
   if (ARITHMETIC.has(node.operator)) {
     throw wrong(

@@ -48,6 +48,28 @@ export function takeRows(column: Column, indexes: Uint32Array): Column {
   }
 }
 
+/** Row numbers of the bytes that are 1. */
+export function maskToRows(mask: Uint8Array): Uint32Array {
+  let count = 0;
+  for (let i = 0; i < mask.length; i++) count += mask[i]!;
+  const rows = new Uint32Array(count);
+  let at = 0;
+  for (let i = 0; i < mask.length; i++) if (mask[i] === 1) rows[at++] = i;
+  return rows;
+}
+
+/** Rows that are chosen among others. */
+export function chosenRows(
+  times: BigInt64Array,
+  columns: readonly Column[],
+  rows: Uint32Array,
+): { readonly times: BigInt64Array; readonly columns: readonly Column[] } {
+  return {
+    times: takeInt64(times, rows),
+    columns: columns.map((column) => takeRows(column, rows)),
+  };
+}
+
 /**
  * Like `takeRows` for times. Copies 32-bit halves, because reading a bigint per row is ten times
  * slower.

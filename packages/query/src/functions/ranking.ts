@@ -5,15 +5,13 @@ import { columnValue } from '@tidemark/core';
 
 import type { PointWriter, RowRef } from '../batch/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
-import { RetainedRows } from './retained-rows.ts';
-import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
+import { emitPoints, RetainedRows } from './retained-rows.ts';
+import type { SelectedPoint } from './retained-rows.ts';
+import { sortInSteps, stepsIfMany } from './steps.ts';
 import { ValueTable } from './value-table.ts';
 import type { Calculation } from './steps.ts';
 
-type Candidate = {
-  readonly time: bigint;
-  readonly value: FieldValue;
-  readonly row: RowRef;
+type Candidate = SelectedPoint & {
   /** Numbers the candidates: the first of equal ones stays. */
   readonly sequence: number;
   /** Number of its combination of tags; 0 if there are no tags. */
@@ -84,12 +82,8 @@ export class RankingAccumulator implements Accumulator {
     this.#heap = [];
     this.#heapIndexes = [];
     this.#combinations.clear();
-    let count = 0;
     const sorted = yield* sortInSteps(candidates, (a, b) => this.#compareForAnswer(a, b));
-    for (const { time, value, row } of sorted) {
-      out.append(time, value, row);
-      if (++count % STEP_ITEMS === 0) yield;
-    }
+    yield* emitPoints(sorted, out);
     this.#retained.clear();
     this.#sequence = 0;
   }

@@ -163,7 +163,8 @@ function readRanking(
   };
 }
 
-function rowOf<K extends Kind>({ kind }: SpecOf<K>): ReducerRow<K> {
+/** The properties of a reducer. */
+export function reducerRow<K extends Kind>({ kind }: SpecOf<K>): ReducerRow<K> {
   return REDUCERS[kind];
 }
 
@@ -177,31 +178,6 @@ export function reducerSpec(
   return { kind, ...REDUCERS[kind as Kind].read?.(call, tagInput) } as ReducerSpec;
 }
 
-/** Type of a reducer's values for a type of field. */
-export function reducedType(spec: ReducerSpec, inputType: FieldType): FieldType {
-  return REDUCERS[spec.kind].type ?? inputType;
-}
-
-/** Whether the type is the same for all fields. */
-export function hasOwnType(spec: ReducerSpec): boolean {
-  return REDUCERS[spec.kind].type !== undefined;
-}
-
-/** Value of windows without points in `fill`. */
-export function fillOf(spec: ReducerSpec): ReducerRow<Kind>['fill'] {
-  return REDUCERS[spec.kind].fill;
-}
-
-/** When the values of a reducer keep the times of their points. */
-export function pointTimeOf(spec: ReducerSpec): ReducerRow<Kind>['pointTime'] {
-  return REDUCERS[spec.kind].pointTime;
-}
-
-/** Whether reading may end separately in each source. */
-export function endsBySource(spec: ReducerSpec): boolean {
-  return REDUCERS[spec.kind].endsBySource === true;
-}
-
 /** The source's function for a reducer, if there is one. */
 export function pushedFunction({ kind }: ReducerSpec): AggregateFunction | undefined {
   return REDUCERS[kind].isPushed === true ? (kind as AggregateFunction) : undefined;
@@ -209,5 +185,5 @@ export function pushedFunction({ kind }: ReducerSpec): AggregateFunction | undef
 
 /** A new accumulator for a group. */
 export function createAccumulator(spec: ReducerSpec, context: AccumulatorContext): Accumulator {
-  return rowOf(spec).create(spec, context);
+  return reducerRow(spec).create(spec, context);
 }

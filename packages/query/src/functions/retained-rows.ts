@@ -1,9 +1,27 @@
 // Memory of rows that reducers retain: each keeps all columns of its batch alive until the last row
 // of it is dropped.
 import { columnBytes } from '@tidemark/core';
-import type { Column } from '@tidemark/core';
+import type { Column, FieldValue } from '@tidemark/core';
 
-import type { RowRef } from '../batch/point-writer.ts';
+import type { PointWriter, RowRef } from '../batch/point-writer.ts';
+import { STEP_ITEMS } from './steps.ts';
+import type { Calculation } from './steps.ts';
+
+/** A point of the result with its own row. */
+export type SelectedPoint = {
+  readonly time: bigint;
+  readonly value: FieldValue;
+  readonly row: RowRef;
+};
+
+/** Appends points with their own times. */
+export function* emitPoints(points: readonly SelectedPoint[], out: PointWriter): Calculation {
+  let count = 0;
+  for (const { time, value, row } of points) {
+    out.append(time, value, row);
+    if (++count % STEP_ITEMS === 0) yield;
+  }
+}
 
 /** Bytes of a retained row besides its batch, approximately. */
 const ROW_BYTES = 100;

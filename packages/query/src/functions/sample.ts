@@ -1,19 +1,14 @@
 // sample: a reservoir of n points of the window, in the order of the query.
-import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { PointWriter, RowRef } from '../batch/point-writer.ts';
+import type { PointWriter } from '../batch/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
-import { RetainedRows } from './retained-rows.ts';
-import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
+import { emitPoints, RetainedRows } from './retained-rows.ts';
+import type { SelectedPoint } from './retained-rows.ts';
+import { sortInSteps, stepsIfMany } from './steps.ts';
 import type { Calculation } from './steps.ts';
 
-type Sampled = {
-  readonly sequence: number;
-  readonly time: bigint;
-  readonly value: FieldValue;
-  readonly row: RowRef;
-};
+type Sampled = SelectedPoint & { readonly sequence: number };
 
 export class SampleAccumulator implements Accumulator {
   readonly #size: number;
@@ -49,11 +44,7 @@ export class SampleAccumulator implements Accumulator {
 
   *#emitInSteps(out: PointWriter): Calculation {
     const sample = yield* sortInSteps(this.#sample, (a, b) => a.sequence - b.sequence);
-    let count = 0;
-    for (const { time, value, row } of sample) {
-      out.append(time, value, row);
-      if (++count % STEP_ITEMS === 0) yield;
-    }
+    yield* emitPoints(sample, out);
     this.#sample = [];
     this.#retained.clear();
     this.#seen = 0;

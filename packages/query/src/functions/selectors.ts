@@ -2,19 +2,14 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { PointWriter, RowRef } from '../batch/point-writer.ts';
+import type { PointWriter } from '../batch/point-writer.ts';
 import { isPreferred } from './merge-heads.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
-
-type Picked = {
-  readonly time: bigint;
-  readonly value: FieldValue;
-  readonly row: RowRef;
-};
+import type { SelectedPoint } from './retained-rows.ts';
 
 /** Keeps the best point of the window. */
 abstract class Picker implements Accumulator {
-  protected best: Picked | undefined;
+  protected best: SelectedPoint | undefined;
 
   add(input: ReducerInput, from: number, to: number): void {
     const { column, times, columns } = input;
@@ -35,7 +30,7 @@ abstract class Picker implements Accumulator {
     if (best !== undefined) out.append(stamp ?? best.time, best.value, best.row);
   }
 
-  protected abstract isBetter(time: bigint, value: FieldValue, best: Picked): boolean;
+  protected abstract isBetter(time: bigint, value: FieldValue, best: SelectedPoint): boolean;
 }
 
 /** Smallest or largest value; the earliest point among equals. */
@@ -47,7 +42,7 @@ export class ExtremeAccumulator extends Picker {
     this.#wantsMax = kind === 'max';
   }
 
-  protected isBetter(time: bigint, value: FieldValue, best: Picked): boolean {
+  protected isBetter(time: bigint, value: FieldValue, best: SelectedPoint): boolean {
     if (value === best.value) return time < best.time;
     return this.#wantsMax ? value > best.value : value < best.value;
   }
@@ -62,7 +57,7 @@ export class FirstLastAccumulator extends Picker {
     this.#wantsLast = kind === 'last';
   }
 
-  protected isBetter(time: bigint, value: FieldValue, best: Picked): boolean {
+  protected isBetter(time: bigint, value: FieldValue, best: SelectedPoint): boolean {
     if (time !== best.time) return this.#wantsLast ? time > best.time : time < best.time;
     return isPreferred(value, best.value, this.#wantsLast ? 'last' : 'first');
   }

@@ -167,7 +167,8 @@ function warmUpOf(node: Expression | undefined): WarmUp | undefined {
   return node.value === 'exponential' || node.value === 'simple' ? node.value : undefined;
 }
 
-function rowOf<K extends Kind>({ kind }: SpecOf<K>): TransformationRow<K> {
+/** The properties of a transformation. */
+export function transformationRow<K extends Kind>({ kind }: SpecOf<K>): TransformationRow<K> {
   return TRANSFORMATIONS[kind];
 }
 
@@ -186,31 +187,10 @@ export function transformationSpec(
   return { kind, ...TRANSFORMATIONS[kind].read(call, everyNanos) } as TransformationSpec;
 }
 
-/** Type of a transformation's values for a type of points. */
-export function transformedType(spec: TransformationSpec, type: FieldType): FieldType {
-  const own = TRANSFORMATIONS[spec.kind].type;
-  return own === 'input' ? type : own;
-}
-
-/** Windows before the range that a transformation looks at. */
-export function windowsBefore(spec: TransformationSpec): number {
-  return TRANSFORMATIONS[spec.kind].windowsBefore;
-}
-
-/** Windows by which a transformation widens what subqueries may read ahead. */
-export function windowsShifted(spec: TransformationSpec): number {
-  return rowOf(spec).windowsShifted(spec);
-}
-
-/** Whether its values have the same type for all fields. */
-export function hasFixedType(name: string): boolean {
-  return isTransformation(name) && TRANSFORMATIONS[name as Kind].type !== 'input';
-}
-
 /** A running transformation for one group. */
 export function createTransformation(
   spec: TransformationSpec,
   context: TransformationContext,
 ): Transformation {
-  return rowOf(spec).create(spec, context);
+  return transformationRow(spec).create(spec, context);
 }

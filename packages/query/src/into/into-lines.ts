@@ -5,7 +5,8 @@ import type { IntoTarget } from '@tidemark/influxql';
 
 import type { RowBatch } from '../batch/row-batch.ts';
 import { TextBuffer } from '../output/bytes.ts';
-import { appendFloat, appendInteger } from '../output/number-text.ts';
+import { valuePrinter } from '../output/json-values.ts';
+import type { CellPrinter } from '../output/json-values.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 
 const COMMA = 0x2c;
@@ -21,15 +22,12 @@ const PLAIN = /^[^\\"#\p{Cc}]+$/u;
 
 const encoder = new TextEncoder();
 
-/** Appends a value of a row. */
-type ValuePrinter = (row: number) => void;
-
 /** A column of the answer as a field. */
 type Field = {
   /** `name=`. */
   readonly name: Uint8Array;
   readonly has: (row: number) => boolean;
-  readonly print: ValuePrinter;
+  readonly print: CellPrinter;
 };
 
 /** Prints batches of one plan, if they can be printed. */
@@ -91,7 +89,7 @@ export class IntoLines {
       if (!field.has(row)) continue;
       if (count++ > 0) out.byte(COMMA);
       out.short(field.name);
-      field.print(row);
+      field.print(row, out);
     }
     if (count === 0) {
       out.truncate(start);
@@ -128,41 +126,24 @@ export class IntoLines {
 
   /** The printer of a column; `undefined` for the type that lines cannot express reliably. */
   #field(column: Column, name: Uint8Array): Field | undefined {
-    const out = this.#out;
+    if (column.type === 'unsigned') return undefined;
     const { valid } = column;
     const has = (row: number): boolean => valid === undefined || valid[row] === 1;
+    const print = valuePrinter(column, quoteText);
     switch (column.type) {
       case 'float': {
         const { values } = column;
-        return {
-          name,
-          has: (row) => has(row) && Number.isFinite(values[row]),
-          print: (row) => appendFloat(values[row]!, out),
-        };
+        return { name, print, has: (row) => has(row) && Number.isFinite(values[row]) };
       }
       case 'integer': {
-        const { values } = column;
-        const print = (row: number): void => {
-          appendInteger(values[row]!, out);
+        const printSuffixed: CellPrinter = (row, out) => {
+          print(row, out);
           out.byte(INTEGER_SUFFIX);
         };
+        return { name, has, print: printSuffixed };
+      }
+      default:
         return { name, has, print };
-      }
-      case 'boolean': {
-        const { values } = column;
-        return { name, has, print: (row) => out.ascii(values[row] === 1 ? 'true' : 'false') };
-      }
-      case 'string': {
-        const { codes, dictionary } = column;
-        const encoded: (Uint8Array | undefined)[] = [];
-        const print = (row: number): void => {
-          const code = codes[row]!;
-          out.bytes((encoded[code] ??= encoder.encode(quoteText(dictionary[code] ?? ''))));
-        };
-        return { name, has, print };
-      }
-      case 'unsigned':
-        return undefined;
     }
   }
 }

@@ -47,7 +47,11 @@ function timePrinter(
   };
 }
 
-function valuePrinter(column: Exclude<ResultColumn, { type: 'time' }>): CellPrinter {
+/** The printer of a column without nulls; `quoted` is the text of a string. */
+export function valuePrinter(
+  column: Exclude<ResultColumn, { type: 'time' }>,
+  quoted: (text: string) => string = jsonText,
+): CellPrinter {
   switch (column.type) {
     case 'float': {
       const { values } = column;
@@ -63,7 +67,7 @@ function valuePrinter(column: Exclude<ResultColumn, { type: 'time' }>): CellPrin
       return (row, out) => out.ascii(values[row] === 1 ? 'true' : 'false');
     }
     case 'string':
-      return stringPrinter(column.codes, column.dictionary);
+      return stringPrinter(column.codes, column.dictionary, quoted);
     case 'mixed': {
       const { values } = column;
       return (row, out) => appendMixed(values[row] ?? null, out);
@@ -72,13 +76,17 @@ function valuePrinter(column: Exclude<ResultColumn, { type: 'time' }>): CellPrin
 }
 
 /** Every distinct string is escaped and encoded once. */
-function stringPrinter(codes: Uint32Array, dictionary: readonly string[]): CellPrinter {
+function stringPrinter(
+  codes: Uint32Array,
+  dictionary: readonly string[],
+  quoted: (text: string) => string,
+): CellPrinter {
   const encoded: (Uint8Array | undefined)[] = [];
   return (row, out) => {
     const code = codes[row]!;
     let bytes = encoded[code];
     if (bytes === undefined) {
-      bytes = encoder.encode(jsonText(dictionary[code] ?? ''));
+      bytes = encoder.encode(quoted(dictionary[code] ?? ''));
       encoded[code] = bytes;
     }
     out.bytes(bytes);

@@ -1,4 +1,5 @@
 // MessagePack encoding of result values; every number in its shortest form.
+import { floorDiv, NANOS_PER_SECOND } from '@tidemark/core';
 import { TextBuffer } from './bytes.ts';
 
 const encoder = new TextEncoder();
@@ -44,19 +45,14 @@ export class MsgpackBuffer {
   }
 
   time(nanos: bigint): void {
-    let seconds = nanos / 1_000_000_000n;
-    let rest = nanos % 1_000_000_000n;
-    if (rest < 0n) {
-      seconds -= 1n;
-      rest += 1_000_000_000n;
-    }
+    const seconds = floorDiv(nanos, NANOS_PER_SECOND);
     const { bytes, at } = this.out.room(15);
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     bytes[at] = 0xc7;
     bytes[at + 1] = 12;
     bytes[at + 2] = TIME_EXTENSION;
     view.setBigInt64(at + 3, seconds);
-    view.setInt32(at + 11, Number(rest));
+    view.setInt32(at + 11, Number(nanos - seconds * NANOS_PER_SECOND));
     this.out.commit(15);
   }
 

@@ -1,10 +1,9 @@
 // Times as text: RFC 3339 in UTC or in a zone, or integers of a unit.
-import { floorDiv } from '@tidemark/core';
+import { floorDiv, NANOS_PER_SECOND } from '@tidemark/core';
 
 import type { Zone } from '../analyse/zone.ts';
 import type { TextBuffer } from './bytes.ts';
 
-const NANOS_PER_SECOND = 1_000_000_000n;
 const DAY_SECONDS = 86_400;
 
 /** Nanoseconds of the units that times can be printed in. */

@@ -9,6 +9,7 @@ import type { Encoder } from './encoder.ts';
 import { JsonEncoder } from './json-encoder.ts';
 import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { PrettyPrinter } from './pretty.ts';
+import { EPOCH_NANOS } from './time-text.ts';
 import { writeStatements } from './write-statements.ts';
 import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
@@ -20,20 +21,9 @@ import type { Epoch } from '../series-source.ts';
  */
 export function readEpoch(text: string): Epoch | undefined {
   const unit = text.trim();
-  switch (unit) {
-    case '':
-      return undefined;
-    case 'u':
-    case 'µ':
-      return 'u';
-    case 'ms':
-    case 's':
-    case 'm':
-    case 'h':
-      return unit;
-    default:
-      return 'ns';
-  }
+  if (unit === '') return undefined;
+  if (unit === 'µ') return 'u';
+  return Object.hasOwn(EPOCH_NANOS, unit) ? (unit as Epoch) : 'ns';
 }
 
 export type ResultFormat = {

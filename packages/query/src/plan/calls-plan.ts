@@ -5,7 +5,7 @@ import { MIN_TIME } from '@tidemark/core';
 
 import type { AggregateCall } from '../analyse/columns.ts';
 import type { SeriesMerge } from '../functions/first-last.ts';
-import { pointTimeOf } from '../functions/reducers.ts';
+import { reducerRow } from '../functions/reducers.ts';
 import { comparedInputs } from './compared-inputs.ts';
 import { mostPrefetched, rangeBefore, widenedRange } from './prefetch.ts';
 import type { SelectPlan } from './select-plan.ts';
@@ -13,7 +13,7 @@ import { Windows } from './windows.ts';
 
 /** Whether the points of a call keep their own times in windows too. */
 export function hasPointTimes(call: AggregateCall): boolean {
-  return call.reducer !== undefined && pointTimeOf(call.reducer) === 'always';
+  return call.reducer !== undefined && reducerRow(call.reducer).pointTime === 'always';
 }
 
 function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
@@ -56,7 +56,7 @@ export class CallsPlan {
       plan.interval === undefined &&
       plan.calls.length === 1 &&
       only?.reducer !== undefined &&
-      pointTimeOf(only.reducer) === 'alone';
+      reducerRow(only.reducer).pointTime === 'alone';
     this.auxiliary = plan.auxiliaryInputs.map((input) => {
       const wanted = plan.inputs[input]!;
       return { input, type: wanted.kind === 'field' ? wanted.type : ('string' as const) };

@@ -5,7 +5,7 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
 import { intersect } from '../analyse/time-range.ts';
-import { windowsShifted } from '../functions/transformation-table.ts';
+import { transformationRow } from '../functions/transformation-table.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
 
 type Ranged = {
@@ -44,7 +44,7 @@ export function widenedRange({ range, interval, descending }: Ranged, windows: n
 export function mostShifted(calls: readonly AggregateCall[]): number {
   return calls
     .flatMap((call) => call.transformations)
-    .reduce((most, spec) => Math.max(most, windowsShifted(spec)), 0);
+    .reduce((most, spec) => Math.max(most, transformationRow(spec).windowsShifted(spec)), 0);
 }
 
 /** The largest number of windows that a call reads ahead. */

@@ -4,6 +4,7 @@ import type { TimeRange } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 
 import type { AggregateCall, OutputColumn, RowInput, ValueExpression } from '../analyse/columns.ts';
+import type { RowLimits } from '../analyse/bound.ts';
 import type { Interval } from '../analyse/dimensions.ts';
 import type { Zone } from '../analyse/zone.ts';
 import type { MeasurementRef, Predicate, ShardSpan } from '../series-source.ts';
@@ -47,7 +48,7 @@ export type ConditionPlan = {
   readonly whole: ValueExpression | undefined;
 };
 
-export type SelectPlan = {
+export type SelectPlan = RowLimits & {
   readonly sources: readonly SourcePlan[];
   readonly inputs: readonly RowInput[];
   /**
@@ -77,9 +78,4 @@ export type SelectPlan = {
   readonly zone: Zone | undefined;
   readonly fill: Fill;
   readonly descending: boolean;
-  /** 0 is unlimited. */
-  readonly limit: number;
-  readonly offset: number;
-  readonly seriesLimit: number;
-  readonly seriesOffset: number;
 };

@@ -2,8 +2,8 @@
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
-import { takeInt64, takeRows } from '../batch/column-ops.ts';
-import { createAccumulator, fillOf, reducedType } from '../functions/reducers.ts';
+import { chosenRows } from '../batch/column-ops.ts';
+import { createAccumulator, reducerRow } from '../functions/reducers.ts';
 import { createTransformation } from '../functions/transformation-table.ts';
 import type { Transformation } from '../functions/transformation.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
@@ -72,9 +72,7 @@ export class GroupCalls {
       const times = keepsPointTime && pointTimes !== undefined ? pointTimes : stamps;
       const rows = validRows(values, rowCount);
       this.#queues[i]!.push(
-        rows === undefined
-          ? { times, columns: [values] }
-          : { times: takeInt64(times, rows), columns: [takeRows(values, rows)] },
+        rows === undefined ? { times, columns: [values] } : chosenRows(times, [values], rows),
       );
     }
   }
@@ -130,7 +128,7 @@ function reductionOf(
 
 /** Type after the reduction and before the transformations. */
 function typeOfReduced({ reducer, inputType }: AggregateCall): FieldType {
-  return reducer === undefined ? inputType : reducedType(reducer, inputType);
+  return reducer === undefined ? inputType : (reducerRow(reducer).type ?? inputType);
 }
 
 function stepsOf(call: AggregateCall, calls: CallsPlan, execution: ExecutionContext): CallSteps {
@@ -150,11 +148,12 @@ function fillerOf(
   const { plan, windows } = calls;
   const { reducer } = call;
   if (windows === undefined || reducer === undefined || plan.fill.kind === 'none') return undefined;
-  if (fillOf(reducer) === 'never') return undefined;
+  const ofEmpty = reducerRow(reducer).fill;
+  if (ofEmpty === 'never') return undefined;
   const range = calls.filledRangeOf(call);
   return new Filler({
     fill: plan.fill,
-    isCount: fillOf(reducer) === 'zero',
+    isCount: ofEmpty === 'zero',
     windows,
     firstStart: range.start === MIN_TIME ? MIN_TIME : windows.of(range.start).start,
     lastStart: windows.of(range.end).start,
@@ -205,8 +204,5 @@ function withinRange(sorted: SortedRows, range: TimeRange, descending: boolean):
     if (times[i]! >= range.start && times[i]! <= range.end) rows.push(i);
   }
   const keep = Uint32Array.from(rows);
-  return {
-    times: takeInt64(times, keep),
-    columns: sorted.columns.map((column) => takeRows(column, keep)),
-  };
+  return chosenRows(times, sorted.columns, keep);
 }

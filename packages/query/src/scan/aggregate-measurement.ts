@@ -1,17 +1,18 @@
 // Calls that the source reduces itself: windowed partial aggregates instead of rows.
-import type { Column, FieldType, TimeRange } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
-import { nullColumn } from '../batch/column-ops.ts';
+import { maskToRows, nullColumn } from '../batch/column-ops.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
 import { pushedFunction } from '../functions/reducers.ts';
+import type { CallsPlan } from '../plan/calls-plan.ts';
+import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
   AggregateFunction,
   AggregateRequest,
-  WindowSpec,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { groupOf } from './group-ends.ts';
@@ -26,12 +27,7 @@ export type AggregatedGroup = {
   readonly calls: readonly AggregateColumn[];
 };
 
-export type AggregateOptions = {
-  readonly range: TimeRange;
-  readonly window: WindowSpec | undefined;
-  readonly limitWindows: number | undefined;
-  readonly omitsPointTimes: boolean;
-};
+export type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
 
 /** Maximum number of measurements per request. */
 const SOURCES_AT_ONCE = 4096;
@@ -41,23 +37,23 @@ const SOURCES_AT_ONCE = 4096;
  * object.
  */
 export function* aggregateMeasurements(
-  sources: readonly MeasurementPlan[],
-  plan: SelectPlan,
-  wanted: AggregateOptions,
+  rows: AggregatedPlan,
+  calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
-  for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE) {
-    yield* aggregateTogether(sources.slice(at, at + SOURCES_AT_ONCE), plan, wanted, execution);
+  for (let at = 0; at < rows.sources.length; at += SOURCES_AT_ONCE) {
+    const sources = rows.sources.slice(at, at + SOURCES_AT_ONCE);
+    yield* aggregateTogether({ ...rows, sources }, calls, execution);
   }
 }
 
 function* aggregateTogether(
-  sources: readonly MeasurementPlan[],
-  plan: SelectPlan,
-  wanted: AggregateOptions,
+  rows: AggregatedPlan,
+  calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
-  const { request, addresses } = aggregateRequest(plan, wanted);
+  const { sources, select: plan } = rows;
+  const { request, addresses } = aggregateRequest(rows, calls);
   if (request.aggregates.length === 0) return;
   const { query } = execution;
   const options = execution.countingOptions();
@@ -109,8 +105,8 @@ type ColumnAddress = { readonly field: number; readonly column: number };
  * One entry per field with all its requested functions, so that the source reads each field once.
  */
 export function aggregateRequest(
-  plan: SelectPlan,
-  options: AggregateOptions,
+  { select: plan, limitWindows }: AggregatedPlan,
+  { range, keepsPointTime }: CallsPlan,
 ): {
   readonly request: Omit<AggregateRequest, 'sources'>;
   readonly addresses: readonly (ColumnAddress | undefined)[];
@@ -135,15 +131,15 @@ export function aggregateRequest(
   return {
     addresses,
     request: {
-      timeRange: options.range,
+      timeRange: range,
       where: plan.condition.pushed,
       descending: plan.descending,
       groupBy: plan.dimensions,
       aggregates: fields,
-      window: options.window,
-      limitWindows: options.limitWindows,
+      window: plan.interval,
+      limitWindows,
       picksTiedByKey: plan.seriesInput !== undefined,
-      omitsPointTimes: options.omitsPointTimes,
+      omitsPointTimes: !keepsPointTime,
     },
   };
 }
@@ -157,11 +153,6 @@ function callField(call: AggregateCall, plan: SelectPlan) {
 export function validRows(column: Column, rowCount: number): Uint32Array | undefined {
   const { valid } = column;
   if (valid === undefined) return undefined;
-  let count = 0;
-  for (let i = 0; i < rowCount; i++) count += valid[i]!;
-  if (count === rowCount) return undefined;
-  const rows = new Uint32Array(count);
-  let at = 0;
-  for (let i = 0; i < rowCount; i++) if (valid[i] === 1) rows[at++] = i;
-  return rows;
+  const rows = maskToRows(valid);
+  return rows.length === rowCount ? undefined : rows;
 }

@@ -3,7 +3,7 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { columnLength, rowsBytes, tagsBytes, textsBytes } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
-import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
+import { maskToRows, nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND, SLICED_SERIES_MAX } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { operandsOf } from '../analyse/columns.ts';
@@ -560,16 +560,6 @@ function nodeCount(expression: ValueExpression): number {
     nodeCounts.set(expression, count);
   }
   return count;
-}
-
-/** Row numbers of the bytes that are 1. */
-export function maskToRows(mask: Uint8Array): Uint32Array {
-  let count = 0;
-  for (let i = 0; i < mask.length; i++) count += mask[i]!;
-  const rows = new Uint32Array(count);
-  let at = 0;
-  for (let i = 0; i < mask.length; i++) if (mask[i] === 1) rows[at++] = i;
-  return rows;
 }
 
 function withEmptyStrings(column: Column): Column {

@@ -4,11 +4,11 @@ import type { Column } from '@tidemark/core';
 import { assert, rowsBytes } from '@tidemark/core';
 
 import {
+  chosenRows,
   constantColumn,
   convertColumn,
+  maskToRows,
   nullColumn,
-  takeInt64,
-  takeRows,
 } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
@@ -19,7 +19,7 @@ import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { groupOf } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
-import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
+import { conditionMask, inputTypes } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
 import { flatMapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
@@ -232,8 +232,5 @@ function* outerRows(
   // Every row that meets the condition counts, even without a selected value.
   const keep = maskToRows(yield* conditionMask(whole, columns, { plan, rowCount }));
   if (keep.length === 0) return undefined;
-  return {
-    times: takeInt64(batch.times, keep),
-    columns: columns.map((column) => takeRows(column, keep)),
-  };
+  return chosenRows(batch.times, columns, keep);
 }

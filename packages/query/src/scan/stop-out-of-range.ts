@@ -6,7 +6,7 @@ import type { Column } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 
 import type { RowBatch } from '../batch/row-batch.ts';
-import { endsBySource } from '../functions/reducers.ts';
+import { reducerRow } from '../functions/reducers.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 
 /** The inputs of a plan that end separately in each source, and those that end once. */
@@ -21,7 +21,7 @@ export function endingInputs({ calls }: SelectPlan): EndingInputs {
   for (const { input, reducer } of calls) {
     if (input === undefined) continue;
     read.add(input);
-    if (reducer === undefined || !endsBySource(reducer)) ofAll.add(input);
+    if (reducer === undefined || reducerRow(reducer).endsBySource !== true) ofAll.add(input);
   }
   return { ofSources: [...read].filter((input) => !ofAll.has(input)), ofAll: [...ofAll] };
 }

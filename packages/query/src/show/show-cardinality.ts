@@ -2,11 +2,10 @@
 import { compareBytes } from '@tidemark/core';
 import type { Expression, ShowStatement } from '@tidemark/influxql';
 
-import { readDimensions } from '../analyse/dimensions.ts';
+import { dimensionTest, readDimensions } from '../analyse/dimensions.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import { ExecutionContext } from '../execution/execution-context.ts';
-import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
 import type { SchemaBatch, SchemaFilter, TagKeyMatch } from '../series-source.ts';
@@ -23,20 +22,13 @@ import type { Operator, Steps } from '../operator.ts';
 
 type ShowCardinality = Extract<ShowStatement, { kind: 'show-cardinality' }>;
 
-const NAMES: Readonly<Record<ShowCardinality['of'], string>> = {
-  series: 'SERIES',
-  measurement: 'MEASUREMENT',
-  'tag-key': 'TAG KEY',
-  'field-key': 'FIELD KEY',
-  'tag-values': 'TAG VALUES',
-};
-
 export function* showCardinality(
   statement: ShowCardinality,
   context: QueryContext,
 ): Operator<ResultBatch> {
   const exact = statement.of === 'field-key' ? '' : 'EXACT ';
-  refuseTime(statement.condition, `SHOW ${NAMES[statement.of]} ${exact}CARDINALITY`);
+  const words = statement.of.replace('-', ' ').toUpperCase();
+  refuseTime(statement.condition, `SHOW ${words} ${exact}CARDINALITY`);
   if (isEstimate(statement)) {
     yield yield* estimate(statement, context);
     return;
@@ -222,7 +214,7 @@ function* groupTags(
       names.add(dimension.name);
       continue;
     }
-    const matches = dimension.kind === 'regex' ? textMatcher(dimension.pattern) : () => true;
+    const matches = dimensionTest(dimension);
     for (const database of new Set(filters.map((filter) => filter.database))) {
       yield* forEachBatch(lookUp(context, 'tag-keys', { filter: { database } }), ({ keys }) => {
         for (const key of keys) if (matches(key)) names.add(key);
