@@ -75,6 +75,7 @@ export { checkJsonDepth, JSON_DEPTH } from './json-depth.ts';
 export type { Limit, SettingLimit } from './limits.ts';
 export {
   familiesOf,
+  metricRows,
   LatencyHistogram,
   METRICS_TYPE,
   printMetrics,

@@ -69,6 +69,15 @@ export type MetricRow = {
   readonly needs?: string | undefined;
 };
 
+/** Rows of one module and type. */
+export function metricRows(
+  type: MetricRow['type'],
+  module: string,
+  rows: readonly (readonly [value: string, name: string, help: string, divisor?: number])[],
+): readonly MetricRow[] {
+  return rows.map(([value, name, help, divisor]) => ({ module, value, name, help, type, divisor }));
+}
+
 /** How the counters of a service are exposed as metrics. */
 export type MetricTable = {
   readonly prefix: string;

@@ -1,20 +1,12 @@
 // The engine's statistics as metrics: conventional names, units and descriptions.
-import { budgetRows } from '@tidemark/core';
+import { budgetRows, metricRows } from '@tidemark/core';
 import type { MetricRow, MetricTable } from '@tidemark/core';
 import { LISTENER_METRICS } from '@tidemark/listeners';
 
 export const METRIC_PREFIX = 'tidemark_engine';
 
-type Text = readonly [value: string, name: string, help: string];
-
-const counters = (module: string, rows: readonly Text[]): readonly MetricRow[] =>
-  rows.map(([value, name, help]) => ({ module, value, name, help, type: 'counter' }));
-
-const gauges = (module: string, rows: readonly Text[]): readonly MetricRow[] =>
-  rows.map(([value, name, help]) => ({ module, value, name, help, type: 'gauge' }));
-
 const NODES: readonly MetricRow[] = [
-  ...counters('nodes', [
+  ...metricRows('counter', 'nodes', [
     ['collected', 'node_collected_total', 'Points or batches that came to a node.'],
     ['emitted', 'node_emitted_total', 'Points or batches that left a node.'],
     [
@@ -56,19 +48,17 @@ const NODES: readonly MetricRow[] = [
     type: 'counter',
     labels: { level },
   })),
-  ...gauges('nodes', [
+  ...metricRows('gauge', 'nodes', [
     ['working_cardinality', 'node_groups', 'Groups of a node.'],
     ['memory_bytes', 'node_memory_bytes', 'Approximate memory of the state of a node.'],
+    [
+      'avg_exec_time_ns',
+      'node_execution_seconds',
+      'Time that a node takes for one point, sampled.',
+      1e9,
+    ],
   ]),
-  {
-    module: 'nodes',
-    value: 'avg_exec_time_ns',
-    name: 'node_execution_seconds',
-    help: 'Time that a node takes for one point, sampled.',
-    type: 'gauge',
-    divisor: 1e9,
-  },
-  ...counters('edges', [
+  ...metricRows('counter', 'edges', [
     [
       'collected',
       'edge_collected_total',
@@ -88,14 +78,14 @@ const DELIVERIES = ['delivered', 'repeated', 'failed', 'refused'].map((outcome):
 }));
 
 const SERVICE: readonly MetricRow[] = [
-  ...counters('ingress', [
+  ...metricRows('counter', 'ingress', [
     [
       'points_received',
       'points_received_total',
       'Points that came to the engine, by database, policy and measurement.',
     ],
   ]),
-  ...counters('http', [
+  ...metricRows('counter', 'http', [
     ['auth_fail', 'http_auth_failures_total', 'Requests with missing or wrong credentials.'],
     ['write_req_bytes', 'http_write_bytes_total', 'Bytes of the bodies of writes, decompressed.'],
   ]),
@@ -110,22 +100,24 @@ const SERVICE: readonly MetricRow[] = [
     type: 'counter',
     labels: { outcome },
   })),
-  ...gauges('tidemark', [
+  ...metricRows('gauge', 'tidemark', [
     ['num_tasks', 'tasks', 'Tasks that are defined.'],
     ['num_enabled_tasks', 'tasks_running', 'Tasks that run.'],
     ['num_subscriptions', 'subscriptions', 'Subscriptions at databases.'],
   ]),
-  ...counters('topics', [['collected', 'topic_events_total', 'Events of a topic.']]),
+  ...metricRows('counter', 'topics', [['collected', 'topic_events_total', 'Events of a topic.']]),
   ...DELIVERIES,
-  ...gauges('handlers', [
+  ...metricRows('gauge', 'handlers', [
     ['waiting', 'alert_deliveries_waiting', 'Events that wait for a handler.'],
   ]),
-  ...gauges('alert', [['dead_letters', 'dead_letters', 'Undeliverable events that are kept.']]),
-  ...gauges('cluster', [
+  ...metricRows('gauge', 'alert', [
+    ['dead_letters', 'dead_letters', 'Undeliverable events that are kept.'],
+  ]),
+  ...metricRows('gauge', 'cluster', [
     ['alive', 'cluster_members', 'Instances of the cluster that are alive.'],
     ['gone', 'cluster_members_gone', 'Instances that were not heard of within their lease.'],
   ]),
-  ...gauges('cluster_member', [
+  ...metricRows('gauge', 'cluster_member', [
     ['leads', 'cluster_member_leads', 'Whether an instance leads.'],
     ['tasks', 'cluster_member_tasks', 'Tasks that an instance runs.'],
     ['points', 'cluster_member_points_per_second', 'Points that its tasks are given, lately.'],
@@ -137,10 +129,10 @@ const SERVICE: readonly MetricRow[] = [
       'Writes that the slowest task of an instance has not been given.',
     ],
   ]),
-  ...gauges('load', [
+  ...metricRows('gauge', 'load', [
     ['errors', 'load_errors', 'Files of the load directory that cannot be used.'],
   ]),
-  ...counters('scraper', [
+  ...metricRows('counter', 'scraper', [
     ['scrapes', 'scrapes_total', 'Times that a target was asked.'],
     ['failed', 'scrape_failures_total', 'Times that a target did not answer as it should.'],
     ['samples', 'scrape_samples_total', 'Samples that targets answered.'],

@@ -7,7 +7,7 @@ import type { Clock, TimeRange } from '@tidemark/core';
 import { withAttachments } from '@tidemark/storage';
 import type { PreviousBackup } from '@tidemark/storage';
 
-import { databaseNotFound } from '../compat/messages.ts';
+import { requireDatabase } from '../catalog/databases.ts';
 import { LIMITS } from '../limits.ts';
 import { documentAttachments } from './documents.ts';
 import { encodeMetadata } from './metadata.ts';
@@ -45,9 +45,7 @@ export class BackupService {
   async *create(options: BackupOptions): AsyncGenerator<Uint8Array> {
     const { catalog, documents, storage } = this.#target;
     const { databases, timeRange, since } = options;
-    for (const name of databases ?? []) {
-      if (!catalog.state.databases.has(name)) throw new NotFound(databaseNotFound(name));
-    }
+    for (const name of databases ?? []) requireDatabase(catalog.state, name);
     if (this.#activeBackups >= LIMITS.concurrentBackups.value) {
       throw new Conflict('too many backups run already; wait for one to end');
     }

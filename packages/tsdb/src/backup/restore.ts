@@ -168,9 +168,11 @@ async function commit(
   plan: Plan,
   added: { readonly users: readonly User[]; readonly tokens: readonly ApiToken[] },
 ): Promise<{ readonly users: readonly string[]; readonly tokens: readonly string[] }> {
-  const userNames: string[] = [];
-  const tokenNames: string[] = [];
+  let users: readonly User[] = [];
+  let tokens: readonly ApiToken[] = [];
   await catalog.change((state) => {
+    users = added.users.filter(({ name }) => !state.users.has(name));
+    tokens = added.tokens.filter(({ name }) => !state.tokens.has(name));
     const databases = new Map(state.databases);
     for (const database of plan.databases) {
       // It may have been created while the points were received.
@@ -178,19 +180,13 @@ async function commit(
       databases.set(database.name, database);
     }
     let id = state.nextId;
-    const users = new Map(state.users);
-    for (const user of added.users) {
-      if (users.has(user.name)) continue;
-      users.set(user.name, { ...user, id: id++ });
-      userNames.push(user.name);
-    }
-    const tokens = new Map(state.tokens);
-    for (const token of added.tokens) {
-      if (tokens.has(token.name)) continue;
-      tokens.set(token.name, { ...token, id: id++ });
-      tokenNames.push(token.name);
-    }
-    return { ...state, databases, users, tokens, nextId: id };
+    const all = {
+      users: new Map(state.users),
+      tokens: new Map(state.tokens),
+    };
+    for (const user of users) all.users.set(user.name, { ...user, id: id++ });
+    for (const token of tokens) all.tokens.set(token.name, { ...token, id: id++ });
+    return { ...state, ...all, databases, nextId: id };
   });
-  return { users: userNames, tokens: tokenNames };
+  return { users: users.map(({ name }) => name), tokens: tokens.map(({ name }) => name) };
 }

@@ -91,13 +91,10 @@ export class Catalog {
     const found = readCatalogFile(path);
     if (found !== undefined) return new Catalog(path, found, { reserve, disk });
     const legacy = await readLegacyCatalog(`${folder}/catalog`);
-    if (legacy === undefined) {
-      const found = { state: EMPTY_CATALOG, isNew: true, hasDamagedCopy: false };
-      return new Catalog(path, found, { reserve, disk });
-    }
-    await writeCatalogFile(path, legacy);
-    const kept = { state: legacy, isNew: false, hasDamagedCopy: false };
-    return new Catalog(path, kept, { reserve, disk });
+    if (legacy !== undefined) await writeCatalogFile(path, legacy);
+    const state = legacy ?? EMPTY_CATALOG;
+    const made = { state, isNew: legacy === undefined, hasDamagedCopy: false };
+    return new Catalog(path, made, { reserve, disk });
   }
 
   /** A catalog that is only in memory. */

@@ -5,6 +5,7 @@ import type { Timestamp } from '@tidemark/core';
 import { Windows } from '@tidemark/query';
 
 import type { Identity } from '../auth/identity.ts';
+import { requireDatabase } from '../catalog/databases.ts';
 import { LIMITS } from '../limits.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { executeContinuousQuery } from './execute.ts';
@@ -46,8 +47,7 @@ export function planRun(
   },
   { catalog, clock }: StatementServices,
 ): PlannedRun {
-  const database = catalog.state.databases.get(request.database);
-  if (database === undefined) throw new NotFound(`database not found: ${request.database}`);
+  const database = requireDatabase(catalog.state, request.database);
   const query = database.continuousQueries.find(({ name }) => name === request.name);
   if (query === undefined) throw new NotFound(`continuous query not found: ${request.name}`);
   const { statement } = parseContinuousQuery(query.text);

@@ -52,17 +52,8 @@ export function openExchange(
   const path = question < 0 ? url : url.slice(0, question);
   const requestId =
     textHeader(request, 'x-request-id') ?? textHeader(request, 'request-id') ?? randomUUID();
-  response.setHeader('Request-Id', requestId);
-  response.setHeader('X-Request-Id', requestId);
-  response.setHeader('X-Tsdb-Version', TIDEMARK_VERSION);
-  if (settings.hasCompatHeaders) {
-    response.setHeader('X-Influxdb-Version', COMPAT_VERSION);
-    response.setHeader('X-Influxdb-Build', 'OSS');
-  }
-  for (const [name, value] of Object.entries(settings.extra)) response.setHeader(name, value);
-  for (const [name, value] of Object.entries(border.corsHeaders(request))) {
-    response.setHeader(name, value);
-  }
+  const headers = { ...commonHeaders(requestId, settings), ...border.corsHeaders(request) };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   return {
     request,
     response,
@@ -75,6 +66,23 @@ export function openExchange(
     refusal: border.refusal(request),
     parts: [],
     userName: '',
+  };
+}
+
+/** The headers that every answer has. */
+export function commonHeaders(
+  requestId: string,
+  settings: HeaderSettings,
+): Readonly<Record<string, string>> {
+  return {
+    'Request-Id': requestId,
+    'X-Request-Id': requestId,
+    'X-Tsdb-Version': TIDEMARK_VERSION,
+    ...(settings.hasCompatHeaders && {
+      'X-Influxdb-Version': COMPAT_VERSION,
+      'X-Influxdb-Build': 'OSS',
+    }),
+    ...settings.extra,
   };
 }
 

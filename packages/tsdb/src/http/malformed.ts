@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
+import { commonHeaders } from './exchange.ts';
 import type { HeaderSettings } from './exchange.ts';
 
 /** An error of Node's parser or its timeouts; `reason` is the parser's text. */
@@ -38,18 +38,11 @@ export class Refuser {
 
   #end(socket: Duplex, { status, text }: Refusal): void {
     const body = `${JSON.stringify({ error: text })}\n`;
-    const requestId = randomUUID();
     const now = new Date(Number(this.#clock.now() / 1_000_000n));
     const headers: Readonly<Record<string, string>> = {
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
-      'Request-Id': requestId,
-      'X-Request-Id': requestId,
-      'X-Tsdb-Version': TIDEMARK_VERSION,
-      ...(this.#settings.hasCompatHeaders
-        ? { 'X-Influxdb-Version': COMPAT_VERSION, 'X-Influxdb-Build': 'OSS' }
-        : {}),
-      ...this.#settings.extra,
+      ...commonHeaders(randomUUID(), this.#settings),
       Date: now.toUTCString(),
       Connection: 'close',
     };

@@ -1,6 +1,6 @@
 // CREATE, ALTER and DROP of databases, policies, continuous queries and subscriptions, and deletes
 // of data.
-import { InvalidRequest, NotFound } from '@tidemark/core';
+import { InvalidRequest } from '@tidemark/core';
 import type { ShowClauses } from '@tidemark/influxql';
 import { refuseTime } from '@tidemark/query';
 import type { DeleteRequest } from '@tidemark/storage';
@@ -17,6 +17,7 @@ import {
   createPolicy,
   dropDatabase,
   dropPolicy,
+  requireDatabase,
 } from '../catalog/databases.ts';
 import type { CatalogState } from '../catalog/model.ts';
 import {
@@ -25,7 +26,6 @@ import {
   dropContinuousQuery,
   dropSubscription,
 } from '../catalog/subscriptions.ts';
-import { databaseNotFound } from '../compat/messages.ts';
 import { driverOf, warn } from './context.ts';
 import type { StatementContext } from './context.ts';
 import { qualifyContinuousQuery } from './continuous-query-text.ts';
@@ -112,12 +112,8 @@ function policyIds(state: CatalogState): readonly number[] {
  * Deletes work on all policies of the request's database; without one the text has an empty name,
  * as recorded.
  */
-function requestDatabase(context: StatementContext): string {
-  const { database, services } = context;
-  if (!services.catalog.state.databases.has(database)) {
-    throw new NotFound(databaseNotFound(database));
-  }
-  return database;
+function requestDatabase({ database, services }: StatementContext): string {
+  return requireDatabase(services.catalog.state, database).name;
 }
 
 async function deleteData(

@@ -1,17 +1,9 @@
 // The counters of the service as metrics: conventional names, units and descriptions.
-import { budgetRows } from '@tidemark/core';
+import { budgetRows, metricRows } from '@tidemark/core';
 import type { MetricRow, MetricTable } from '@tidemark/core';
 import { LISTENER_METRICS } from '@tidemark/listeners';
 
 export const METRIC_PREFIX = 'tidemark_tsdb';
-
-type Text = readonly [value: string, name: string, help: string];
-
-const counters = (module: string, rows: readonly Text[]): readonly MetricRow[] =>
-  rows.map(([value, name, help]) => ({ module, value, name, help, type: 'counter' }));
-
-const gauges = (module: string, rows: readonly Text[]): readonly MetricRow[] =>
-  rows.map(([value, name, help]) => ({ module, value, name, help, type: 'gauge' }));
 
 /** Counters of one name that differ in a label. */
 const byOutcome = (
@@ -29,7 +21,7 @@ const byOutcome = (
   }));
 
 const HTTP: readonly MetricRow[] = [
-  ...counters('httpd', [
+  ...metricRows('counter', 'httpd', [
     ['writeReqBytes', 'http_write_bytes_total', 'Bytes of the bodies of writes, decompressed.'],
     ['queryRespBytes', 'http_query_response_bytes_total', 'Bytes of the answers to queries.'],
     ['valuesWrittenOK', 'http_values_written_total', 'Field values of writes that were stored.'],
@@ -40,15 +32,8 @@ const HTTP: readonly MetricRow[] = [
       'http_unexpected_failures_total',
       'Requests that failed for an unexpected reason.',
     ],
+    ['reqDurationNs', 'http_request_seconds_total', 'Time that all requests took together.', 1e9],
   ]),
-  {
-    module: 'httpd',
-    value: 'reqDurationNs',
-    name: 'http_request_seconds_total',
-    help: 'Time that all requests took together.',
-    type: 'counter',
-    divisor: 1e9,
-  },
   ...byOutcome('httpd', 'http_points_written_total', {
     help: 'Points of HTTP writes, by outcome.',
     values: {
@@ -57,14 +42,14 @@ const HTTP: readonly MetricRow[] = [
       pointsWrittenFail: 'failed',
     },
   }),
-  ...gauges('httpd', [
+  ...metricRows('gauge', 'httpd', [
     ['reqActive', 'http_requests_active', 'Requests that are being answered.'],
     ['writeReqActive', 'http_writes_active', 'Writes that are being answered.'],
   ]),
 ];
 
 const WRITES: readonly MetricRow[] = [
-  ...counters('write', [
+  ...metricRows('counter', 'write', [
     ['req', 'writes_total', 'Writes by any protocol.'],
     ['pointReq', 'write_points_total', 'Points written by any protocol.'],
   ]),
@@ -79,18 +64,20 @@ const WRITES: readonly MetricRow[] = [
 ];
 
 const QUERIES: readonly MetricRow[] = [
-  ...gauges('queryExecutor', [['queriesActive', 'queries_active', 'Statements that run.']]),
-  ...gauges('plans', [
+  ...metricRows('gauge', 'queryExecutor', [
+    ['queriesActive', 'queries_active', 'Statements that run.'],
+  ]),
+  ...metricRows('gauge', 'plans', [
     ['plans', 'plan_cache_entries', 'Cached plans of repeated queries.'],
     ['bytes', 'plan_cache_bytes', 'Weight of cached plans.'],
     ['limitBytes', 'plan_cache_limit_bytes', 'Maximum weight of cached plans.'],
   ]),
-  ...counters('plans', [
+  ...metricRows('counter', 'plans', [
     ['tooHeavy', 'plan_cache_too_heavy_total', 'Plans too heavy for the cache.'],
     ['hits', 'plan_cache_hits_total', 'Statements that had a plan already.'],
     ['misses', 'plan_cache_misses_total', 'Statements that had to be planned.'],
   ]),
-  ...counters('queryExecutor', [
+  ...metricRows('counter', 'queryExecutor', [
     ['queriesExecuted', 'queries_started_total', 'Statements started.'],
     ['queriesFinished', 'queries_finished_total', 'Statements that have ended.'],
     [
@@ -98,15 +85,8 @@ const QUERIES: readonly MetricRow[] = [
       'query_unexpected_failures_total',
       'Statements that failed for an unexpected reason.',
     ],
+    ['queryDurationNs', 'query_seconds_total', 'Time that all statements took together.', 1e9],
   ]),
-  {
-    module: 'queryExecutor',
-    value: 'queryDurationNs',
-    name: 'query_seconds_total',
-    help: 'Time that all statements took together.',
-    type: 'counter',
-    divisor: 1e9,
-  },
   ...byOutcome('cq', 'continuous_query_runs_total', {
     help: 'Runs of continuous queries by how they ended.',
     values: { queryOk: 'ok', queryFail: 'error' },
@@ -114,24 +94,22 @@ const QUERIES: readonly MetricRow[] = [
 ];
 
 const STORAGE: readonly MetricRow[] = [
-  ...gauges('database', [
+  ...metricRows('gauge', 'database', [
     ['numSeries', 'database_series', 'Series of a database.'],
     ['numMeasurements', 'database_measurements', 'Measurements of a database.'],
+    [
+      'lastWriteMs',
+      'database_last_write_timestamp_seconds',
+      'When a database last accepted points, since the start of the service.',
+      1e3,
+    ],
   ]),
-  {
-    module: 'database',
-    value: 'lastWriteMs',
-    name: 'database_last_write_timestamp_seconds',
-    help: 'When a database last accepted points, since the start of the service.',
-    type: 'gauge',
-    divisor: 1e3,
-  },
-  ...gauges('shard', [['diskBytes', 'shard_disk_bytes', 'Bytes of a shard on disk.']]),
-  ...gauges('disk', [
+  ...metricRows('gauge', 'shard', [['diskBytes', 'shard_disk_bytes', 'Bytes of a shard on disk.']]),
+  ...metricRows('gauge', 'disk', [
     ['freeBytes', 'disk_free_bytes', 'Free bytes on the disk of the data.'],
     ['totalBytes', 'disk_total_bytes', 'Total bytes of the disk of the data.'],
   ]),
-  ...counters('storage', [
+  ...metricRows('counter', 'storage', [
     ['writeRequests', 'storage_writes_total', 'Writes that came to the storage thread.'],
     ['pointsWritten', 'storage_points_written_total', 'Points that were stored.'],
     ['valuesWritten', 'storage_values_written_total', 'Field values that were stored.'],
@@ -159,7 +137,7 @@ const STORAGE: readonly MetricRow[] = [
     ],
     ['walFailures', 'storage_wal_failures_total', 'Failures to write or sync the log.'],
   ]),
-  ...gauges('storage', [
+  ...metricRows('gauge', 'storage', [
     ['shards', 'storage_shards', 'Shards.'],
     ['segments', 'storage_segments', 'Segments.'],
     ['damagedFiles', 'storage_damaged_files', 'Damaged files; /health names them.'],
@@ -188,7 +166,7 @@ const STORAGE: readonly MetricRow[] = [
 ];
 
 const SUBSCRIBER: readonly MetricRow[] = [
-  ...counters('subscriber', [
+  ...metricRows('counter', 'subscriber', [
     [
       'createFailures',
       'subscriber_create_failures_total',
@@ -196,7 +174,7 @@ const SUBSCRIBER: readonly MetricRow[] = [
     ],
   ]),
   ...[
-    ...counters('subscriber', [
+    ...metricRows('counter', 'subscriber', [
       ['pointsWritten', 'subscriber_points_written_total', 'Points that a destination took.'],
       [
         'writeFailures',
@@ -209,7 +187,7 @@ const SUBSCRIBER: readonly MetricRow[] = [
         'Writes dropped because too many waited for a destination.',
       ],
     ]),
-    ...gauges('subscriber', [
+    ...metricRows('gauge', 'subscriber', [
       ['queuedBatches', 'subscriber_queued_batches', 'Writes that wait for a destination.'],
     ]),
     // The total over all destinations has no such label.
@@ -217,14 +195,14 @@ const SUBSCRIBER: readonly MetricRow[] = [
 ];
 
 const PROCESS: readonly MetricRow[] = [
-  {
-    module: 'runtime',
-    value: 'EventLoopDelayMaxNs',
-    name: 'event_loop_delay_max_seconds',
-    help: 'Longest time that the main thread was busy with one thing.',
-    type: 'gauge',
-    divisor: 1e9,
-  },
+  ...metricRows('gauge', 'runtime', [
+    [
+      'EventLoopDelayMaxNs',
+      'event_loop_delay_max_seconds',
+      'Longest time that the main thread was busy with one thing.',
+      1e9,
+    ],
+  ]),
 ];
 
 const MEMORY: readonly MetricRow[] = [
