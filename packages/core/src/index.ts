@@ -95,7 +95,7 @@ export { hashSeed, hashText, hashWholeText } from './text-hash.ts';
 export { openAll, OpenParts } from './open-parts.ts';
 export { own } from './own.ts';
 export { Pipe } from './pipe.ts';
-export { suggest } from './suggest.ts';
+export { didYouMean, suggest } from './suggest.ts';
 export {
   ALL_TIME,
   floorDiv,
@@ -111,6 +111,7 @@ export {
   NANOS_PER_SECOND,
   NANOS_PER_WEEK,
   parseRfc3339,
+  unitOfDigits,
 } from './time.ts';
 export type { TimeRange, Timestamp } from './time.ts';
 export {

@@ -21,6 +21,12 @@ export function suggest(written: string, known: Iterable<string>): string | unde
   return best;
 }
 
+/** A hint that names the closest known name. */
+export function didYouMean(written: string, known: Iterable<string>): string | undefined {
+  const meant = suggest(written, known);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
+
 /** Number of letters to insert, delete or replace to get from one text to the other. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

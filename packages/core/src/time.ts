@@ -77,3 +77,15 @@ export function parseRfc3339(text: string): Timestamp | undefined {
   const utcMillis = date.getTime() - sign * offsetMinutes * 60_000;
   return BigInt(utcMillis) * NANOS_PER_MILLISECOND + fraction;
 }
+
+/** Units of the present time since 1970 by its number of digits; nanoseconds have 19. */
+const UNITS_BY_DIGITS: ReadonlyMap<number, 's' | 'ms' | 'u'> = new Map([
+  [10, 's'],
+  [13, 'ms'],
+  [16, 'u'],
+]);
+
+/** The unit in which a number of so many digits is a time of these years; none for nanoseconds. */
+export function unitOfDigits(count: number): 's' | 'ms' | 'u' | undefined {
+  return UNITS_BY_DIGITS.get(count);
+}

@@ -20,7 +20,7 @@ import type { ParseOptions } from './parse.ts';
 import { parameterToken } from './parameters.ts';
 import { checkRegexLightly } from './regex-check.ts';
 import { isTimeZone } from './time-zone.ts';
-import type { Token } from './token.ts';
+import type { Token, TokenKind } from './token.ts';
 
 /**
  * Thrown by the parser's functions, caught where a statement is parsed. It never leaves the
@@ -315,21 +315,14 @@ export class Cursor {
 function foundText(token: Token): string {
   if (token.kind === 'parameter') return `$${token.text}`;
   if (token.kind === 'blank') return token.text.replace(/\r\n?/g, '\n');
-  if (token.text !== '') return token.text;
-  switch (token.kind) {
-    case 'end':
-      return 'EOF';
-    case 'string':
-      return 'STRING';
-    case 'identifier':
-      return 'IDENT';
-    case 'bad-string':
-      return 'BADSTRING';
-    case 'bad-escape':
-      return 'BADESCAPE';
-    case 'bad-regex':
-      return 'BADREGEX';
-    default:
-      return 'ILLEGAL';
-  }
+  return token.text === '' ? (KIND_NAMES[token.kind] ?? 'ILLEGAL') : token.text;
 }
+
+const KIND_NAMES: Readonly<Partial<Record<TokenKind, string>>> = {
+  end: 'EOF',
+  string: 'STRING',
+  identifier: 'IDENT',
+  'bad-string': 'BADSTRING',
+  'bad-escape': 'BADESCAPE',
+  'bad-regex': 'BADREGEX',
+};

@@ -1,5 +1,5 @@
 // Hints: what to write instead, for common mistakes in this language.
-import { suggest } from '@tidemark/core';
+import { didYouMean } from '@tidemark/core';
 
 import { formatIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
@@ -19,8 +19,7 @@ const WRONG_WORDS: Readonly<Record<string, string>> = {
 function meantWord(token: Token, expected: readonly string[]): string | undefined {
   if (token.kind !== 'word' && token.kind !== 'identifier') return undefined;
   const words = expected.filter((word) => /^[A-Z]+$/.test(word));
-  const meant = suggest(token.text, words);
-  return meant === undefined ? undefined : `did you mean ${meant}?`;
+  return didYouMean(token.text, words);
 }
 
 /** A hint for `found token, expected …`, `undefined` when it would not add to the message. */

@@ -35,13 +35,15 @@ export function expandFields(
   sources: readonly PreparedSource[],
   { tagDimensions, limits }: ExpandOptions,
 ): readonly ExpandedField[] {
-  const space = new NameSpace(sources);
+  let names: Names | undefined;
+  // Made when the first pattern asks for them: most statements have none.
+  const namesFound = (): Names => (names ??= namesOf(sources));
   const grouped = new Set(tagDimensions);
   const { maxSelectColumns } = limits;
   const candidates: Candidate[] = [];
   for (const field of statement.fields) {
     if (isTime(field.expression)) continue;
-    for (const candidate of expandField(field, space, grouped)) candidates.push(candidate);
+    for (const candidate of expandField(field, namesFound, grouped)) candidates.push(candidate);
     checkLimit('max-select-columns', candidates.length, maxSelectColumns);
   }
   const unique = uniqueColumnNames(
@@ -55,21 +57,6 @@ export function expandFields(
 }
 
 /** Names that wildcards and regular expressions can stand for, in all sources together. */
-class NameSpace {
-  readonly #sources: readonly PreparedSource[];
-  #names: Names | undefined;
-
-  constructor(sources: readonly PreparedSource[]) {
-    this.#sources = sources;
-  }
-
-  /** Made when the first pattern asks for them: most statements have none. */
-  get names(): Names {
-    this.#names ??= namesOf(this.#sources);
-    return this.#names;
-  }
-}
-
 type Names = {
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly tags: ReadonlySet<string>;
@@ -119,18 +106,18 @@ function namesOf(sources: readonly PreparedSource[]): Names {
 
 function expandField(
   field: SelectField,
-  space: NameSpace,
+  names: () => Names,
   grouped: ReadonlySet<string>,
 ): readonly Candidate[] {
   const expression = normalise(foldExpression(field.expression));
   const { alias } = field;
   switch (expression.kind) {
     case 'wildcard':
-      return references(space.names, grouped, () => true, expression.only);
+      return references(names(), grouped, () => true, expression.only);
     case 'regex':
-      return references(space.names, grouped, textMatcher(expression.pattern), undefined);
+      return references(names(), grouped, textMatcher(expression.pattern), undefined);
     case 'call':
-      if (hasPattern(expression)) return expandCall(expression, alias, space.names);
+      if (hasPattern(expression)) return expandCall(expression, alias, names());
       return [{ expression, alias }, ...rankingTags(expression)];
     case 'binary':
       refusePatterns(expression);

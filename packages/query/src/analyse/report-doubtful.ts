@@ -1,6 +1,6 @@
 // Warnings about statements that run but probably mean something else: a SELECT of tags alone,
 // numbers compared with strings, times without a unit.
-import { formatRfc3339, isComparison } from '@tidemark/core';
+import { formatRfc3339, isComparison, unitOfDigits } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { isTime, selectsOf, some, walk } from '@tidemark/influxql';
 import type { Binary, Expression, SelectStatement } from '@tidemark/influxql';
@@ -66,19 +66,12 @@ function onlyTags(
       };
 }
 
-/** Digits of seconds, milliseconds and microseconds since 1970 in our time; nanoseconds have 19. */
-const UNIT_OF_DIGITS: ReadonlyMap<number, string> = new Map([
-  [10, 's'],
-  [13, 'ms'],
-  [16, 'u'],
-]);
-
 function bareTime(node: Binary): Diagnostic | undefined {
   const [left, right] = [unwrap(node.left), unwrap(node.right)];
   const value = isTime(left) ? right : isTime(right) ? left : undefined;
   if (value?.kind !== 'integer') return undefined;
   const text = String(value.value);
-  const unit = UNIT_OF_DIGITS.get(text.length);
+  const unit = unitOfDigits(text.length);
   if (unit === undefined) return undefined;
   return {
     code: 'IQL_TIME_UNIT',

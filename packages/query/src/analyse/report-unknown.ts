@@ -1,6 +1,6 @@
 // Warnings about unknown names. A statement with such a name is not an error: the name has no
 // values in the result, as recorded. But its author should know.
-import { isComparison, suggest } from '@tidemark/core';
+import { didYouMean, isComparison } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { isTime, quoteString, walk } from '@tidemark/influxql';
 import type { Expression, Reference, SelectStatement } from '@tidemark/influxql';
@@ -23,17 +23,13 @@ export function reportNames(
   for (const { name, span } of references(statement)) {
     if (reported.has(name) || resolveName(name, sources).kind !== 'unknown') continue;
     reported.add(name);
-    const meant = suggest(name, known);
-    const isValue = values.has(name);
     onFinding({
       code: 'IQL_UNKNOWN_NAME',
       message: `no field and no tag is called ${name}`,
       span,
-      hint: isValue
+      hint: values.has(name)
         ? `strings are written in single quotes: ${quoteString(name)}`
-        : meant === undefined
-          ? undefined
-          : `did you mean ${meant}?`,
+        : didYouMean(name, known),
     });
   }
 }
@@ -45,12 +41,11 @@ export function reportMeasurement(
   { onFinding }: QueryContext,
 ): void {
   if (existing === undefined || name === undefined) return;
-  const meant = suggest(name, existing);
   onFinding?.({
     code: 'IQL_UNKNOWN_MEASUREMENT',
     message: `no measurement is called ${name}`,
     span,
-    hint: meant === undefined ? undefined : `did you mean ${meant}?`,
+    hint: didYouMean(name, existing),
   });
 }
 

@@ -1,4 +1,5 @@
 // Batches of rows between operators: one shared time column and one typed column per input.
+import { compareBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { sliceColumn } from './column-ops.ts';
@@ -26,11 +27,27 @@ export type RowBatch = {
   readonly columns: readonly Column[];
 };
 
-/** Rows `[from, to)` of a batch. */
-export function sliceRows({ group, times, columns }: RowBatch, from: number, to: number): RowBatch {
+/** Rows `[from, to)`; the same object if these are all. */
+export function sliceRows<C extends Column | undefined, R extends Rows<C>>(
+  rows: R & Rows<C>,
+  from: number,
+  to: number,
+): R {
+  if (from === 0 && to === rows.times.length) return rows;
   return {
-    group,
-    times: times.subarray(from, to),
-    columns: columns.map((column) => sliceColumn(column, from, to)),
+    ...rows,
+    times: rows.times.subarray(from, to),
+    columns: rows.columns.map((column) => column && sliceColumn(column, from, to)),
   };
+}
+
+type Rows<C> = { readonly times: BigInt64Array; readonly columns: readonly C[] };
+
+/** The order of groups: by name, then by tag values, bytewise. */
+export function compareGroups(a: GroupKey, b: GroupKey): number {
+  let order = compareBytes(a.name, b.name);
+  for (let i = 0; order === 0 && i < a.tags.length; i++) {
+    order = compareBytes(a.tags[i]!, b.tags[i]!);
+  }
+  return order;
 }

@@ -16,9 +16,7 @@ export function limitRows(rows: Operator<RowBatch>, plan: SelectPlan): Operator<
       group = batch.group;
       window = new RowWindow(plan);
     }
-    const { length } = batch.times;
-    const [from, to] = window.take(length);
-    if (to === from) return undefined;
-    return to - from === length ? batch : sliceRows(batch, from, to);
+    const [from, to] = window.take(batch.times.length);
+    return to === from ? undefined : sliceRows(batch, from, to);
   });
 }

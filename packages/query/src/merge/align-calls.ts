@@ -4,8 +4,8 @@ import type { FieldType } from '@tidemark/core';
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
 import type { AlignedRows, PointBatch } from '../batch/point-batch.ts';
+import { sliceRows } from '../batch/row-batch.ts';
 import type { CallQueue } from '../transform/call-queue.ts';
-import { slicePoints } from '../transform/call-queue.ts';
 import type { Steps } from '../operator.ts';
 
 /** Reads rows from the queues of a group as soon as they are complete. */
@@ -93,7 +93,7 @@ function takeBatch(queue: CallQueue): AlignedRows | undefined {
   const start = queue.row;
   const end = Math.min(head.times.length, start + SLICE_ROWS);
   queue.advance(end - start);
-  return slicePoints(head, start, end);
+  return sliceRows(head, start, end);
 }
 
 function haveSameTimes(a: BigInt64Array, b: BigInt64Array): boolean {

@@ -1,6 +1,6 @@
 // Rows of series, shard by shard, because the choice among rows of equal time starts again in each
 // shard.
-import { sliceColumn } from '../batch/column-ops.ts';
+import { sliceRows } from '../batch/row-batch.ts';
 import type { ShardSpan } from '../series-source.ts';
 import type { SeriesRows } from './merge-series.ts';
 
@@ -48,13 +48,4 @@ function firstOutside(
     else high = middle;
   }
   return low;
-}
-
-function sliceRows(rows: SeriesRows, from: number, to: number): SeriesRows {
-  if (from === 0 && to === rows.times.length) return rows;
-  return {
-    ...rows,
-    times: rows.times.subarray(from, to),
-    columns: rows.columns.map((column) => column && sliceColumn(column, from, to)),
-  };
 }

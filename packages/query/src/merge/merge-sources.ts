@@ -1,7 +1,7 @@
 // Rows of several sources as one stream: groups in the order of the answer, rows of equal groups
 // merged by time.
 import type { RowBatch } from '../batch/row-batch.ts';
-import { compareGroups } from './group-order.ts';
+import { compareGroups } from '../batch/row-batch.ts';
 import type { MergeOptions, SortedRows } from './merge-sorted-rows.ts';
 import { mergeSortedRows } from './merge-sorted-rows.ts';
 import { nextBatch } from '../operator.ts';

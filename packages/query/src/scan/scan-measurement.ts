@@ -72,11 +72,9 @@ export function* scanMeasurement(
   const layout = new InputLayout(plan, source);
   if (layout.fields.length === 0) return;
   const { mergeRows: rows, mergeTextBytes: textBytes } = execution;
-  yield* scanGroups({ source, plan, layout, execution, hasSeriesPerGroup }, options, {
-    rows,
-    textBytes,
-    readAtOnce: options.ends === undefined ? Infinity : EARLY_END_ROWS,
-  });
+  const readAtOnce = options.ends === undefined ? Infinity : EARLY_END_ROWS;
+  const scan = { source, plan, layout, execution, hasSeriesPerGroup };
+  yield* new GroupScan(scan, options, { rows, textBytes, readAtOnce }).rows();
 }
 
 /** What of a group is merged at once. */
@@ -103,10 +101,6 @@ type Scan = {
  * Scans a range of time; groups of more than `most` are cut into slices. Groups whose first rows
  * may be enough are cut after fewer rows.
  */
-function scanGroups(scan: Scan, options: ScanOptions, most: MergeMost): Operator<RowBatch> {
-  return new GroupScan(scan, options, most).rows();
-}
-
 class GroupScan {
   readonly #scan: Scan;
   readonly #options: ScanOptions;
@@ -218,8 +212,8 @@ class GroupScan {
     }
     for (const { times } of all) execution.countPoints(-times.length);
     const again = { ...this.#scan, plan: withinGroup(plan, group) };
-    const rows = scanGroups(again, { ...this.#options, sendsAll: true }, most);
-    yield* mapBatches(rows, (batch) => ({ ...batch, group }));
+    const whole = new GroupScan(again, { ...this.#options, sendsAll: true }, most);
+    yield* mapBatches(whole.rows(), (batch) => ({ ...batch, group }));
   }
 }
 
@@ -246,15 +240,12 @@ function* scanSlices(
   for (let slice = slices.next(); slice !== undefined; slice = slices.next()) {
     const { range, isWhole } = slice;
     let share = 0;
-    const rows = scanGroups(
-      { ...scan, plan },
-      { ...options, range },
-      {
-        ...(isWhole ? MERGE_ALL : mostOfSlice),
-        found: (part) => void (share = part),
-      },
-    );
-    yield* mapBatches(rows, (batch) => {
+    const ofSlice = {
+      ...(isWhole ? MERGE_ALL : mostOfSlice),
+      found: (part: number) => void (share = part),
+    };
+    const sliced = new GroupScan({ ...scan, plan }, { ...options, range }, ofSlice);
+    yield* mapBatches(sliced.rows(), (batch) => {
       left -= batch.times.length;
       return { ...batch, group };
     });

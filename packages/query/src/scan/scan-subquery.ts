@@ -10,10 +10,10 @@ import {
   maskToRows,
   nullColumn,
 } from '../batch/column-ops.ts';
+import { compareGroups } from '../batch/row-batch.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
 import { hasPointTimes } from '../plan/calls-plan.ts';
-import { compareGroups } from '../merge/group-order.ts';
 import type { MergeOptions, SortedRows } from '../merge/merge-sorted-rows.ts';
 import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';

@@ -1,7 +1,9 @@
 // Exact cardinalities by tags, and those over several retention policies: counted over the keys of
 // the series.
-import { compareBytes, textBytes } from '@tidemark/core';
+import { textBytes } from '@tidemark/core';
 
+import { compareGroups } from '../batch/row-batch.ts';
+import type { GroupKey } from '../batch/row-batch.ts';
 import { sortInSteps } from '../functions/steps.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { tagKeyTest } from '../regex.ts';
@@ -35,11 +37,8 @@ export type Grouping = GroupedSeries & {
 /** Size of a group of series, without its name and tags. */
 const GROUP_BYTES = 400;
 
-type Group = {
-  readonly name: string | undefined;
-  readonly tags: readonly string[];
-  readonly members: Members;
-};
+/** Measurements are counted in groups without a name. */
+type Group = GroupKey & { readonly members: Members };
 
 /**
  * Counts series, tag keys or tag values, grouped by tags or over several policies, from the keys of
@@ -53,7 +52,7 @@ export function* countInGroups(
   const parts = partsOf(of, keys);
   for (const filter of filters) {
     yield* forEachBatch(seriesKeys(filter, execution), ({ measurement, entries }) => {
-      const name = of === 'measurement' ? undefined : measurement;
+      const name = of === 'measurement' ? '' : measurement;
       for (const key of entries) {
         const tags = tagsOfSeriesKey(key);
         const values = dimensions.map((tag) => tags.get(tag) ?? '');
@@ -70,7 +69,8 @@ export function* countInGroups(
   const sorted = sortInSteps([...groups.values()], compareGroups);
   for (const { name, tags, members } of yield* sorted) {
     if (members.size === 0) continue;
-    yield { name, tags: shownTags(dimensions, tags), count: members.size };
+    const shown = of === 'measurement' ? undefined : name;
+    yield { name: shown, tags: shownTags(dimensions, tags), count: members.size };
   }
 }
 
@@ -92,14 +92,6 @@ export function* fieldKeysInGroups(
 function shownTags(dimensions: readonly string[], values: readonly string[]): Counted['tags'] {
   if (dimensions.length === 0) return undefined;
   return new Map(dimensions.map((tag, i) => [tag, values[i] ?? '']));
-}
-
-function compareGroups(a: Group, b: Group): number {
-  let order = compareBytes(a.name ?? '', b.name ?? '');
-  for (let i = 0; order === 0 && i < a.tags.length; i++) {
-    order = compareBytes(a.tags[i] ?? '', b.tags[i] ?? '');
-  }
-  return order;
 }
 
 /** The counted parts of a series. */

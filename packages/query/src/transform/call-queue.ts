@@ -1,7 +1,7 @@
 // One call of one group after its reduction: fill, then transformations, then a queue that the rows
 // are read from.
-import { sliceColumn } from '../batch/column-ops.ts';
 import type { PointBatch } from '../batch/point-batch.ts';
+import { sliceRows } from '../batch/row-batch.ts';
 import { RowWindow } from '../batch/row-window.ts';
 import type { Filler } from '../fill/fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
@@ -79,7 +79,7 @@ export class CallQueue {
       this.#isExhausted = true;
     }
     if (to === from) return;
-    this.#head = slicePoints(batch, from, to);
+    this.#head = sliceRows(batch, from, to);
     this.#row = 0;
   }
 
@@ -137,13 +137,4 @@ export class CallQueue {
     }
     return current;
   }
-}
-
-/** Rows `[from, to)` of a batch. */
-export function slicePoints(batch: PointBatch, from: number, to: number): PointBatch {
-  if (from === 0 && to === batch.times.length) return batch;
-  return {
-    times: batch.times.subarray(from, to),
-    columns: batch.columns.map((column) => sliceColumn(column, from, to)),
-  };
 }

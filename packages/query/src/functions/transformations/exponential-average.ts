@@ -44,6 +44,33 @@ export class ExponentialAverage {
   }
 }
 
+/** Exponential means of each other; one that is not usable yet passes its mean on as it is. */
+export class NestedMeans {
+  readonly #stages: readonly ExponentialAverage[];
+  /** The means after the last value, from that of the values on. */
+  readonly all: Float64Array;
+
+  constructor(count: number, { period, warmUp }: Technical) {
+    this.#stages = Array.from({ length: count }, () => new ExponentialAverage(period, warmUp));
+    this.all = new Float64Array(count);
+  }
+
+  /** Takes a value, returns the last mean. */
+  add(value: number): number {
+    let mean = value;
+    let isUsable = true;
+    for (let i = 0; i < this.#stages.length; i++) {
+      const stage = this.#stages[i]!;
+      if (isUsable) {
+        mean = stage.add(mean);
+        isUsable = stage.isUsable;
+      }
+      this.all[i] = mean;
+    }
+    return mean;
+  }
+}
+
 /**
  * An indicator of the means of the moves up and down, which weigh 1 / period. The first value moves
  * from 0.

@@ -1,6 +1,6 @@
 // triple_exponential_derivative: rate of change, in percent, of a threefold exponential mean.
 import type { Technical, Transformation } from '../transformation.ts';
-import { ExponentialAverage } from './exponential-average.ts';
+import { NestedMeans } from './exponential-average.ts';
 import { holdPeriod, indicatorTransformation } from './indicator.ts';
 
 /**
@@ -9,17 +9,10 @@ import { holdPeriod, indicatorTransformation } from './indicator.ts';
  */
 export function tripleExponentialDerivative(options: Technical): Transformation {
   const { period, warmUp } = options;
-  const first = new ExponentialAverage(period, warmUp);
-  const second = new ExponentialAverage(period, warmUp);
-  const third = new ExponentialAverage(period, warmUp);
+  const means = new NestedMeans(3, options);
   let previous = 0;
-
   function indicator(value: number): number {
-    let mean = first.add(value);
-    if (first.isUsable) {
-      mean = second.add(mean);
-      if (second.isUsable) mean = third.add(mean);
-    }
+    const mean = means.add(value);
     const rate = (mean / previous - 1) * 100;
     previous = mean;
     return rate;
