@@ -19,12 +19,12 @@ export type TokenSettings = {
  * know.
  */
 export class TokenVerifier {
-  readonly #secret: Uint8Array | undefined;
+  readonly #secret: JWTVerifyGetKey | undefined;
   readonly #keys: JWTVerifyGetKey | undefined;
 
   constructor(settings: TokenSettings) {
-    this.#secret =
-      settings.sharedSecret === '' ? undefined : new TextEncoder().encode(settings.sharedSecret);
+    const secret = new TextEncoder().encode(settings.sharedSecret);
+    if (secret.length > 0) this.#secret = () => secret;
     this.#keys = settings.keys;
   }
 
@@ -51,23 +51,16 @@ export class TokenVerifier {
     const jose = await import('jose');
     const { decodeProtectedHeader, jwtVerify } = jose;
     try {
-      const { alg } = decodeProtectedHeader(token);
-      const options = { currentDate: now };
-      if (this.#secret !== undefined && SECRET_ALGORITHMS.includes(alg ?? '')) {
-        const verified = await jwtVerify(token, this.#secret, {
-          ...options,
-          algorithms: SECRET_ALGORITHMS,
-        });
-        return verified.payload;
+      const { alg = 'none' } = decodeProtectedHeader(token);
+      for (const [key, algorithms] of [
+        [this.#secret, SECRET_ALGORITHMS],
+        [this.#keys, KEY_ALGORITHMS],
+      ] as const) {
+        if (key === undefined || !algorithms.includes(alg)) continue;
+        const { payload } = await jwtVerify(token, key, { currentDate: now, algorithms });
+        return payload;
       }
-      if (this.#keys !== undefined && KEY_ALGORITHMS.includes(alg ?? '')) {
-        const verified = await jwtVerify(token, this.#keys, {
-          ...options,
-          algorithms: KEY_ALGORITHMS,
-        });
-        return verified.payload;
-      }
-      throw new Unauthorized(`unexpected signing method: ${alg ?? 'none'}`);
+      throw new Unauthorized(`unexpected signing method: ${alg}`);
     } catch (error) {
       throw asUnauthorized(error, jose);
     }

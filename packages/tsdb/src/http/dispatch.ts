@@ -104,46 +104,33 @@ export class Dispatch {
   }
 
   async #serve(endpoint: ServedEndpoint, exchange: Exchange, startedMs: number): Promise<void> {
-    if (exchange.method === 'OPTIONS') {
-      exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
-      exchange.response.statusCode = 204;
-      exchange.response.end();
-      return;
-    }
     if (!endpoint.methods.includes(exchange.method)) {
-      exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
-      return sendError(exchange, 405, METHOD_NOT_ALLOWED);
+      const { method, response } = exchange;
+      response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
+      if (method !== 'OPTIONS') return sendError(exchange, 405, METHOD_NOT_ALLOWED);
+      response.statusCode = 204;
+      response.end();
+      return;
     }
     const identity = await this.#identify(endpoint, exchange);
     warnOfUnknown(exchange, exchange.parameters);
+    const { right } = endpoint;
+    if (right !== 'write' && right !== 'statements') {
+      return await endpoint.handle(exchange, this.#parts, identity);
+    }
     const { counters, metrics, requests } = this.#parts;
-    const tookMs = (): number => this.#clock.monotonicMs() - startedMs;
-    switch (endpoint.right) {
-      case 'write': {
-        counters.writeReq++;
-        counters.writeReqActive++;
-        try {
-          await endpoint.handle(exchange, this.#parts, identity);
-        } finally {
-          counters.writeReqActive--;
-          counters.writeReqDurationNs += Math.round(tookMs() * 1e6);
-          metrics.writes.observe(tookMs() / 1000);
-          requests.count('writes', countedName(exchange), exchange.remoteAddress);
-        }
-        return;
-      }
-      case 'statements':
-        counters.queryReq++;
-        try {
-          await endpoint.handle(exchange, this.#parts, identity);
-        } finally {
-          counters.queryReqDurationNs += Math.round(tookMs() * 1e6);
-          metrics.queries.observe(tookMs() / 1000);
-          requests.count('queries', countedName(exchange), exchange.remoteAddress);
-        }
-        return;
-      default:
-        await endpoint.handle(exchange, this.#parts, identity);
+    const [kind, name] =
+      right === 'write' ? (['write', 'writes'] as const) : (['query', 'queries'] as const);
+    counters[`${kind}Req`]++;
+    if (kind === 'write') counters.writeReqActive++;
+    try {
+      await endpoint.handle(exchange, this.#parts, identity);
+    } finally {
+      const tookMs = this.#clock.monotonicMs() - startedMs;
+      if (kind === 'write') counters.writeReqActive--;
+      counters[`${kind}ReqDurationNs`] += Math.round(tookMs * 1e6);
+      metrics[name].observe(tookMs / 1000);
+      requests.count(name, countedName(exchange), exchange.remoteAddress);
     }
   }
 

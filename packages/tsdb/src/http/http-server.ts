@@ -14,11 +14,10 @@ import { LIMITS } from '../limits.ts';
 import {
   BIND_SETTING,
   borderOf,
+  createServer,
   listenOn,
-  plainServer,
   removeStaleSocket,
   secureOptions,
-  secureServer,
   urlOf,
 } from './listen.ts';
 import type { BorderedListener } from './listen.ts';
@@ -85,29 +84,26 @@ export class HttpServer {
     if (!http.enabled) return;
     for (const text of http.bindAddress.split(',')) {
       const bind = parseBind(text, 'http.bind-address');
-      const listener = this.#listenerAt(bind.host);
-      const server = http.httpsEnabled
-        ? secureServer(this.#config, listener)
-        : plainServer(this.#config, listener);
-      this.#follow(server);
+      const server = this.#serverFor(bind.host, http.httpsEnabled);
       await listenOn(server, { ...bind, setting: BIND_SETTING });
       this.#urls.push(urlOf(server, bind, http.httpsEnabled));
     }
     if (!http.unixSocketEnabled) return;
-    const server = plainServer(this.#config, this.#listenerAt(undefined));
-    this.#follow(server);
+    const server = this.#serverFor(undefined, false);
     removeStaleSocket(http.bindSocket);
     await listenOn(server, { path: http.bindSocket, setting: 'http.bind-socket' });
     this.#socketPath = http.bindSocket;
   }
 
-  #listenerAt(boundHost: string | undefined): RequestListener {
+  #serverFor(boundHost: string | undefined, isSecure: boolean): Server | HttpsServer {
     const border = borderOf(this.#config, { boundHost, pageKey: this.#pageKey });
-    return (request, response) => {
+    const server = createServer(this.#config, isSecure, (request, response) => {
       this.#track(request.socket, response);
       if (this.#own?.socket === request.socket) this.#own.onRequest(request, response);
       else this.#onRequest(request, response, border);
-    };
+    });
+    this.#follow(server);
+    return server;
   }
 
   /** Answers all requests from now on; `cancelQueries` ends those that delay a stop. */

@@ -29,8 +29,9 @@ export async function handleIdentity(
   } catch (error) {
     if (!(error instanceof Unauthorized || error instanceof LimitExceeded)) throw error;
     if (error instanceof Unauthorized) counters.authFail++;
-    audit.refused({ ...exchange, remoteAddress: address }, eventOf(error), error.message);
     const isThrottled = error instanceof LimitExceeded;
+    const event = isThrottled ? 'login refused' : 'credentials refused';
+    audit.refused({ ...exchange, remoteAddress: address }, event, error.message);
     sendJson(exchange, 200, { user: null, reason: error.message, throttled: isThrottled });
   }
 }
@@ -50,10 +51,6 @@ function answerOf(user: Pick<User, 'name' | 'isAdmin' | 'grants'>, { state }: Ca
   const reads = names.filter((name) => hasRight(user, name, 'read'));
   const writes = names.filter((name) => hasRight(user, name, 'write'));
   return { user: user.name, admin: user.isAdmin, reads, writes };
-}
-
-function eventOf(error: Unauthorized | LimitExceeded): string {
-  return error instanceof LimitExceeded ? 'login refused' : 'credentials refused';
 }
 
 function checkRequest(fields: Readonly<Record<string, unknown>>): {

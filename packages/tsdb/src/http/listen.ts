@@ -1,15 +1,15 @@
 // Servers for the sockets of the service: plain and HTTPS, with their limits and access checks.
-import { readFileSync, unlinkSync } from 'node:fs';
+import { unlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { SecureVersion } from 'node:tls';
 
-import { InvalidRequest, messageOf } from '@tidemark/core';
 import { bindUrl, BorderGuard, listenError } from '@tidemark/process';
 import type { Bind, BorderSettings } from '@tidemark/process';
 
+import { readSetting } from '../config/read-setting.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -51,17 +51,18 @@ function serverOptions({ http }: TsdbConfig) {
   };
 }
 
-export function plainServer(config: TsdbConfig, listener: RequestListener): Server {
-  return limited(createHttpServer(serverOptions(config), listener), config);
-}
-
-export function secureServer(config: TsdbConfig, listener: RequestListener): HttpsServer {
-  const options = { ...serverOptions(config), ...secureOptions(config) };
-  return limited(createHttpsServer(options, listener), config);
-}
-
-function limited<S extends Server | HttpsServer>(server: S, { http }: TsdbConfig): S {
-  if (http.maxConnectionLimit > 0) server.maxConnections = http.maxConnectionLimit;
+/** A server that does not listen yet. */
+export function createServer(
+  config: TsdbConfig,
+  isSecure: boolean,
+  listener: RequestListener,
+): Server | HttpsServer {
+  const options = serverOptions(config);
+  const server = isSecure
+    ? createHttpsServer({ ...options, ...secureOptions(config) }, listener)
+    : createHttpServer(options, listener);
+  const { maxConnectionLimit } = config.http;
+  if (maxConnectionLimit > 0) server.maxConnections = maxConnectionLimit;
   return server;
 }
 
@@ -80,15 +81,6 @@ export function secureOptions({ http, tls }: TsdbConfig) {
     maxVersion: version(tls.maxVersion),
     ...(tls.ciphers.length === 0 ? {} : { ciphers: tls.ciphers.join(':') }),
   };
-}
-
-function readSetting(setting: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new InvalidRequest(`${setting} cannot be read: ${reason}`, { cause: error });
-  }
 }
 
 export function listenOn(

@@ -249,7 +249,7 @@ class QueryRun {
     // full or fails.
     const readsMessages = encoding !== 'csv' && !request.isAsync;
     const row = rowOf(statement);
-    if (exchange.method === 'GET' && row.isDeprecatedByGet(statement)) {
+    if (exchange.method === 'GET' && !row.isReadOnly(statement)) {
       const shown = qualifyForDisplay(statement, services.catalog.state, request.database);
       const text = printStatement(shown, { redactPasswords: true });
       messages.push({ level: 'warning', text: deprecatedGet(text) });

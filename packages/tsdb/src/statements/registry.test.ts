@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 
 import { ROWS, rowOf } from './registry.ts';
 
-/** Reads what the catalog knows, reads data, changes, changes without a warning to GET. */
-type Effect = 'reads' | 'reads data' | 'changes' | 'changes';
+/** Reads what the catalog knows, reads data, changes. */
+type Effect = 'reads' | 'reads data' | 'changes';
 type Example = readonly [text: string, needs: string, effect: Effect];
 
 /** `d` is the database of the request. A kind that is missing here does not compile. */
@@ -78,7 +78,6 @@ test.each(Object.entries(EXAMPLES))('%s', (kind, [text, needs, effect]) => {
   expect(factsOf(statement)).toEqual({
     isReadOnly: effect === 'reads' || effect === 'reads data',
     readsData: effect === 'reads data',
-    isDeprecatedByGet: effect === 'changes',
   });
 });
 
@@ -93,7 +92,6 @@ test.each([
   expect(factsOf(statement)).toEqual({
     isReadOnly: false,
     readsData: true,
-    isDeprecatedByGet: true,
   });
 });
 
@@ -123,6 +121,5 @@ function factsOf(statement: Statement): Readonly<Record<string, boolean>> {
   return {
     isReadOnly: row.isReadOnly(statement),
     readsData: row.readsData,
-    isDeprecatedByGet: row.isDeprecatedByGet(statement),
   };
 }

@@ -18,7 +18,6 @@ export const ROWS: Rows = {
   select: {
     ...scans(executeSelect, selects),
     isReadOnly: ({ into }) => into === undefined,
-    isDeprecatedByGet: ({ into }) => into !== undefined,
   },
   explain: scans(executeExplain, ({ statement }, database) => selects(statement, database)),
   'show-measurements': SHOW_SCHEMA,

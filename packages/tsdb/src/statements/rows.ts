@@ -13,27 +13,25 @@ export type Row<S> = {
   /** Throws an `AppError` with the statement's error text. */
   readonly handler: StatementHandler<S>;
   readonly requires: Requires<S>;
-  /** Whether it changes nothing; changes are audited, and refused for GET if verbs are strict. */
+  /**
+   * Whether it changes nothing; changes are audited. GET answers them with a warning, or refuses
+   * them if verbs are strict.
+   */
   readonly isReadOnly: (statement: S) => boolean;
   /**
    * Whether it needs more memory than a row of the catalog: it begins with a part of the query
    * memory.
    */
   readonly readsData: boolean;
-  /** Whether GET answers with a warning. */
-  readonly isDeprecatedByGet: (statement: S) => boolean;
 };
 
 export type Rows = {
   readonly [K in Statement['kind']]: Row<Extract<Statement, { readonly kind: K }>>;
 };
 
-const always = (): boolean => true;
-const never = (): boolean => false;
-
 /** The row of a statement that changes nothing. */
 export function readOnly<S>(handler: StatementHandler<S>, requires: Requires<S>): Row<S> {
-  return { handler, requires, isReadOnly: always, readsData: false, isDeprecatedByGet: never };
+  return { handler, requires, isReadOnly: () => true, readsData: false };
 }
 
 /** A statement whose answer is small. */
@@ -55,8 +53,7 @@ export function changes<S>(
   requires: NoInfer<Requires<S>>,
   run: (statement: S, context: StatementContext) => Promise<unknown>,
 ): Row<S> {
-  const handler = acts(run);
-  return { handler, requires, isReadOnly: never, readsData: false, isDeprecatedByGet: always };
+  return { handler: acts(run), requires, isReadOnly: () => false, readsData: false };
 }
 
 /** A statement that changes the catalog alone. */

@@ -1,12 +1,11 @@
 // Subscriptions: accepted writes go to the destinations in the catalog, off the writer's path.
-import { readFileSync } from 'node:fs';
 
-import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogState, RetentionPolicy, Subscription } from '../catalog/model.ts';
+import { readSetting } from '../config/read-setting.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import type { StatisticsModule, WriteCounters } from '../stats/statistics.ts';
 import type { AcceptedWrite, WriteSubscriber } from '../write/write-service.ts';
@@ -42,7 +41,8 @@ export class Subscriber implements WriteSubscriber {
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
-    this.#caCertificates = readCertificates(options.config.caCerts);
+    const { caCerts } = options.config;
+    if (caCerts !== '') this.#caCertificates = readSetting('subscriber.ca-certs', caCerts);
     this.#follow(options.catalog.state);
     options.catalog.onChange((state) => this.#follow(state));
   }
@@ -187,14 +187,4 @@ function pushToAny(open: Open, lines: Parameters<Destination['push']>[0]): boole
 
 function withoutPassword(destination: string): string {
   return destination.replace(/\/\/[^/]*@/, '//');
-}
-
-function readCertificates(file: string): string | undefined {
-  if (file === '') return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const reason = messageOf(error);
-    throw new InvalidRequest(`subscriber.ca-certs cannot be read: ${reason}`, { cause: error });
-  }
 }

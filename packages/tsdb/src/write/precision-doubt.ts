@@ -1,16 +1,7 @@
 // Detects writes whose timestamps can hardly be nanoseconds because `precision=s` was forgotten:
 // their points would be in 1970. They are accepted, with a warning.
+import { unitOfDigits } from '@tidemark/core';
 import type { Logger } from 'pino';
-
-/**
- * Digits of the present time since 1970 in units other than nanoseconds, which have 19, and their
- * names in `precision`.
- */
-const UNITS: ReadonlyMap<number, string> = new Map([
-  [10, 's'],
-  [13, 'ms'],
-  [16, 'u'],
-]);
 
 /** Maximum number of databases that are remembered; further ones are not logged. */
 const DATABASES_MAX = 1000;
@@ -30,7 +21,7 @@ export function precisionDoubt(body: Uint8Array): PrecisionDoubt | undefined {
   while (end > 0 && (body[end - 1] === 32 || body[end - 1] === 13)) end--;
   let start = end;
   while (start > 0 && isDigit(body[start - 1])) start--;
-  const precision = UNITS.get(end - start);
+  const precision = unitOfDigits(end - start);
   // A field's value ends with a letter or has `=` before it; a time follows a blank.
   if (precision === undefined || body[start - 1] !== 32) return undefined;
   return { time: String.fromCharCode(...body.subarray(start, end)), precision };
