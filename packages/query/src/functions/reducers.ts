@@ -20,14 +20,7 @@ import type { Calculation } from './steps.ts';
 export type ReducerSpec =
   | {
       readonly kind:
-        | 'count'
-        | 'sum'
-        | 'mean'
-        | 'min'
-        | 'max'
-        | 'first'
-        | 'last'
-        | 'spread'
+        | AggregateFunction
         | 'median'
         | 'mode'
         | 'stddev'

@@ -62,8 +62,7 @@ export function* showTagKeys(
   context: QueryContext,
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
-  const condition = seriesCondition(statement.condition, context);
-  const filters = yield* sourceFilters(statement, { needsPolicy: false, condition }, execution);
+  const filters = yield* sourceFilters(statement, { needsPolicy: false }, execution);
   const keys = merged(
     filters.map((filter) => mapBatches(lookUp(context, 'tag-keys', { filter }), piece)),
     compareBytes,
@@ -97,10 +96,9 @@ export function* showTagValues(
   context: QueryContext,
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
-  const condition = seriesCondition(statement.condition, context);
   const keys = tagKeyMatch(statement.keys);
   const limitPerMeasurement = rowsNeeded(statement);
-  const filters = yield* sourceFilters(statement, { needsPolicy: false, condition }, execution);
+  const filters = yield* sourceFilters(statement, { needsPolicy: false }, execution);
   const answers = filters.map((filter) =>
     tagValues({ filter, keys, limitPerMeasurement }, execution),
   );
@@ -148,8 +146,7 @@ export function* showFieldKeys(
   context: QueryContext,
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
-  const condition = seriesCondition(statement.condition, context);
-  const filters = yield* sourceFilters(statement, { needsPolicy: true, condition }, execution);
+  const filters = yield* sourceFilters(statement, { needsPolicy: true }, execution);
   const fields = yield* fieldsOf(filters, execution);
   const named = mapBatches(fields, ({ measurement, entries }) => ({
     name: measurement,

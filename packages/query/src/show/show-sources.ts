@@ -8,7 +8,7 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
 import { Members } from './members.ts';
 import { asksForName, forMeasurement } from './name-condition.ts';
-import { targetOf } from './show-context.ts';
+import { seriesCondition, targetOf } from './show-context.ts';
 import type { SchemaTarget, TargetOptions, SeriesCondition } from './show-context.ts';
 import { forEachBatch, nextBatch } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
@@ -17,7 +17,8 @@ import type { Operator, Steps } from '../operator.ts';
 const PIECE_ENTRIES = 2048;
 
 export type SourceOptions = Omit<TargetOptions, 'database'> & {
-  readonly condition: SeriesCondition;
+  /** If absent, the statement's. */
+  readonly condition?: SeriesCondition;
 };
 
 /**
@@ -25,10 +26,11 @@ export type SourceOptions = Omit<TargetOptions, 'database'> & {
  * in their measurements.
  */
 export function* sourceFilters(
-  { database, sources }: Pick<ShowClauses, 'database' | 'sources'>,
+  { database, sources, condition: given }: Pick<ShowClauses, 'database' | 'sources' | 'condition'>,
   { condition, ...policies }: SourceOptions,
   execution: ExecutionContext,
 ): Steps<readonly SchemaFilter[]> {
+  const series = condition ?? seriesCondition(given, execution.query);
   const options = { database, ...policies };
   const targets = new Map<
     string,
@@ -47,7 +49,7 @@ export function* sourceFilters(
   const filters: SchemaFilter[] = [];
   for (const { target, members } of targets.values()) {
     const filter = { ...target, ...(yield* namesOf(members, target.database, execution)) };
-    filters.push(...(yield* withCondition(filter, condition, execution)));
+    filters.push(...(yield* withCondition(filter, series, execution)));
   }
   return filters;
 }
