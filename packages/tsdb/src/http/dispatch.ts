@@ -21,7 +21,7 @@ import {
   statusOf,
 } from './answer.ts';
 import type { Endpoint, ServedEndpoint } from './endpoints.ts';
-import { openExchange } from './exchange.ts';
+import { headerSettings, openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
 import type { HttpParts } from './parts.ts';
 import { chooseEncoding } from './query-parameters.ts';
@@ -43,11 +43,10 @@ export class Dispatch {
   readonly #byPath: ReadonlyMap<string, ServedEndpoint>;
 
   constructor({ accessLog, endpoints, parts }: DispatchOptions) {
-    const { http } = parts.config;
     this.#parts = parts;
     this.#clock = parts.statements.clock;
     this.#accessLog = accessLog;
-    this.#settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
+    this.#settings = headerSettings(parts.config.http);
     this.#byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   }
 
@@ -119,16 +118,21 @@ export class Dispatch {
       return await endpoint.handle(exchange, this.#parts, identity);
     }
     const { counters, metrics, requests } = this.#parts;
-    const [kind, name] =
-      right === 'write' ? (['write', 'writes'] as const) : (['query', 'queries'] as const);
-    counters[`${kind}Req`]++;
-    if (kind === 'write') counters.writeReqActive++;
+    const isWrite = right === 'write';
+    if (isWrite) {
+      counters.writeReq++;
+      counters.writeReqActive++;
+    } else counters.queryReq++;
     try {
       await endpoint.handle(exchange, this.#parts, identity);
     } finally {
       const tookMs = this.#clock.monotonicMs() - startedMs;
-      if (kind === 'write') counters.writeReqActive--;
-      counters[`${kind}ReqDurationNs`] += Math.round(tookMs * 1e6);
+      const tookNs = Math.round(tookMs * 1e6);
+      if (isWrite) {
+        counters.writeReqActive--;
+        counters.writeReqDurationNs += tookNs;
+      } else counters.queryReqDurationNs += tookNs;
+      const name = isWrite ? 'writes' : 'queries';
       metrics[name].observe(tookMs / 1000);
       requests.count(name, countedName(exchange), exchange.remoteAddress);
     }

@@ -7,15 +7,26 @@ import type { Part } from '@tidemark/core';
 import type { BorderGuard, BorderRefusal } from '@tidemark/process';
 import type { DiagnosticDocument } from '@tidemark/query';
 
+import type { TsdbConfig } from '../config/schema.ts';
 import { Parameters } from './parameters.ts';
 
 /** The settings that determine headers. */
 export type HeaderSettings = {
   /** Send `X-Influxdb-*`, for clients that read them. */
   readonly hasCompatHeaders: boolean;
-  /** `http.headers`: sent with every answer. */
-  readonly extra: Readonly<Record<string, string>>;
+  /** Sent with every answer. */
+  readonly common: readonly (readonly [name: string, value: string])[];
 };
+
+/** The versions and `http.headers`. */
+export function headerSettings({ compatRoutes, headers }: TsdbConfig['http']): HeaderSettings {
+  const common = Object.entries({
+    'X-Tsdb-Version': TIDEMARK_VERSION,
+    ...(compatRoutes && { 'X-Influxdb-Version': COMPAT_VERSION, 'X-Influxdb-Build': 'OSS' }),
+    ...headers,
+  });
+  return { hasCompatHeaders: compatRoutes, common };
+}
 
 export type Exchange = {
   readonly request: IncomingMessage;
@@ -52,8 +63,12 @@ export function openExchange(
   const path = question < 0 ? url : url.slice(0, question);
   const requestId =
     textHeader(request, 'x-request-id') ?? textHeader(request, 'request-id') ?? randomUUID();
-  const headers = { ...commonHeaders(requestId, settings), ...border.corsHeaders(request) };
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.setHeader('Request-Id', requestId);
+  response.setHeader('X-Request-Id', requestId);
+  for (const [name, value] of settings.common) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(border.corsHeaders(request))) {
+    response.setHeader(name, value);
+  }
   return {
     request,
     response,
@@ -66,23 +81,6 @@ export function openExchange(
     refusal: border.refusal(request),
     parts: [],
     userName: '',
-  };
-}
-
-/** The headers that every answer has. */
-export function commonHeaders(
-  requestId: string,
-  settings: HeaderSettings,
-): Readonly<Record<string, string>> {
-  return {
-    'Request-Id': requestId,
-    'X-Request-Id': requestId,
-    'X-Tsdb-Version': TIDEMARK_VERSION,
-    ...(settings.hasCompatHeaders && {
-      'X-Influxdb-Version': COMPAT_VERSION,
-      'X-Influxdb-Build': 'OSS',
-    }),
-    ...settings.extra,
   };
 }
 

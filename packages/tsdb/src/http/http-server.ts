@@ -11,6 +11,7 @@ import { parseBind } from '@tidemark/process';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
+import { headerSettings } from './exchange.ts';
 import {
   BIND_SETTING,
   borderOf,
@@ -57,7 +58,7 @@ export class HttpServer {
       readonly readiness: Readiness;
     },
   ) {
-    const settings = { hasCompatHeaders: config.http.compatRoutes, extra: config.http.headers };
+    const settings = headerSettings(config.http);
     this.#config = config;
     this.#clock = clock;
     this.#pageKey = pageKey;

@@ -7,7 +7,6 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '@tidemark/core';
 
 import { METHOD_NOT_ALLOWED } from '../compat/messages.ts';
-import { commonHeaders } from './exchange.ts';
 import type { HeaderSettings } from './exchange.ts';
 
 /** An error of Node's parser or its timeouts; `reason` is the parser's text. */
@@ -38,11 +37,14 @@ export class Refuser {
 
   #end(socket: Duplex, { status, text }: Refusal): void {
     const body = `${JSON.stringify({ error: text })}\n`;
+    const requestId = randomUUID();
     const now = new Date(Number(this.#clock.now() / 1_000_000n));
     const headers: Readonly<Record<string, string>> = {
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
-      ...commonHeaders(randomUUID(), this.#settings),
+      'Request-Id': requestId,
+      'X-Request-Id': requestId,
+      ...Object.fromEntries(this.#settings.common),
       Date: now.toUTCString(),
       Connection: 'close',
     };
