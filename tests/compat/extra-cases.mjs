@@ -993,4 +993,51 @@ add('tags-as-fields', tagsAsFields, [
   'SELECT s::integer, s FROM n WHERE s =~ /a/',
 ]);
 
+// Patterns beside patterns in GROUP BY, and windows of subqueries that begin before the range.
+const patterns = {
+  setup: ['CREATE DATABASE patterns'],
+  db: 'patterns',
+  writes: [
+    {
+      db: 'patterns',
+      precision: 's',
+      lines: [
+        'k,host=a,zone=x f=1,g=2.5 0',
+        'k,host=b,zone=x f=3 300',
+        'k,host=a,zone=y f=5,g=7.5 1500',
+      ],
+    },
+  ],
+};
+add('patterns', patterns, [
+  ...combine('SELECT {what} FROM k GROUP BY {tags}', {
+    what: ['*', '*::tag', '*::field', '/o|g/', '*, f', 'host, *', 'max(*)', 'top(f, host, 2), g'],
+    tags: ['/^z/', '/^q/', '/^z/, host', '*', 'zone'],
+  }),
+  ...combine('SELECT * FROM ({inner}) GROUP BY {tags}', {
+    inner: [
+      'SELECT f FROM k GROUP BY *',
+      'SELECT f FROM k GROUP BY /^z/',
+      'SELECT * FROM k GROUP BY /^z/',
+      'SELECT host, f FROM k',
+      'SELECT f FROM k GROUP BY nosuch',
+    ],
+    tags: ['/^[hz]/', '/^q/', 'host'],
+  }),
+  'SELECT *::tag FROM (SELECT g FROM k GROUP BY nosuch, host) GROUP BY /^h/',
+  ...combine(
+    'SELECT count(v), sum(w) FROM (SELECT {calls} FROM (SELECT {inner}(f) AS f FROM k GROUP BY time(10m))) WHERE time >= 3m AND time < 30m GROUP BY time(10m){order}',
+    {
+      calls: [
+        'cumulative_sum(f) AS v, derivative(f) AS w',
+        'cumulative_sum(f) AS w, non_negative_derivative(f) AS v',
+        'moving_average(f, 2) AS v, difference(f) AS w',
+        'elapsed(f) AS v, cumulative_sum(f) AS w',
+      ],
+      inner: ['count', 'max'],
+      order: ['', ' ORDER BY time DESC'],
+    },
+  ),
+]);
+
 export default groups;

@@ -415,7 +415,7 @@ function randomDimensions(random: Random, hasWindow: boolean): readonly Expressi
   const tags = random.chance(0.4) ? [reference(random.pick(TAGS))] : [];
   if (random.chance(0.05)) tags.push(reference('nosuch'));
   const all: Expression[] = random.chance(0.08) ? [{ kind: 'wildcard', span: SPAN }] : tags;
-  if (all.length === 0 && random.chance(0.05)) all.push(regex('^[hz]'));
+  if (all.length === 0 && random.chance(0.05)) all.push(regex(random.pick(['^[hz]', '^h', '^q'])));
   if (!hasWindow) return all;
   const every = duration(60 * random.pick(MINUTES));
   const offset = random.chance(0.2) ? [duration(60 * (random.below(40) - 20))] : [];

@@ -26,6 +26,10 @@ type Candidate = {
 
 type ExpandOptions = {
   readonly tagDimensions: readonly string[];
+  /**
+   * GROUP BY has a wildcard or a regular expression: patterns stand for no tags then (recorded).
+   */
+  readonly hasPatternDimension: boolean;
   readonly limits: QueryLimits;
 };
 
@@ -33,12 +37,12 @@ type ExpandOptions = {
 export function expandFields(
   statement: SelectStatement,
   sources: readonly PreparedSource[],
-  { tagDimensions, limits }: ExpandOptions,
+  { tagDimensions, hasPatternDimension, limits }: ExpandOptions,
 ): readonly ExpandedField[] {
   let names: Names | undefined;
   // Made when the first pattern asks for them: most statements have none.
   const namesFound = (): Names => (names ??= namesOf(sources));
-  const grouped = new Set(tagDimensions);
+  const grouped = hasPatternDimension ? undefined : new Set(tagDimensions);
   const { maxSelectColumns } = limits;
   const candidates: Candidate[] = [];
   for (const field of statement.fields) {
@@ -107,7 +111,7 @@ function namesOf(sources: readonly PreparedSource[]): Names {
 function expandField(
   field: SelectField,
   names: () => Names,
-  grouped: ReadonlySet<string>,
+  grouped: ReadonlySet<string> | undefined,
 ): readonly Candidate[] {
   const expression = normalise(foldExpression(field.expression));
   const { alias } = field;
@@ -161,10 +165,13 @@ function patternRefused(text: string, { span }: Expression): InvalidRequest {
   return invalid(text, { code: 'IQL_WILDCARD', span, hint });
 }
 
-/** Fields and tags in one order by name; a field comes before a tag of the same name. */
+/**
+ * Fields and tags that are not `grouped` (all are if it is undefined), in one order by name; a
+ * field comes before a tag of the same name.
+ */
 function references(
   names: Names,
-  grouped: ReadonlySet<string>,
+  grouped: ReadonlySet<string> | undefined,
   matches: (name: string) => boolean,
   only: 'field' | 'tag' | undefined,
 ): readonly Candidate[] {
@@ -175,7 +182,7 @@ function references(
     if (!matches(name) || only === (isTag ? 'field' : 'tag')) continue;
     found.push({ kind: 'reference', name, cast: isTag ? undefined : 'field', span });
   }
-  if (only !== 'field') {
+  if (only !== 'field' && grouped !== undefined) {
     for (const name of names.tags) {
       if (matches(name) && !grouped.has(name)) {
         found.push({ kind: 'reference', name, cast: 'tag', span });

@@ -149,6 +149,7 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);
   const fields = expandFields(statement, sources, {
     tagDimensions,
+    hasPatternDimension: dimensions.tags.some(({ kind }) => kind !== 'tag'),
     limits: context.limits,
   });
   const built = buildColumns({ statement, fields, sources, interval });

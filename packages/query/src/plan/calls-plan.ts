@@ -71,6 +71,17 @@ export class CallsPlan {
   }
 
   /**
+   * Times of the rows that a call takes: those of subqueries have the times of windows, of which
+   * the first may begin before the range (recorded).
+   */
+  rowRangeOf(call: AggregateCall): TimeRange {
+    const range = this.rangeOf(call);
+    if (this.windows === undefined || range.start === MIN_TIME) return range;
+    if (!this.plan.sources.every(isSubquery)) return range;
+    return { start: this.windows.of(range.start).start, end: range.end };
+  }
+
+  /**
    * The range whose windows fill() makes for a call: in a subquery, including those before the
    * readable range.
    */

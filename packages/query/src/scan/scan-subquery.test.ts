@@ -47,6 +47,16 @@ test('a query around windows of an integral sees those without a point of their 
   expect(json).toContain('"values":[[0,1,10],[600,1,20],[1200,1,10],[1800,0,null]]');
 });
 
+test('windows of a subquery that begin before the range count, whatever the other columns look back at', async () => {
+  const windows = 'SELECT count(v) AS v FROM m GROUP BY time(10m)';
+  const inner = `SELECT cumulative_sum(v) AS v, derivative(v) AS w FROM (${windows})`;
+  const text = `SELECT count(v) FROM (${inner}) WHERE time >= 3m AND time < 30m GROUP BY time(10m)`;
+
+  const json = await answer(text, twoPoints());
+
+  expect(json).toContain('"values":[[0,1],[600,0],[1200,1]]');
+});
+
 test.each(['m', '(SELECT v, i FROM m)'])(
   'an integral of integers has the time of the side of the range that points of %s come from, one of floats the epoch',
   async (from) => {
