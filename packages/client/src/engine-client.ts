@@ -6,6 +6,7 @@ import type {
   DeadLetterChoice,
   Handler,
   HandlerState,
+  AlertGroup,
   LevelChange,
   ListOptions,
   Recording,
@@ -286,6 +287,23 @@ export class EngineClient {
   ): Promise<{ readonly total: number; readonly changes: readonly LevelChange[] }> {
     const { topic, limit, signal } = options;
     return this.http.json(`${PREVIEW}/alerts/history`, { search: { topic, limit }, signal });
+  }
+
+  /** Groups of an alert node of a running task, the most severe first; `total` counts all. */
+  alertGroups(
+    id: string,
+    node: string,
+    options: {
+      /** Shell glob that the group's id matches. */
+      readonly pattern?: string | undefined;
+      readonly offset?: number | undefined;
+      readonly limit?: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
+  ): Promise<{ readonly total: number; readonly groups: readonly AlertGroup[] }> {
+    const { signal, ...search } = options;
+    const path = `${PREVIEW}/alerts/groups/${part(id)}/${part(node)}`;
+    return this.http.json(path, { search, signal });
   }
 
   /** Undeliverable events, newest first. */

@@ -228,6 +228,18 @@ export type LevelChange = {
   readonly group?: Readonly<Record<string, string>> | undefined;
 };
 
+/** A group of an alert node, with its present level. */
+export type AlertGroup = {
+  /** Its id: `tag=value`, several joined by commas; empty for data without groups. */
+  readonly group: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly level: string;
+  /** When it left OK; absent while it is OK. */
+  readonly since?: string | undefined;
+  readonly 'last-event'?: string | undefined;
+  readonly flapping: boolean;
+};
+
 /** Counters of a topic's handler, and its last delivery. */
 export type HandlerState = {
   readonly delivered: number;

@@ -9,7 +9,7 @@ export { CompileError, EvaluationError } from './lambda/errors.ts';
 export { single } from './lambda/function.ts';
 export type { CallContext, FunctionRow } from './lambda/function.ts';
 export { TagCondition } from './lambda/tag-condition.ts';
-export { DEFAULT_TASK_LIMITS } from './limits.ts';
+export { ALERT_GROUPS_MAX, DEFAULT_TASK_LIMITS } from './limits.ts';
 export { NodeFailed, StartError } from './node.ts';
 export { checkTexts, EXECUTABLE_NODE_TYPES } from './implementations.ts';
 export { anonymousTopicPrefix } from './anonymous-topic.ts';

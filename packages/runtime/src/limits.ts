@@ -26,6 +26,9 @@ export const LOG_INTERVAL_NANOS = 10_000_000_000n;
 /** Characters of a point in a log line. */
 export const LOGGED_POINT_LENGTH = 1000;
 
+/** Groups of an alert node that are listed at once, the most severe first. */
+export const ALERT_GROUPS_MAX = 10_000;
+
 /** One row in this many is timed. */
 export const SAMPLE_EVERY_ROWS = 4096;
 export const SAMPLE_ROWS = 8;

@@ -2,6 +2,7 @@
 import type { RowSelection } from './data/row-selection.ts';
 import type { RowSource } from './data/row-source.ts';
 import type { Receiver } from './node.ts';
+import type { AlertGroups } from './running-task.ts';
 import type { QueryResultSeries } from './services.ts';
 
 /** The capabilities of a node; fixed when it is created. */
@@ -13,6 +14,7 @@ export type NodeCapabilities = {
   readonly outside?: ExternalPart | undefined;
   readonly closing?: Closing | undefined;
   readonly state?: RememberedState | undefined;
+  readonly alerting?: Alerting | undefined;
   readonly rows?: RowReceiver | undefined;
   readonly results?: ResultReceiver | undefined;
 };
@@ -63,6 +65,11 @@ export interface RememberedState {
   snapshot(): unknown;
   /** Called before `start`, with the result of `snapshot`. */
   restore(state: unknown): void;
+}
+
+/** Groups that have a level. */
+export interface Alerting {
+  alertGroups(): AlertGroups;
 }
 
 /** Takes rows of writes, without a point for each. */

@@ -2,7 +2,7 @@
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { TaskPart } from './part.ts';
 import type { PointBatch } from './point-batch.ts';
-import type { OutputPoint, QueryResultSeries, ResultRow } from './services.ts';
+import type { AlertLevelName, OutputPoint, QueryResultSeries, ResultRow } from './services.ts';
 import type { Timers } from './timers.ts';
 
 export type TaskOptions = {
@@ -236,6 +236,26 @@ export interface BatchTaker {
  */
 export type EndpointRows = readonly ResultRow[] | null;
 
+/** A group of an alert node, with its present level. */
+export type AlertGroup = {
+  /** The group's id; '' for data without groups. */
+  readonly group: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly level: AlertLevelName;
+  /** When it left OK; `undefined` while it is OK. */
+  readonly since: Timestamp | undefined;
+  /** Time of its last event; `undefined` when it never had one. */
+  readonly lastEvent: Timestamp | undefined;
+  readonly isFlapping: boolean;
+};
+
+/** Groups of an alert node: at most `ALERT_GROUPS_MAX` of them, the most severe first. */
+export type AlertGroups = {
+  /** The number of all groups. */
+  readonly total: number;
+  readonly groups: readonly AlertGroup[];
+};
+
 /** How far a task has processed its input. */
 export type TaskReach = {
   /** Time of its latest input: a point of the last write, the end of a query's range. */
@@ -326,6 +346,8 @@ export interface RunningTask {
    * endpoint.
    */
   httpOutput(endpoint: string): EndpointRows | undefined | Promise<EndpointRows | undefined>;
+  /** Groups of an alert node; `undefined` when there is no such node, or it does not run. */
+  alertGroups(nodeName: string): AlertGroups | undefined | Promise<AlertGroups | undefined>;
   /**
    * State after everything that was pushed before, including external state (user-defined
    * functions).

@@ -26,6 +26,7 @@ import type { PointBatch } from './point-batch.ts';
 import type {
   Due,
   EdgeStats,
+  AlertGroups,
   EndpointRows,
   Rerun,
   RunningTask,
@@ -347,6 +348,11 @@ export class InlineTask implements RunningTask {
 
   httpOutput(endpoint: string): EndpointRows | undefined {
     return this.#context.httpOutputs.get(endpoint)?.();
+  }
+
+  alertGroups(nodeName: string): AlertGroups | undefined {
+    const handle = this.#handles.find(({ name }) => name === nodeName);
+    return handle?.node?.capabilities.alerting?.alertGroups();
   }
 
   async takeState(): Promise<TaskSnapshot> {

@@ -117,6 +117,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   'PATCH /engine/v1preview/alerts/topics/:topic/handlers/:handler': { users: ADMINS },
   'DELETE /engine/v1preview/alerts/topics/:topic/handlers/:handler': { users: ADMINS },
   'POST /engine/v1preview/alerts/topics/:topic/handler-tests': { users: ADMINS },
+  'GET /engine/v1preview/alerts/groups/:id/:node': {
+    users: READERS,
+    path: `${ALERTS}/groups/task/alert2`,
+    shows: /"groups":\[\{/,
+  },
   'GET /engine/v1preview/alerts/history': {
     users: GRANTED,
     shows: /danger.*passed|passed.*danger/,

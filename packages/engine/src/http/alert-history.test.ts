@@ -53,6 +53,30 @@ test('changes of levels are told, the newest first, and stay over a restart', as
   expect((await history('?limit=1')).changes).toMatchObject([{ id: 'b', level: 'OK' }]);
 });
 
+test('groups of an alert node have levels, those that never left OK too; the most severe are first', async () => {
+  await write(
+    'm,h=a v=0 1\nm,h=b v=2 2\nm,h=c v=3 3\nm,h=d v=0 4\nm,h=b v=2 5\nm,h=d v=2 6\nm,h=d v=0 7',
+  );
+  const groups = async (query = '') =>
+    (await engine.call('GET', `${ALERTS}/groups/watch/alert2${query}`)).json;
+  await soon(async () => expect((await groups()).total).toBe(4));
+  const all = [
+    { group: 'h=c', level: 'CRITICAL', since: '1970-01-01T00:00:03Z' },
+    { group: 'h=b', level: 'WARNING', since: '1970-01-01T00:00:02Z' },
+    { group: 'h=a', level: 'OK', tags: { h: 'a' }, flapping: false },
+    { group: 'h=d', level: 'OK', 'last-event': '1970-01-01T00:00:07Z' },
+  ];
+  await soon(async () => expect((await groups()).groups).toMatchObject(all));
+
+  expect((await groups()).groups[2]).toEqual(all[2]);
+  expect(await groups('?offset=1&limit=1')).toMatchObject({ total: 4, groups: [all[1]] });
+  expect(await groups('?pattern=h=[ad]')).toMatchObject({ total: 2, groups: all.slice(2) });
+  const failed = async (path: string) =>
+    (await engine.call('GET', `${ALERTS}/groups/${path}`)).status;
+  expect(await failed('watch/from1')).toBe(400);
+  expect(await failed('other/alert2')).toBe(404);
+});
+
 test('the state of a handler includes its last deliveries', async () => {
   const actions = [
     { kind: 'stateChangesOnly' },

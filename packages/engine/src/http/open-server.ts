@@ -14,6 +14,7 @@ import type { TaskParts } from '../open-tasks.ts';
 import { TryOuts } from '../try-out/try-outs.ts';
 import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
 import { ServiceTests } from './service-tests.ts';
+import { addAlertGroupRoutes } from './alert-group-routes.ts';
 import { addAlertHistoryRoutes } from './alert-history-routes.ts';
 import { addAlertRoutes } from './alert-routes.ts';
 import { Audit } from './audit.ts';
@@ -102,6 +103,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   addTryOutRoutes(server, { tryOuts, clock });
   addAlertRoutes(server, alerts);
   addAlertHistoryRoutes(server, { alerts, clock });
+  addAlertGroupRoutes(server, executor);
   addConfigRoutes(server, overrides);
   const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
   addOperationRoutes(server, { metadata, tests });

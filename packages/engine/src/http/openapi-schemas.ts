@@ -221,6 +221,20 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
+  AlertGroups: object({
+    link: reference('Link'),
+    total: count,
+    groups: list(
+      object({
+        group: text,
+        tags: { type: 'object', additionalProperties: text },
+        level: alertLevel,
+        since: time,
+        'last-event': time,
+        flapping: flag,
+      }),
+    ),
+  }),
   HandlerTestInput: object({
     handler: reference('HandlerInput'),
     event: object({
@@ -310,6 +324,7 @@ const ACTIONS: readonly {
   { pattern: /^POST .*\/config\/\{section\}/, sent: 'ConfigChange', answered: 'ConfigSection' },
   { pattern: /^GET .*\/topics\/\{topic\}\/events\/\{rest\}$/, answered: 'Event' },
   { pattern: /^GET .*\/alerts\/history$/, answered: 'AlertHistory' },
+  { pattern: /^GET .*\/alerts\/groups\/\{id\}\/\{node\}$/, answered: 'AlertGroups' },
   {
     pattern: /^POST .*\/handler-tests$/,
     sent: 'HandlerTestInput',

@@ -20,14 +20,13 @@ export type QueryParameter = {
 const READING = ['GET', 'HEAD'];
 const ALL = [...READING, 'PUT', 'DELETE'];
 
-const LIST: readonly QueryParameter[] = [
-  { name: 'pattern', type: 'string', default: '*', description: 'Shell glob that ids match.' },
-  {
-    name: 'fields',
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Fields to show besides those that name an item; all when none is given.',
-  },
+const PATTERN: QueryParameter = {
+  name: 'pattern',
+  type: 'string',
+  default: '*',
+  description: 'Shell glob that ids match.',
+};
+const PAGE: readonly QueryParameter[] = [
   { name: 'offset', type: 'integer', default: 0, description: 'How many to leave out.' },
   {
     name: 'limit',
@@ -35,6 +34,16 @@ const LIST: readonly QueryParameter[] = [
     default: LIST_LIMIT_DEFAULT,
     description: 'How many to show; a negative number is all.',
   },
+];
+const LIST: readonly QueryParameter[] = [
+  PATTERN,
+  {
+    name: 'fields',
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Fields to show besides those that name an item; all when none is given.',
+  },
+  ...PAGE,
 ];
 const MIN_LEVEL: QueryParameter = {
   name: 'min-level',
@@ -181,8 +190,12 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
     },
   ],
   [`${PREVIEW}/alerts/history`]: [
-    ...LIST.filter(({ name }) => name === 'offset' || name === 'limit'),
+    ...PAGE,
     { name: 'topic', type: 'string', description: 'Only those of this topic.' },
+  ],
+  [`${PREVIEW}/alerts/groups/:id/:node`]: [
+    { ...PATTERN, description: 'Shell glob that ids of groups match.' },
+    ...PAGE,
   ],
   [`${BASE}/templates/:id`]: [SCRIPT_FORMAT, DIAGNOSTICS_OF_CHANGED],
   [`${BASE}/taps/:id/:node`]: [

@@ -40,6 +40,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, RouteRight>> = {
   [`GET ${ALERTS}/topics/:topic/handlers`]: 'grant',
   [`GET ${ALERTS}/topics/:topic/handlers/:handler`]: 'grant',
   [`GET ${ALERTS}/topics/:topic/handlers/:handler/state`]: 'data',
+  [`GET ${ALERTS}/groups/:id/:node`]: 'data',
   [`GET ${ALERTS}/history`]: 'data',
   [`GET ${ALERTS}/dead-letters`]: 'data',
   [`GET ${BASE}/config`]: 'grant',

@@ -66,6 +66,29 @@ describe('the parts of a task together', () => {
     expect(await output([row('b')], null, [row('a')])).toEqual([row('b'), row('a')]);
   });
 
+  test('list the groups of all, the most severe first', async () => {
+    const group = (name: string, level: string) => ({ group: name, level });
+    const of = (...groups: readonly object[]) =>
+      part(1, 1, { alertGroups: () => ({ total: 9, groups }) } as never);
+    const gone = part(1, 1, { alertGroups: () => undefined } as never);
+    const split = new SplitTask('t', [
+      of(group('a', 'WARNING'), group('b', 'OK')),
+      gone,
+      of(group('c', 'CRITICAL'), group('d', 'WARNING')),
+    ]);
+
+    expect(await split.alertGroups('alert2')).toEqual({
+      total: 18,
+      groups: [
+        group('c', 'CRITICAL'),
+        group('a', 'WARNING'),
+        group('d', 'WARNING'),
+        group('b', 'OK'),
+      ],
+    });
+    expect(await new SplitTask('t', [gone]).alertGroups('alert2')).toBeUndefined();
+  });
+
   test('have one topic: it ends with the last of them that has it', () => {
     const calls: string[] = [];
     const alerts = {

@@ -1,6 +1,8 @@
 // A split task as the API shows it: its parts combined.
 import type { Pipeline } from '@tidemark/pipeline';
+import { ALERT_GROUPS_MAX } from '@tidemark/runtime';
 import type {
+  AlertGroups,
   EdgeStats,
   EndpointRows,
   NodeStats,
@@ -12,6 +14,8 @@ import type {
 } from '@tidemark/runtime';
 import type { EngineServices } from '../services/task-services.ts';
 import type { Executing, ShownTask, Unit } from './unit.ts';
+
+const SEVERITIES = ['CRITICAL', 'WARNING', 'INFO', 'OK'] as const;
 
 /** Counters are sums over the parts; their outputs are combined. */
 export class SplitTask implements ShownTask {
@@ -52,6 +56,21 @@ export class SplitTask implements ShownTask {
     if (outputs.every((rows) => rows === undefined)) return undefined;
     if (outputs.every((rows) => rows === undefined || rows === null)) return null;
     return outputs.flatMap((rows) => rows ?? []);
+  }
+
+  /** Groups of all parts, the most severe first. */
+  async alertGroups(nodeName: string): Promise<AlertGroups | undefined> {
+    const all = await Promise.all(this.#parts.map((part) => part.alertGroups(nodeName)));
+    const known = all.filter((each) => each !== undefined);
+    if (known.length === 0) return undefined;
+    const groups = known.flatMap((each) => each.groups);
+    return {
+      total: known.reduce((sum, { total }) => sum + total, 0),
+      groups: SEVERITIES.flatMap((level) => groups.filter((each) => each.level === level)).slice(
+        0,
+        ALERT_GROUPS_MAX,
+      ),
+    };
   }
 
   tap(nodeName: string, listener: (message: TapMessage) => void, options?: TapOptions): () => void {

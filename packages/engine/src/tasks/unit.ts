@@ -6,7 +6,7 @@ import type { TaskSource } from './task-source.ts';
 /** The queries of a task, wherever and in however many parts it runs. */
 export type ShownTask = Pick<
   RunningTask,
-  'taskId' | 'error' | 'reached' | 'stats' | 'refresh' | 'httpOutput' | 'tap'
+  'taskId' | 'error' | 'reached' | 'stats' | 'refresh' | 'httpOutput' | 'alertGroups' | 'tap'
 >;
 
 /** A task that runs, or that has ended with `task.error`. */

@@ -8,6 +8,7 @@ import { unitName } from '../part.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type {
   Due,
+  AlertGroups,
   EndpointRows,
   BatchTaker,
   Rerun,
@@ -327,6 +328,11 @@ export class HostedTask implements RunningTask {
   async httpOutput(endpoint: string): Promise<EndpointRows | undefined> {
     if (this.#isEnded || this.#error !== undefined) return this.#outputs?.get(endpoint);
     return this.#client.request(this.id, { name: 'output', endpoint });
+  }
+
+  async alertGroups(nodeName: string): Promise<AlertGroups | undefined> {
+    if (this.#isEnded || this.#error !== undefined) return undefined;
+    return this.#client.request(this.id, { name: 'alert-groups', nodeName });
   }
 
   takeState(): Promise<Uint8Array> {

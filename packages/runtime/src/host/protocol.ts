@@ -8,6 +8,7 @@ import type { RememberedState } from '../remembered-state.ts';
 import type { SideloadDocuments } from './hosted-services.ts';
 import type {
   Due,
+  AlertGroups,
   EndpointRows,
   AlertDefaults,
   Rerun,
@@ -52,7 +53,7 @@ export const StatusCell = { CurrentTask: 0, Work: 1, Count: 2 } as const;
  */
 export function makesWork(message: ToHost): boolean {
   if (message.kind === 'request') {
-    return message.request.name !== 'stats' && message.request.name !== 'output';
+    return !['stats', 'output', 'alert-groups'].includes(message.request.name);
   }
   return message.kind !== 'ping' && message.kind !== 'handled';
 }
@@ -97,8 +98,8 @@ export type TaskStart = {
 };
 
 /**
- * Requests about one task. `stats` and `output` wait a moment for earlier messages, but not for a
- * busy task; the others are handled in order.
+ * Requests about one task. `stats`, `output` and `alert-groups` wait a moment for earlier messages,
+ * but not for a busy task; the others are handled in order.
  */
 export type TaskRequest =
   | { readonly name: 'start'; readonly start: TaskStart }
@@ -106,7 +107,8 @@ export type TaskRequest =
   | { readonly name: 'close' }
   | { readonly name: 'state' }
   | { readonly name: 'stats' }
-  | { readonly name: 'output'; readonly endpoint: string };
+  | { readonly name: 'output'; readonly endpoint: string }
+  | { readonly name: 'alert-groups'; readonly nodeName: string };
 
 export type ToHost =
   | {
@@ -303,4 +305,5 @@ export type Answers = {
   readonly state: Uint8Array;
   readonly stats: TaskStats;
   readonly output: EndpointRows | undefined;
+  readonly 'alert-groups': AlertGroups | undefined;
 };

@@ -312,6 +312,13 @@ export class TaskHost implements HostCalls {
           () => running?.httpOutput(request.endpoint) satisfies Answers['output'],
         );
         break;
+      case 'alert-groups':
+        this.#answerSoon(
+          id,
+          taskId,
+          () => running?.alertGroups(request.nodeName) satisfies Answers['alert-groups'],
+        );
+        break;
       case 'drain':
         this.#answerStep(id, taskId, (inline) => inline.drain());
         break;

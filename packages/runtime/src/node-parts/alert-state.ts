@@ -55,6 +55,12 @@ export class AlertState {
     return this.#isFlapping;
   }
 
+  /** When the level left OK, once it has. */
+  get firstTriggered(): bigint {
+    return this.#firstTriggered;
+  }
+
+  /** 0 before the first event. */
   get lastTriggered(): bigint {
     return this.#lastTriggered;
   }

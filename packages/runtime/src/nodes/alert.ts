@@ -21,7 +21,8 @@ import type { RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { AlertEvent, AlertLevelName } from '../services.ts';
-import type { TapCondition } from '../running-task.ts';
+import type { AlertGroup, AlertGroups, TapCondition } from '../running-task.ts';
+import { ALERT_GROUPS_MAX } from '../limits.ts';
 import { AlertState } from '../node-parts/alert-state.ts';
 import type { AlertStateCode } from '../node-parts/alert-state.ts';
 import { PublishedEvents } from '../node-parts/published-events.ts';
@@ -61,6 +62,7 @@ type FirstMessage = {
 
 export class AlertNode implements RunningNode {
   readonly capabilities: NodeCapabilities = {
+    alerting: this,
     counters: this,
     starting: this,
     closing: this,
@@ -113,6 +115,17 @@ export class AlertNode implements RunningNode {
 
   get groupCount(): number {
     return this.#groups.count;
+  }
+
+  /** Of one level in the order of their creation. */
+  alertGroups(): AlertGroups {
+    const byLevel: (readonly [Group, AlertState])[][] = LEVEL_NAMES.map(() => []);
+    for (const [group, { state }] of this.#groups) {
+      const same = byLevel[state.level] ?? [];
+      if (same.length < ALERT_GROUPS_MAX) same.push([group, state]);
+    }
+    const listed = byLevel.toReversed().flat().slice(0, ALERT_GROUPS_MAX);
+    return { total: this.#groups.count, groups: listed.map(alertGroup) };
   }
 
   start(): Promise<void> {
@@ -463,6 +476,18 @@ export class AlertNode implements RunningNode {
     const outcome = `${LEVEL_NAMES[previous] ?? ''} -> ${LEVEL_NAMES[level] ?? ''}`;
     this.#ctx.explain?.({ group: point.group, time: point.time, outcome, conditions });
   }
+}
+
+function alertGroup([group, state]: readonly [Group, AlertState]): AlertGroup {
+  const { level, firstTriggered, lastTriggered, isFlapping } = state;
+  return {
+    group: group.id,
+    tags: group.tags,
+    level: LEVEL_NAMES[level] ?? 'OK',
+    since: level === OK ? undefined : firstTriggered,
+    lastEvent: lastTriggered === 0n ? undefined : lastTriggered,
+    isFlapping,
+  };
 }
 
 /** Points of a query may come newest first. */
