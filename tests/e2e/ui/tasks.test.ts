@@ -2,6 +2,7 @@
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { Keys } from './keys.ts';
 import { Visit } from './visit.ts';
 
 const SCRIPT = `var limit = 30.0
@@ -198,6 +199,39 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
       .first()
       .waitFor();
     await visit.inspect('task-groups');
+  });
+
+  test('every group of an alert is listed with its state, a page at a time, by keys', async () => {
+    const { page } = visit;
+    const keys = new Keys(page);
+    const lines = Array.from(
+      { length: 230 },
+      (_, i) => `room,name=r${i} celsius=${i > 2 ? 1 : 50}`,
+    );
+    await write(visit.server.engine, 'house', lines.join('\n'), { rp: 'autogen' });
+    const list = page.getByRole('group', { name: 'States of groups' });
+    // A group that never left OK has no event.
+    await list.getByRole('row', { name: /^OK name=r50\s*$/ }).waitFor();
+    const [, first = ''] = await list.getByRole('row').allTextContents();
+    expect(first).toMatch(/^CRITICAL/);
+    for (const name of ['r0', 'r1', 'r2'])
+      await list
+        .getByRole('row', { name: new RegExp(`^CRITICAL name=${name} .*20\\d\\d-`) })
+        .waitFor();
+    await page.getByText('1–100 of 231 groups').waitFor();
+    await visit.inspectThemes('task-groups-many');
+    await keys.press(page.getByRole('button', { name: 'Next groups' }));
+    await page.getByText('101–200 of 231 groups').waitFor();
+    expect(await list.getByRole('row', { name: /CRITICAL/ }).count()).toBe(0);
+    await keys.press(page.getByRole('button', { name: 'Next groups' }));
+    await page.getByText('201–231 of 231 groups').waitFor();
+    expect(await list.getByRole('row').count()).toBe(32);
+    const search = page.getByRole('textbox', { name: 'Search groups' });
+    await keys.type(search, 'name=r22', 'back');
+    await expect.poll(() => list.getByRole('row').count()).toBe(12);
+    await keys.type(search, 'nowhere');
+    await page.getByText('No matching groups').waitFor();
+    await visit.inspectThemes('task-groups-none');
   });
 
   test('names that the database does not have are marked before saving', async () => {

@@ -29,16 +29,20 @@ export const tasks = {
   group: 'Filter by group, e.g. host=a',
   groupEvent: 'Event',
   groupLevel: 'Level',
+  groupFlapping: 'flapping',
+  groupLastEvent: 'Last event',
   groupMessage: 'Message',
-  groupSince: 'Since',
+  groupSearch: 'Search groups',
+  groupSince: 'Not OK since',
   groupStates: 'States of groups',
-  groupsNone: 'No alerts so far',
-  groupsNoneHint: (groups: number) =>
-    groups === 0
-      ? 'No point has reached an alert node yet. The pipeline shows where points stop.'
-      : `${counted(groups, 'group')} reached an alert node, and none has left OK.`,
-  groupsOk: (groups: number) =>
-    `${counted(groups, 'more group')} ${groups === 1 ? 'has' : 'have'} never left OK.`,
+  groupWhole: 'all points',
+  groupsNext: 'Next groups',
+  groupsNone: 'No groups yet',
+  groupsNoneHint: 'No point has reached an alert node yet. The pipeline shows where points stop.',
+  groupsNotFound: 'No matching groups',
+  groupsPrevious: 'Previous groups',
+  groupsShown: (first: number, last: number, total: number) =>
+    `${count(first)}–${count(last)} of ${counted(total, 'group')}`,
   groupTags: 'Group',
   groups: 'Groups',
   id: 'Task',

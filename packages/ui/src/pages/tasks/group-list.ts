@@ -1,0 +1,153 @@
+// The groups of a task's alert node, each with its level and the last event of it.
+import type { AlertGroup, Task } from '@tidemark/client';
+
+import { engine } from '../../api/clients.ts';
+import { withoutDuplicates } from '../../api/events.ts';
+
+/** Groups that are shown at once. */
+export const PAGE_ROWS = 100;
+
+/** Enough to find the groups of most events. */
+const CHANGES_MAX = 1000;
+
+export type GroupState = {
+  readonly key: string;
+  readonly level: string;
+  readonly isFlapping: boolean;
+  /** Tags as text; empty for data without groups. */
+  readonly group: string;
+  /** When it left OK. */
+  readonly since?: string | undefined;
+  readonly lastEvent?: string | undefined;
+  /** The id and the message of its last event, as far as they are known. */
+  readonly event: string;
+  readonly message: string;
+};
+
+export type GroupList = { readonly total: number; readonly states: readonly GroupState[] };
+
+type Shown = Pick<Task, 'id' | 'script' | 'executing'>;
+
+/** What a topic has of an event, and the group that the history names. */
+type TopicState = Omit<GroupState, 'key' | 'isFlapping' | 'since'> & {
+  readonly topic: string;
+  readonly id: string;
+  readonly time: string;
+};
+
+export type GroupChoice = {
+  /** An alert node; all of them where the task does not run. */
+  readonly node: string;
+  /** Part of the group's id. */
+  readonly search: string;
+  readonly offset: number;
+};
+
+/**
+ * One page of groups, the most severe first. Events without a group are at the end of the list:
+ * those of a task that does not run, and of groups that it no longer has.
+ */
+export async function groupsOf(
+  task: Shown,
+  { node, search, offset }: GroupChoice,
+  signal: AbortSignal,
+): Promise<GroupList> {
+  const pattern = search === '' ? undefined : `*${search.replaceAll(/[[\]*?\\]/g, '\\$&')}*`;
+  const options = { pattern, offset, limit: PAGE_ROWS, signal };
+  const isRunning = task.executing && node !== '';
+  const [found, events] = await Promise.all([
+    isRunning ? engine.alertGroups(task.id, node, options) : undefined,
+    eventsOf(task, isRunning ? node : undefined),
+  ]);
+  const groups = found?.groups ?? [];
+  const total = found?.total ?? 0;
+  const taken = new Set<TopicState>();
+  const states = groups.map((each, i): GroupState => {
+    const tags = tagsText(each.tags);
+    const event = events.find(({ group, level }) => group === tags && level === each.level);
+    if (event !== undefined) taken.add(event);
+    return stateOf(each, { key: `${offset + i} ${each.group}`, tags, event });
+  });
+  // Only of a list that is shown as a whole it is known which events have no group.
+  if (total > groups.length || search !== '') return { total, states };
+  const listed = new Set(states.map(({ group }) => group));
+  const others = events.filter((event) => !taken.has(event) && !listed.has(event.group));
+  return {
+    total: total + others.length,
+    states: [
+      ...states,
+      ...others.map((event) => ({
+        ...event,
+        key: `${event.topic} ${event.id}`,
+        isFlapping: false,
+      })),
+    ],
+  };
+}
+
+function stateOf(
+  { level, since, flapping, 'last-event': lastEvent }: AlertGroup,
+  {
+    key,
+    tags,
+    event,
+  }: { readonly key: string; readonly tags: string; readonly event: TopicState | undefined },
+): GroupState {
+  return {
+    key,
+    level,
+    isFlapping: flapping,
+    group: tags,
+    since,
+    lastEvent,
+    event: event?.event ?? '',
+    message: event?.message ?? '',
+  };
+}
+
+const tagsText = (tags: Readonly<Record<string, string>>): string =>
+  Object.entries(tags)
+    .map(([key, value]) => `${key}=${value}`)
+    .toSorted()
+    .join(' ');
+
+/** Topics that the task, or one of its nodes, publishes to. */
+async function topicsOf(
+  { id, script }: Pick<Task, 'id' | 'script'>,
+  of: string | undefined,
+): Promise<readonly string[]> {
+  const { buildPipeline, effectsOf } = await import('@tidemark/pipeline');
+  const { pipeline } = buildPipeline(script);
+  const possible = new Set(
+    (pipeline?.nodes ?? []).flatMap((node) => {
+      const { publishesTo } = effectsOf(node);
+      if (publishesTo === undefined || (of !== undefined && node.name !== of)) return [];
+      return [publishesTo.topic, `main:${id}:${node.name}`];
+    }),
+  );
+  return (await engine.topics()).map((topic) => topic.id).filter((name) => possible.has(name));
+}
+
+async function eventsOf(task: Shown, node: string | undefined): Promise<readonly TopicState[]> {
+  const lists = await Promise.all(
+    (await topicsOf(task, node)).map(async (topic) => {
+      const [events, { changes }] = await Promise.all([
+        engine.events(topic),
+        engine.alertHistory({ topic, limit: CHANGES_MAX }),
+      ]);
+      // The newest change of an event comes first, and is set last.
+      const origins = new Map(changes.toReversed().map((each) => [each.id, each]));
+      return events.flatMap(({ id, state: { level, time, message } }): TopicState[] => {
+        const { task: of, group = {} } = origins.get(id) ?? {};
+        // Other tasks may publish to the same topic.
+        if (of !== undefined && of !== '' && of !== task.id) return [];
+        const shown = { level, message, event: id, lastEvent: time, group: tagsText(group) };
+        return [{ topic, id, time, ...shown }];
+      });
+    }),
+  );
+  const severity = ['CRITICAL', 'WARNING', 'INFO', 'OK'];
+  return withoutDuplicates(lists.flat()).toSorted(
+    (a, b) => severity.indexOf(a.level) - severity.indexOf(b.level) || (a.time < b.time ? 1 : -1),
+  );
+}
