@@ -171,6 +171,10 @@ const leaveKey = (parent: HTMLElement) => ({
     // Escape first closes suggestions or the search.
     const isOpen = view.dom.querySelector('.cm-tooltip-autocomplete, .cm-search') !== null;
     if (isOpen) return false;
+    // The frame has the focus, and the text in it is passed over: otherwise Tab would lead back
+    // to it.
+    view.contentDOM.tabIndex = -1;
+    parent.addEventListener('blur', () => (view.contentDOM.tabIndex = 0), { once: true });
     parent.focus();
     return true;
   },
