@@ -15,12 +15,12 @@ export class Keys {
   async reach(control: Locator, direction: 'on' | 'back' = 'on'): Promise<void> {
     await control.waitFor();
     for (let i = 0; i <= TABS_MAX; i++) {
-      // A page that is drawn anew has other elements: the control is looked up again.
+      // A page that is drawn again has other elements: the control is looked up each time.
       if (await control.evaluate((element) => element.ownerDocument.activeElement === element)) {
         return;
       }
-      // In an editor Tab indents; Escape leaves it.
-      if (await this.#page.evaluate("document.activeElement.closest('.cm-editor') !== null")) {
+      // In an editor Tab indents. Escape closes its suggestions, and leaves it.
+      for (let open = 0; open < 2 && (await this.#isInEditor()); open++) {
         await this.#page.keyboard.press('Escape');
       }
       await this.#page.keyboard.press(direction === 'on' ? 'Tab' : 'Shift+Tab');
@@ -40,7 +40,7 @@ export class Keys {
     await this.#page.keyboard.press('Space');
   }
 
-  /** Reaches a field or an editor, and replaces its text. */
+  /** Reaches a field or an editor (`back`: of those before), and replaces its text. */
   async type(field: Locator, text: string, direction?: 'on' | 'back'): Promise<void> {
     await this.reach(field, direction);
     await this.#page.keyboard.press('Control+a');
@@ -51,6 +51,10 @@ export class Keys {
   async choose(list: Locator, label: string): Promise<void> {
     await this.reach(list);
     await this.#page.keyboard.type(label);
+  }
+
+  #isInEditor(): Promise<unknown> {
+    return this.#page.evaluate("document.activeElement.closest('.cm-editor') !== null");
   }
 
   /** Presses keys where the focus is. */

@@ -107,6 +107,15 @@ export function Chart(props: ChartProps) {
       drawn.series.forEach((one, i) => {
         if (hidden.value.has(one.label)) made.setVisible(i, false);
       });
+      // A reload does not take away what is being read.
+      const read = isPointed.peek() ? cursor.peek()?.time : undefined;
+      if (read === undefined) cursor.value = undefined;
+      else {
+        // The plot has its scales from its first drawing on.
+        requestAnimationFrame(() => {
+          if (plot.current === made) made.setCursor(read);
+        });
+      }
       latest.current.onReady?.({ picture: () => made.picture(resolveColour('surface')) });
       observer = new ResizeObserver(() => made.setWidth(element.clientWidth));
       observer.observe(element);
@@ -278,7 +287,10 @@ function resetSpan(plot: Plot | undefined, { data, span }: ChartProps): void {
   }
 }
 
-/** Arrow keys move by an eighth, plus and minus zoom, Home shows everything. */
+/**
+ * Arrow keys move by an eighth, plus and minus zoom, Home shows everything; Enter selects what is
+ * shown, as dragging does.
+ */
 function moveByKey(plot: Plot, key: string, props: ChartProps): boolean {
   const [from, to] = plot.span();
   const step = (to - from) / 8;
@@ -295,6 +307,9 @@ function moveByKey(plot: Plot, key: string, props: ChartProps): boolean {
     case '-':
       plot.show(from - step * 4, to + step * 4);
       return true;
+    case 'Enter':
+      props.onZoom?.(from, to);
+      return props.onZoom !== undefined;
     case 'Home':
       resetSpan(plot, props);
       return true;

@@ -80,6 +80,8 @@ export type Plot = {
   span(): readonly [number, number];
   /** Moves the cursor to the next time of the data, or to the one before. */
   moveCursor(direction: -1 | 1): void;
+  /** Moves the cursor to a time that is shown. */
+  setCursor(time: number): void;
   picture(background: string): Promise<Blob | undefined>;
   destroy(): void;
 };
@@ -252,6 +254,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
     show,
     span: () => [from, to],
     moveCursor: (direction) => stepCursor(plot, direction),
+    setCursor: (time) => moveCursorTo(plot, plot.valToPos(time, 'x')),
     picture: (background) => pictureOf(plot, background),
     destroy: () => {
       window.clearTimeout(resting);
@@ -603,13 +606,30 @@ function followTouch(plot: uPlot): void {
 
 function stepCursor(plot: uPlot, direction: -1 | 1): void {
   const times = plot.data[0];
+  const { min = -Infinity, max = Infinity } = plot.scales['x'] ?? {};
+  // Only points that are drawn: the first window may begin before what is shown.
+  const first = times.findIndex((time) => time >= min);
+  const last = times.findLastIndex((time) => time <= max);
+  if (first < 0 || last < first) return;
   const { idx, left = -1 } = plot.cursor;
-  const from = idx ?? (direction > 0 ? -1 : times.length);
-  const next = left < 0 ? (direction > 0 ? 0 : times.length - 1) : from + direction;
-  const time = times[Math.min(times.length - 1, Math.max(0, next))];
-  if (time === undefined) return;
+  const pixelOf = (at: number): number => Math.round(plot.valToPos(times[at] ?? NaN, 'x'));
+  let next = direction > 0 ? first : last;
+  if (left >= 0) {
+    next = (idx ?? plot.posToIdx(left)) + direction;
+    // The cursor stands on whole pixels: points that share one are passed over.
+    const pixel = Math.round(left);
+    while (next > first && next < last && pixelOf(next) === pixel) next += direction;
+    next = Math.min(last, Math.max(first, next));
+  }
+  moveCursorTo(plot, pixelOf(next));
+}
+
+function moveCursorTo(plot: uPlot, left: number): void {
+  if (!Number.isFinite(left)) return;
   const box = plot.over.getBoundingClientRect();
-  moveMouseTo(plot, box.left + plot.valToPos(time, 'x'), box.top + box.height / 2);
+  // Half a pixel to the left of the plot would be outside of it.
+  const x = Math.max(Math.ceil(box.left), Math.round(box.left + left));
+  moveMouseTo(plot, x, box.top + box.height / 2);
 }
 
 /** The picture as PNG on the background of the page, which is not part of the canvas. */

@@ -1,6 +1,6 @@
 export const charts = {
   atCursor: 'At cursor',
-  keys: 'Comma and period read values, arrow keys move, plus and minus zoom, Home shows all',
+  keys: 'Comma and period read values, arrow keys move, plus and minus zoom, Home shows all, Enter selects the range shown',
   last: 'Last',
   legend: 'Legend',
   linkOf: (series: string) => `Link of ${series}`,
