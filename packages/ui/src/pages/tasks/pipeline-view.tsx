@@ -79,7 +79,8 @@ function NodeBox({
     <g
       class={`pipeline-node ${isSelected ? 'selected' : ''} ${errors > 0 ? 'bad' : ''}`}
       role="button"
-      tabIndex={0}
+      // In SVG the attribute has no capital letter: `tabIndex` would not be reached with Tab.
+      tabindex={0}
       aria-pressed={isSelected ? 'true' : 'false'}
       transform={`translate(${x - width / 2} ${y - height / 2})`}
       onClick={onSelect}
