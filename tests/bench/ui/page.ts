@@ -1,5 +1,5 @@
 // The web application: bytes of the first view, time to its first paint, and time of a frame while
-// a chart of 500,000 points is moved.
+// a chart of 500,000 points is moved and zoomed.
 import { gzipSync } from 'node:zlib';
 
 import {
@@ -17,6 +17,8 @@ const POINTS = 500_000;
 const POINTS_PER_BODY = 100_000;
 const VISITS = 5;
 const FRAMES = 300;
+/** Each halves or doubles what is shown: from everything to a thirtieth, and back. */
+const ZOOM_STEPS = 5;
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
@@ -73,6 +75,32 @@ async function framesWhilePanning(page: Page): Promise<readonly number[]> {
   return (frames as readonly number[]).slice(5);
 }
 
+/** The same while keys zoom into the chart and out of it again. */
+async function framesWhileZooming(page: Page): Promise<readonly number[]> {
+  const frames = await page.evaluate(`new Promise((done) => {
+    const frames = [];
+    const chart = document.querySelector('.chart-plot');
+    (function next(before) {
+      requestAnimationFrame((now) => {
+        frames.push(now - before);
+        if (frames.length > ${FRAMES}) return done(frames);
+        const key = frames.length % ${ZOOM_STEPS * 2} < ${ZOOM_STEPS} ? '+' : '-';
+        chart.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        next(now);
+      });
+    })(performance.now());
+  })`);
+  return (frames as readonly number[]).slice(5);
+}
+
+function printFrames(what: string, frames: readonly number[]): void {
+  const sorted = frames.toSorted((a, b) => a - b);
+  const late = sorted[Math.floor(sorted.length * 0.95)] ?? NaN;
+  console.log(
+    `frame while ${what.padEnd(10)}median ${median(frames).toFixed(1)} ms, 95 % ${late.toFixed(1)} ms, ${frames.length} frames`,
+  );
+}
+
 const server = await startTidemark();
 const browser = await chromium.launch({
   executablePath: programPath('chromium') ?? '',
@@ -103,11 +131,8 @@ try {
     await page.getByText(before ?? '', { exact: true }).waitFor({ state: 'detached' });
   }
   console.log(`chart of              ${(await page.getByText(/rows ·/).textContent()) ?? ''}`);
-  const frames = await framesWhilePanning(page);
-  const sorted = frames.toSorted((a, b) => a - b);
-  console.log(
-    `frame while panning   median ${median(frames).toFixed(1)} ms, 95 % ${(sorted[Math.floor(sorted.length * 0.95)] ?? NaN).toFixed(1)} ms, ${frames.length} frames`,
-  );
+  printFrames('panning', await framesWhilePanning(page));
+  printFrames('zooming', await framesWhileZooming(page));
 } finally {
   await browser.close();
   await server.stop();
