@@ -121,7 +121,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Copy to another dashboard' });
     await dialog.getByLabel('Dashboard').selectOption('Other');
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('dashboards-edit-1');
     await dialog.getByRole('button', { name: 'Copy', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Copied to Other').waitFor();
@@ -210,7 +210,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     const dialog = page.getByRole('dialog');
     // Nothing is stored without a name.
     expect(await dialog.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('dashboards-edit-2');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await stored()).toBe(before);
     await press('New dashboard');
@@ -220,7 +220,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
     expect(await stored()).toBe(before + 1);
     await press('Settings');
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('dashboards-edit-3');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Add a cell' }).first().click();
     await dialog.getByLabel('Title').fill('Warmth');
@@ -234,7 +234,7 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await dialog.getByLabel('Connect gaps up to').fill('5m');
     expect(await dialog.getByLabel('Decimals').count()).toBe(0);
     await dialog.getByLabel('Search options').fill('');
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('dashboards-edit-4');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await cell('Warmth').getByText('celsius').waitFor();
 
@@ -243,13 +243,13 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     expect((await put(id, 1, { title: 'Theirs', cells: [] }, 'Theirs')).status).toBe(200);
     await press('Save');
     await dialog.getByText('was changed meanwhile').waitFor();
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('dashboards-edit-5');
     await dialog.getByRole('button', { name: 'Overwrite' }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
 
     await press('More');
     await page.getByRole('menuitem', { name: 'Versions' }).click();
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('dashboards-edit-6');
     await dialog.getByRole('row', { name: 'Theirs' }).getByRole('button').click();
     await page.getByRole('heading', { name: 'Theirs', level: 1 }).waitFor();
     await press('More');

@@ -42,7 +42,7 @@ describe.skipIf(!hasPrograms('chromium'))('the frame of all pages', () => {
     await page.getByRole('button', { name: 'More', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: 'Kiosk mode' }).waitFor();
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('shell-1');
     await page.keyboard.press('ArrowUp');
     expect(await focused()).toBe('Delete');
     await page.keyboard.press('ArrowDown');
@@ -56,7 +56,7 @@ describe.skipIf(!hasPrograms('chromium'))('the frame of all pages', () => {
     const { page } = visit;
     await page.keyboard.press('Control+k');
     await page.getByLabel('Search commands').fill('keybo');
-    expect(await visit.accessibilityFaults()).toEqual([]);
+    await visit.inspectThemes('shell-2');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Keyboard shortcuts' }).waitFor();
     await page.getByRole('cell', { name: 'g h' }).waitFor();
