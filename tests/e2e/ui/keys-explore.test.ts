@@ -103,8 +103,11 @@ describe.skipIf(!hasPrograms('chromium'))('Explore with keys', () => {
     await valueOf('mean host=h11').waitFor();
     const timeOf = async () => /\d\d:\d\d:\d\d/.exec((await tooltip.textContent()) ?? '')?.[0];
     const first = await timeOf();
-    await keys.keys('.', '.');
-    await expect.poll(timeOf).not.toBe(first);
+    const next = async () => {
+      await keys.keys('.');
+      return timeOf();
+    };
+    await expect.poll(next).not.toBe(first);
     await visit.inspectThemes('chart-values');
     const legend = page.getByRole('group', { name: 'Legend' });
     const names = () => legend.locator('.legend-name').allTextContents();
@@ -114,6 +117,15 @@ describe.skipIf(!hasPrograms('chromium'))('Explore with keys', () => {
     await keys.press(h11);
     expect(await h11.getAttribute('aria-pressed')).toBe('false');
     await visit.inspectThemes('chart-legend');
+    await keys.keys('Enter');
+    const h1 = legend.getByRole('button', { name: 'mean host=h1', exact: true });
+    await keys.reach(h1, 'back');
+    await keys.keys('Control+Enter');
+    await expect.poll(() => h11.getAttribute('aria-pressed')).toBe('false');
+    expect(await h1.getAttribute('aria-pressed')).toBe('true');
+    await keys.keys('Control+Enter');
+    await expect.poll(() => h11.getAttribute('aria-pressed')).toBe('true');
+    await keys.press(h11);
     await keys.reach(chart, 'back');
     await keys.keys('.');
     await valueOf('mean host=h10').waitFor();

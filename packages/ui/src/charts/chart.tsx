@@ -66,6 +66,8 @@ export function Chart(props: ChartProps) {
   const search = useSignal('');
   /** The cursor is that of this chart, not of one with the same key. */
   const isPointed = useSignal(false);
+  /** Height of the pointer in the window; keys leave it in the middle of the plot. */
+  const pointerY = useRef<number>();
   const failure = useSignal<Error | undefined>(undefined);
   const latest = useRef(props);
   latest.current = props;
@@ -79,12 +81,16 @@ export function Chart(props: ChartProps) {
     const make = async (): Promise<void> => {
       const { makePlot } = await import('./plot.ts');
       if (isGone) return;
+      // A reload does not take away what is being read.
+      const time = isPointed.peek() ? cursor.peek()?.time : undefined;
+      cursor.value = undefined;
       const made = makePlot(element, {
         data: drawn,
         height,
         style,
         isStacked,
         span,
+        cursor: time === undefined ? undefined : { time, y: pointerY.current },
         zone,
         syncKey,
         thresholds: thresholds.map((each) => ({ ...each, colour: resolveColour(each.colour) })),
@@ -107,15 +113,6 @@ export function Chart(props: ChartProps) {
       drawn.series.forEach((one, i) => {
         if (hidden.value.has(one.label)) made.setVisible(i, false);
       });
-      // A reload does not take away what is being read.
-      const read = isPointed.peek() ? cursor.peek()?.time : undefined;
-      if (read === undefined) cursor.value = undefined;
-      else {
-        // The plot has its scales from its first drawing on.
-        requestAnimationFrame(() => {
-          if (plot.current === made) made.setCursor(read);
-        });
-      }
       latest.current.onReady?.({ picture: () => made.picture(resolveColour('surface')) });
       observer = new ResizeObserver(() => made.setWidth(element.clientWidth));
       observer.observe(element);
@@ -172,11 +169,13 @@ export function Chart(props: ChartProps) {
           const direction = CURSOR_KEYS[event.key];
           if (direction !== undefined) {
             isPointed.value = true;
+            pointerY.current = undefined;
             plot.current.moveCursor(direction);
           } else if (!moveByKey(plot.current, event.key, latest.current)) return;
           event.preventDefault();
         }}
         onPointerEnter={() => (isPointed.value = true)}
+        onPointerMove={(event) => (pointerY.current = event.clientY)}
         onPointerLeave={(event) => {
           // The values stay when a finger is lifted.
           if (event.pointerType !== 'touch') isPointed.value = false;

@@ -1,4 +1,5 @@
-// Names and aggregates of a chart's series. A click hides one, Ctrl and a click all others.
+// Names and aggregates of a chart's series. A click or Enter hides one, with
+// Ctrl all others.
 import { useMemo } from 'preact/hooks';
 
 import { Icon } from '../design/icon.tsx';
@@ -61,6 +62,12 @@ export function Legend({
         class="legend-name"
         aria-pressed={isHidden ? 'false' : 'true'}
         onClick={(event) => onToggle(index, event.ctrlKey || event.metaKey)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          // Browsers make no click of it.
+          event.preventDefault();
+          onToggle(index, true);
+        }}
       >
         <span
           class="legend-colour"

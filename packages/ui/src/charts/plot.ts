@@ -45,6 +45,8 @@ export type PlotOptions = {
   readonly look: PlotLook;
   /** Initial span in milliseconds; by default all data. */
   readonly span?: readonly [number, number] | undefined;
+  /** Where the cursor is from the beginning; `y` within the window, by default in the middle. */
+  readonly cursor?: { readonly time: number; readonly y: number | undefined } | undefined;
   /** Time zone of the axis; by default the browser's. */
   readonly zone?: string | undefined;
   /** One for each series. */
@@ -80,8 +82,6 @@ export type Plot = {
   span(): readonly [number, number];
   /** Moves the cursor to the next time of the data, or to the one before. */
   moveCursor(direction: -1 | 1): void;
-  /** Moves the cursor to a time that is shown. */
-  setCursor(time: number): void;
   picture(background: string): Promise<Blob | undefined>;
   destroy(): void;
 };
@@ -194,6 +194,12 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       ],
       series: [{}, ...data.series.map((one, index) => lineOf(one, index, options))],
       hooks: {
+        ready: [
+          (self) => {
+            const { cursor } = options;
+            if (cursor !== undefined) moveCursorTo(self, self.valToPos(cursor.time, 'x'), cursor.y);
+          },
+        ],
         drawClear: [(self) => drawBands(self, options)],
         draw: [(self) => drawMarks(self, options)],
         setSelect: [
@@ -254,7 +260,6 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
     show,
     span: () => [from, to],
     moveCursor: (direction) => stepCursor(plot, direction),
-    setCursor: (time) => moveCursorTo(plot, plot.valToPos(time, 'x')),
     picture: (background) => pictureOf(plot, background),
     destroy: () => {
       window.clearTimeout(resting);
@@ -624,12 +629,12 @@ function stepCursor(plot: uPlot, direction: -1 | 1): void {
   moveCursorTo(plot, pixelOf(next));
 }
 
-function moveCursorTo(plot: uPlot, left: number): void {
+function moveCursorTo(plot: uPlot, left: number, y?: number): void {
   if (!Number.isFinite(left)) return;
   const box = plot.over.getBoundingClientRect();
   // Half a pixel to the left of the plot would be outside of it.
   const x = Math.max(Math.ceil(box.left), Math.round(box.left + left));
-  moveMouseTo(plot, x, box.top + box.height / 2);
+  moveMouseTo(plot, x, y ?? box.top + box.height / 2);
 }
 
 /** The picture as PNG on the background of the page, which is not part of the canvas. */

@@ -114,7 +114,6 @@ export function TextArea({
 
 export type SelectOption = { readonly value: string; readonly label: string };
 
-/** One of many. Texts stand for options whose value is their label. */
 /** A free text, with suggestions while typing. */
 export function SuggestField({
   label,
@@ -154,6 +153,7 @@ export function SuggestField({
   );
 }
 
+/** One of many. Texts stand for options whose value is their label. */
 export function SelectField({
   label,
   hint,
