@@ -140,6 +140,32 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
     expect(visit.faults.splice(0).filter((fault) => !fault.startsWith('refused by'))).toEqual([]);
   });
 
+  test('the axis of a Chronograf cell has its bounds', async () => {
+    const { page } = visit;
+    const queries = [{ query: 'SELECT usage_user FROM cpu WHERE time > :dashboardTime:' }];
+    const axes = { y: { bounds: ['-1500', '2500'], label: '', base: '10', scale: 'linear' } };
+    const cells = [{ x: 0, y: 0, w: 12, h: 6, name: 'Bounded', type: 'line', queries, axes }];
+    // Text drawn on a canvas is not in the document.
+    await page.addInitScript(`window.written = new Set();
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        written.add(text);
+        return fillText.call(this, text, ...place);
+      };`);
+    await visit.show('dashboards');
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('JSON').fill(JSON.stringify({ name: 'Bounds', cells }));
+    await dialog.getByText('From Chronograf: 1 cell').waitFor();
+    await dialog.getByLabel('Database').selectOption('telegraf');
+    await dialog.getByRole('button', { name: 'Import dashboard' }).click();
+    await cell('Bounded').locator('.u-over').waitFor();
+    // Values are between 0 and 100.
+    const written = async () => [...((await page.evaluate('[...written]')) as readonly string[])];
+    await expect.poll(written).toEqual(expect.arrayContaining(['-1500', '2500']));
+    expect(visit.faults).toEqual([]);
+  });
+
   test('those that come along show machines, the database and the engine', async () => {
     await visit.show('dashboards?id=hosts');
     await cell('Processor by host').getByText('busy').first().waitFor();
