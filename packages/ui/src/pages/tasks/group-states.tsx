@@ -103,8 +103,9 @@ function Groups({
   const zone = shownZone.value;
   // One page of many is not sorted by itself: its order would say nothing about the others.
   const sortBy = (key: (state: GroupState) => string) => (total > PAGE_ROWS ? undefined : key);
+  // Fractions of a second would leave no room for the message.
   const timeOf = (time: string | undefined): string =>
-    time === undefined ? '' : formatTime(time, zone);
+    time === undefined ? '' : formatTime(time, zone).replace(/\.\d+$/, '');
   return (
     <Table
       label={t.groupStates}

@@ -23,7 +23,7 @@ export const tasks = {
   errorCount: (errors: number) => counted(errors, 'error'),
   errors: 'Errors',
   figures: (throughput: string, errors: number, groups: number, memory: string) =>
-    `${throughput} over 5 min · ${count(errors)} errors · ${count(groups)} groups · ${memory}`,
+    `${throughput} over 5 min · ${counted(errors, 'error')} · ${counted(groups, 'group')} · ${memory}`,
   format: 'Format',
   goOn: 'Resume',
   group: 'Filter by group, e.g. host=a',
