@@ -19,7 +19,7 @@ export const explore = {
   export: 'Export',
   fields: 'Fields',
   figures: (rowCount: number, time: string, size: string) =>
-    `${count(rowCount)} rows · ${time} · ${size}`,
+    `${counted(rowCount, 'row')} · ${time} · ${size}`,
   fill: 'Fill',
   filters: 'Where',
   forget: (name: string) => `Delete ${name}`,

@@ -55,7 +55,7 @@ export const tasks = {
     `${errors}. The last one in ${node}, line ${line}:`,
   lastPoint: 'Point:',
   memory: 'Memory',
-  messages: (all: number) => `${count(all)} messages`,
+  messages: (all: number) => counted(all, 'message'),
   node: 'Node',
   nodes: 'Nodes',
   nodeTime: 'Average time',
@@ -148,5 +148,5 @@ export const tasks = {
   versionTime: 'Date',
   versionUser: 'User',
   views: 'Task',
-  waiting: (points: number) => `${count(points)} points wait`,
+  waiting: (points: number) => `${counted(points, 'point')} ${points === 1 ? 'waits' : 'wait'}`,
 } as const;
