@@ -620,11 +620,11 @@ function stepCursor(plot: uPlot, direction: -1 | 1): void {
   const pixelOf = (at: number): number => Math.round(plot.valToPos(times[at] ?? NaN, 'x'));
   let next = direction > 0 ? first : last;
   if (left >= 0) {
-    next = (idx ?? plot.posToIdx(left)) + direction;
+    next = Math.min(last, Math.max(first, (idx ?? plot.posToIdx(left)) + direction));
     // The cursor stands on whole pixels: points that share one are passed over.
     const pixel = Math.round(left);
-    while (next > first && next < last && pixelOf(next) === pixel) next += direction;
-    next = Math.min(last, Math.max(first, next));
+    const end = direction > 0 ? last : first;
+    while (next !== end && pixelOf(next) === pixel) next += direction;
   }
   moveCursorTo(plot, pixelOf(next));
 }
