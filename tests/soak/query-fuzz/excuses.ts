@@ -313,8 +313,11 @@ const EXCUSES: readonly Excuse[] = [
     explains: ({ text, reference, candidate }) => {
       const isConflict = /field type conflict/.test(errorOf(reference) ?? '');
       if (/ INTO /.test(text) && isConflict) return errorOf(candidate) === undefined;
-      const more = seriesOf(reference)?.length === 0 ? 'candidate' : undefined;
-      return agree(reference, candidate, { cells: (_column, index) => index > 0, more });
+      // With fill(none), windows in which only such a call has a value are rows here alone.
+      return agree(reference, candidate, {
+        cells: (_column, index) => index > 0,
+        more: 'candidate',
+      });
     },
   },
   {

@@ -432,6 +432,12 @@ describe('an excuse', () => {
       answer(m(['time', 'difference'], [60, 1], [120])),
     ],
     [
+      'SELECT mean(i), first(b) FROM (SELECT i AS f FROM m), (SELECT i, b FROM n) WHERE time > 0 GROUP BY time(1m) fill(none)',
+      answer(m(['time', 'mean', 'first'], [0, 1, null])),
+      answer(m(['time', 'mean', 'first'], [0, 1, null], [60, null, false])),
+      answer(m(['time', 'mean', 'first'], [60, null, false])),
+    ],
+    [
       'SELECT percentile(f, 50), s FROM m',
       answer(m(['time', 'percentile', 's'], [1, 5, 'red'])),
       answer(m(['time', 'percentile', 's'], [2, 5, 'blue'])),
