@@ -146,6 +146,7 @@ POST   /engine/v1/try-outs/task-test                                  401 403 40
 GET    /engine/v1preview/logs                                         401 403 200 200 200
 GET    /engine/v1preview/alerts/dead-letters                          401 403 200 200 200
 POST   /engine/v1preview/alerts/dead-letters                          401 403 403 403 400
+GET    /engine/v1preview/alerts/groups/:id/:node                      401 403 404 404 404
 GET    /engine/v1preview/alerts/history                               401 403 200 200 200
 GET    /engine/v1preview/alerts/topics                                401 403 200 200 200
 GET    /engine/v1preview/alerts/topics/:topic                         401 403 404 404 404
