@@ -1,4 +1,5 @@
 // A split task as the API shows it: its parts combined.
+import { LEVELS } from '@tidemark/alerting';
 import type { Pipeline } from '@tidemark/pipeline';
 import { ALERT_GROUPS_MAX } from '@tidemark/runtime';
 import type {
@@ -14,8 +15,6 @@ import type {
 } from '@tidemark/runtime';
 import type { EngineServices } from '../services/task-services.ts';
 import type { Executing, ShownTask, Unit } from './unit.ts';
-
-const SEVERITIES = ['CRITICAL', 'WARNING', 'INFO', 'OK'] as const;
 
 /** Counters are sums over the parts; their outputs are combined. */
 export class SplitTask implements ShownTask {
@@ -66,10 +65,9 @@ export class SplitTask implements ShownTask {
     const groups = known.flatMap((each) => each.groups);
     return {
       total: known.reduce((sum, { total }) => sum + total, 0),
-      groups: SEVERITIES.flatMap((level) => groups.filter((each) => each.level === level)).slice(
-        0,
-        ALERT_GROUPS_MAX,
-      ),
+      groups: LEVELS.toReversed()
+        .flatMap((level) => groups.filter((each) => each.level === level))
+        .slice(0, ALERT_GROUPS_MAX),
     };
   }
 
