@@ -24,7 +24,12 @@ export type GroupState = {
   readonly message: string;
 };
 
-export type GroupList = { readonly total: number; readonly states: readonly GroupState[] };
+export type GroupList = {
+  readonly total: number;
+  /** How many are before the first one. */
+  readonly offset: number;
+  readonly states: readonly GroupState[];
+};
 
 type Shown = Pick<Task, 'id' | 'script' | 'executing'>;
 
@@ -69,11 +74,12 @@ export async function groupsOf(
     return stateOf(each, { key: `${offset + i} ${each.group}`, tags, event });
   });
   // Only of a list that is shown as a whole it is known which events have no group.
-  if (total > groups.length || search !== '') return { total, states };
+  if (total > groups.length || search !== '') return { total, offset, states };
   const listed = new Set(states.map(({ group }) => group));
   const others = events.filter((event) => !taken.has(event) && !listed.has(event.group));
   return {
     total: total + others.length,
+    offset,
     states: [
       ...states,
       ...others.map((event) => ({

@@ -75,17 +75,20 @@ export function GroupStates({ task }: { readonly task: Task }) {
       <Groups list={list} isSearching={search.value !== ''} />
       {list.total <= PAGE_ROWS ? null : (
         <div class="row padded">
-          <Button disabled={offset.value === 0} onClick={() => (offset.value -= PAGE_ROWS)}>
+          <Button
+            disabled={list.offset === 0}
+            onClick={() => (offset.value = list.offset - PAGE_ROWS)}
+          >
             {t.groupsPrevious}
           </Button>
           <Button
-            disabled={offset.value + list.states.length >= list.total}
-            onClick={() => (offset.value += PAGE_ROWS)}
+            disabled={list.offset + list.states.length >= list.total}
+            onClick={() => (offset.value = list.offset + PAGE_ROWS)}
           >
             {t.groupsNext}
           </Button>
           <span class="muted" role="status">
-            {t.groupsShown(offset.value + 1, offset.value + list.states.length, list.total)}
+            {t.groupsShown(list.offset + 1, list.offset + list.states.length, list.total)}
           </span>
         </div>
       )}
