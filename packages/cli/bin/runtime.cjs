@@ -32,7 +32,7 @@ const QUIET = '--disable-warning=ExperimentalWarning';
  */
 const RUNTIME_FLAGS = [
   '--expose-gc',
-  '--initial-old-space-size=64',
+  '--initial-old-space-size=32',
   '--max-semi-space-size=8',
   QUIET,
 ];
