@@ -103,11 +103,8 @@ describe.skipIf(!hasPrograms('chromium'))('Explore with keys', () => {
     await valueOf('mean host=h11').waitFor();
     const timeOf = async () => /\d\d:\d\d:\d\d/.exec((await tooltip.textContent()) ?? '')?.[0];
     const first = await timeOf();
-    const next = async () => {
-      await keys.keys('.');
-      return timeOf();
-    };
-    await expect.poll(next).not.toBe(first);
+    await keys.keys('.');
+    await expect.poll(timeOf).not.toBe(first);
     await visit.inspectThemes('chart-values');
     const legend = page.getByRole('group', { name: 'Legend' });
     const names = () => legend.locator('.legend-name').allTextContents();
@@ -138,6 +135,40 @@ describe.skipIf(!hasPrograms('chromium'))('Explore with keys', () => {
     const minutes = (Date.parse(to) - Date.parse(from)) / 60_000;
     expect(minutes).toBeGreaterThan(14);
     expect(minutes).toBeLessThan(16);
+  });
+
+  test('keys step through a chart from its edge, whatever the range begins with', async () => {
+    const { page } = visit;
+    const tooltip = page.getByRole('tooltip');
+    const timeOf = async () => /\d\d:\d\d:\d\d/.exec((await tooltip.textContent()) ?? '')?.[0];
+    const text = "SELECT busy FROM cpu WHERE host = 'h1' AND $timeFilter";
+    const end = Date.now() - 60_000;
+    for (const [minutes, shiftMs] of [
+      [5, 0],
+      [5, 1370],
+      [7, 2740],
+      [20, 700],
+      [11, 2990],
+    ] as const) {
+      const [from, to] = [end - minutes * 60_000 + shiftMs, end + shiftMs].map((time) =>
+        new Date(time).toISOString(),
+      );
+      await explore(text, `&from=${from}&to=${to}`);
+      await keys.reach(page.getByRole('img', { name: /^Chart of .*Comma and period/ }));
+      for (const [key, presses, isLater] of [
+        ['.', 4, true],
+        [',', 3, false],
+      ] as const) {
+        let before = '';
+        for (let i = 0; i < presses; i++) {
+          await keys.keys(key);
+          await expect.poll(timeOf).not.toBe(before);
+          const time = (await timeOf()) ?? '';
+          if (before !== '') expect(time > before).toBe(isLater);
+          before = time;
+        }
+      }
+    }
   });
 
   test('what the limit of rows hides is read or drawn', async () => {

@@ -248,6 +248,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       options.onSpan([from, to], false);
     }, REST_MS);
   };
+  const steps = new CursorSteps(plot);
   panByDrag(plot, () => [from, to], show);
   followTouch(plot);
   return {
@@ -259,7 +260,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
     },
     show,
     span: () => [from, to],
-    moveCursor: (direction) => stepCursor(plot, direction),
+    moveCursor: (direction) => steps.step(direction),
     picture: (background) => pictureOf(plot, background),
     destroy: () => {
       window.clearTimeout(resting);
@@ -609,24 +610,54 @@ function followTouch(plot: uPlot): void {
   over.addEventListener('pointermove', follow);
 }
 
-function stepCursor(plot: uPlot, direction: -1 | 1): void {
-  const times = plot.data[0];
-  const { min = -Infinity, max = Infinity } = plot.scales['x'] ?? {};
-  // Only points that are drawn: the first window may begin before what is shown.
-  const first = times.findIndex((time) => time >= min);
-  const last = times.findLastIndex((time) => time <= max);
-  if (first < 0 || last < first) return;
-  const { idx, left = -1 } = plot.cursor;
-  const pixelOf = (at: number): number => Math.round(plot.valToPos(times[at] ?? NaN, 'x'));
-  let next = direction > 0 ? first : last;
-  if (left >= 0) {
-    next = Math.min(last, Math.max(first, (idx ?? plot.posToIdx(left)) + direction));
-    // The cursor stands on whole pixels: points that share one are passed over.
-    const pixel = Math.round(left);
-    const end = direction > 0 ? last : first;
-    while (next !== end && pixelOf(next) === pixel) next += direction;
+/** Moves the cursor from point to point. */
+class CursorSteps {
+  readonly #plot: uPlot;
+  /** The point that it was moved to last. */
+  #index = -1;
+
+  constructor(plot: uPlot) {
+    this.#plot = plot;
   }
-  moveCursorTo(plot, pixelOf(next));
+
+  step(direction: -1 | 1): void {
+    const times = this.#plot.data[0];
+    const { min = -Infinity, max = Infinity } = this.#plot.scales['x'] ?? {};
+    // Only points that are drawn: the first window may begin before what is shown.
+    const first = times.findIndex((time) => time >= min);
+    const last = times.findLastIndex((time) => time <= max);
+    if (first < 0 || last < first) return;
+    const present = this.#present();
+    const end = direction > 0 ? last : first;
+    let next = direction > 0 ? first : last;
+    if (present !== undefined) {
+      const from = Math.min(last, Math.max(first, present));
+      next = from === end ? end : from + direction;
+      // The cursor stands on whole pixels: points that share one are passed over.
+      while (next !== end && this.#pixelOf(next) === this.#pixelOf(from)) next += direction;
+    }
+    this.#index = next;
+    moveCursorTo(this.#plot, this.#pixelOf(next));
+  }
+
+  /**
+   * The point that the cursor is at. Where it was moved to by a step it is not asked for: of whole
+   * pixels, a neighbour may be nearer.
+   */
+  #present(): number | undefined {
+    const { idx, left = -1 } = this.#plot.cursor;
+    if (left < 0) return undefined;
+    const isStepped = Math.abs(this.#pixelOf(this.#index) - left) <= 1;
+    return isStepped ? this.#index : (idx ?? this.#plot.posToIdx(left));
+  }
+
+  /** uPlot moves what is within a pixel of an edge to the edge. */
+  #pixelOf(index: number): number {
+    const width = this.#plot.over.clientWidth;
+    const pixel = Math.round(this.#plot.valToPos(this.#plot.data[0][index] ?? NaN, 'x'));
+    if (pixel <= 1) return 0;
+    return pixel >= width - 1 ? width : pixel;
+  }
 }
 
 function moveCursorTo(plot: uPlot, left: number, y?: number): void {
