@@ -55,26 +55,30 @@ export function startThread(
   });
 }
 
+/** Threads that started before the program and wait for their data, by name. */
+const earlyThreads = (): Map<string, EarlyThread> =>
+  typeof tidemarkBundle === 'undefined' ? new Map() : tidemarkBundle.threads;
+
 /** The thread of a program that waits for its data. */
 function takeEarly(program: string, options: WorkerOptions): Worker | undefined {
-  const threads = typeof tidemarkBundle === 'undefined' ? undefined : tidemarkBundle.threads;
-  const early = threads?.get(program);
+  const threads = earlyThreads();
+  const early = threads.get(program);
   if (early === undefined) return undefined;
   const { workerData, ...others } = options;
   assert(
     isDeepStrictEqual(early.options, others),
     `${program} has other options in programs.cjs than where it starts`,
   );
-  threads?.delete(program);
+  threads.delete(program);
   early.give(workerData);
   return early.worker;
 }
 
 /** Ends threads that started before the program, and that nothing has taken. */
 export function endEarlyThreads(): void {
-  if (typeof tidemarkBundle === 'undefined') return;
-  for (const { worker } of tidemarkBundle.threads.values()) void worker.terminate();
-  tidemarkBundle.threads.clear();
+  const threads = earlyThreads();
+  for (const { worker } of threads.values()) void worker.terminate();
+  threads.clear();
 }
 
 /** `…/packages/storage/dist/thread/host` is the program `storage-thread-host`. */

@@ -107,18 +107,10 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     const cells = HOUSE.cells.slice(0, 2).map((each, i) => ({ ...each, ...place(0, i * 5, 12) }));
     const content = { ...HOUSE, annotations, cells, refresh: '45s' };
     expect((await put('marked', 0, content, 'Marked')).status).toBe(201);
-    // Text drawn on a canvas is not in the document.
-    await page.addInitScript(`window.written = new Set();
-      const { fillText } = CanvasRenderingContext2D.prototype;
-      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
-        written.add(text);
-        return fillText.call(this, text, ...place);
-      };`);
+    const drawn = await visit.drawnTexts();
     await visit.show('dashboards?id=marked');
-    const written = async (): Promise<readonly string[]> =>
-      (await page.evaluate('[...window.written]')) as readonly string[];
-    await expect.poll(written).toContain('window opened');
-    await expect.poll(written).toContain('WARNING k');
+    await expect.poll(drawn).toContain('window opened');
+    await expect.poll(drawn).toContain('WARNING k');
     expect(await page.getByLabel('Refresh interval').inputValue()).toBe('45s');
 
     const cursor = (title: string) => cell(title).locator('.u-cursor-x');

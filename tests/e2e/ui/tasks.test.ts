@@ -225,6 +225,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     expect(await list.getByRole('row', { name: /CRITICAL/ }).count()).toBe(0);
     await keys.press(page.getByRole('button', { name: 'Next groups' }));
     await page.getByText('201–231 of 231 groups').waitFor();
+    expect(await page.getByRole('button', { name: 'Next groups' }).isDisabled()).toBe(true);
     expect(await list.getByRole('row').count()).toBe(32);
     const search = page.getByRole('textbox', { name: 'Search groups' });
     await keys.type(search, 'name=r22', 'back');

@@ -148,6 +148,17 @@ export class Visit {
     }
   }
 
+  /** Texts that charts draw from the next view on: what is on a canvas is not in the document. */
+  async drawnTexts(): Promise<() => Promise<readonly string[]>> {
+    await this.page.addInitScript(`window.drawn = new Set();
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        drawn.add(text);
+        return fillText.call(this, text, ...place);
+      };`);
+    return async () => (await this.page.evaluate('[...drawn]')) as readonly string[];
+  }
+
   async takePicture(name: string, page = this.page): Promise<void> {
     if (!TAKES_SCREENSHOTS) return;
     await mkdir(SCREENSHOTS, { recursive: true });

@@ -47,8 +47,9 @@ export class GroupCalls {
       yield;
       if (call.input === undefined) continue;
       const isWhole = call.prefetchWindows === this.#mostPrefetched;
-      const range = this.#calls.rowRangeOf(call);
-      const rows = isWhole ? sorted : withinRange(sorted, range, plan.descending);
+      const rows = isWhole
+        ? sorted
+        : withinRange(sorted, this.#calls.rowRangeOf(call), plan.descending);
       if (rows.times.length === 0) continue;
       const reduction = this.#reductions[i];
       if (reduction === undefined) {

@@ -1,5 +1,4 @@
-// Names and aggregates of a chart's series. A click or Enter hides one, with
-// Ctrl all others.
+// Names and aggregates of a chart's series. A click or Enter hides one, with Ctrl all others.
 import { useMemo } from 'preact/hooks';
 
 import { Icon } from '../design/icon.tsx';

@@ -3,6 +3,7 @@ import type { AlertGroup, Task } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
 import { withoutDuplicates } from '../../api/events.ts';
+import { LEVEL_KINDS } from '../../try-out/fired.tsx';
 
 /** Groups that are shown at once. */
 export const PAGE_ROWS = 100;
@@ -28,6 +29,8 @@ export type GroupList = {
   readonly total: number;
   /** How many are before the first one. */
   readonly offset: number;
+  /** Whether another page follows: the engine lists no more than the most severe of very many. */
+  readonly hasNext: boolean;
   readonly states: readonly GroupState[];
 };
 
@@ -58,13 +61,15 @@ export async function groupsOf(
   signal: AbortSignal,
 ): Promise<GroupList> {
   const pattern = search === '' ? undefined : `*${search.replaceAll(/[[\]*?\\]/g, '\\$&')}*`;
-  const options = { pattern, offset, limit: PAGE_ROWS, signal };
+  // One more tells whether another page follows.
+  const options = { pattern, offset, limit: PAGE_ROWS + 1, signal };
   const isRunning = task.executing && node !== '';
   const [found, events] = await Promise.all([
     isRunning ? engine.alertGroups(task.id, node, options) : undefined,
     eventsOf(task, isRunning ? node : undefined),
   ]);
-  const groups = found?.groups ?? [];
+  const groups = found?.groups.slice(0, PAGE_ROWS) ?? [];
+  const hasNext = (found?.groups.length ?? 0) > PAGE_ROWS;
   const total = found?.total ?? 0;
   const taken = new Set<TopicState>();
   const states = groups.map((each, i): GroupState => {
@@ -74,12 +79,13 @@ export async function groupsOf(
     return stateOf(each, { key: `${offset + i} ${each.group}`, tags, event });
   });
   // Only of a list that is shown as a whole it is known which events have no group.
-  if (total > groups.length || search !== '') return { total, offset, states };
+  if (total > groups.length || search !== '') return { total, offset, hasNext, states };
   const listed = new Set(states.map(({ group }) => group));
   const others = events.filter((event) => !taken.has(event) && !listed.has(event.group));
   return {
     total: total + others.length,
     offset,
+    hasNext,
     states: [
       ...states,
       ...others.map((event) => ({
@@ -152,8 +158,8 @@ async function eventsOf(task: Shown, node: string | undefined): Promise<readonly
       });
     }),
   );
-  const severity = ['CRITICAL', 'WARNING', 'INFO', 'OK'];
+  const severity = Object.keys(LEVEL_KINDS);
   return withoutDuplicates(lists.flat()).toSorted(
-    (a, b) => severity.indexOf(a.level) - severity.indexOf(b.level) || (a.time < b.time ? 1 : -1),
+    (a, b) => severity.indexOf(b.level) - severity.indexOf(a.level) || (a.time < b.time ? 1 : -1),
   );
 }

@@ -81,10 +81,7 @@ export function GroupStates({ task }: { readonly task: Task }) {
           >
             {t.groupsPrevious}
           </Button>
-          <Button
-            disabled={list.offset + list.states.length >= list.total}
-            onClick={() => (offset.value = list.offset + PAGE_ROWS)}
-          >
+          <Button disabled={!list.hasNext} onClick={() => (offset.value = list.offset + PAGE_ROWS)}>
             {t.groupsNext}
           </Button>
           <span class="muted" role="status">
