@@ -38,6 +38,8 @@ export function SettingsDialog({
     from: instantText(settings.from, shownZone.value),
     to: instantText(settings.to, shownZone.value),
   });
+  // As typed: with the comma behind which the next one comes.
+  const tags = useSignal(settings.tags.join(', '));
   const databases = useResource(() => schemaSource.databases(), []);
   const shown = typed.value;
   const change = (changed: Partial<Settings>): void => {
@@ -83,9 +85,11 @@ export function SettingsDialog({
           <TextField
             label={t.tags}
             hint={t.tagsHint}
-            value={shown.tags.join(', ')}
-            onChange={(event) => change({ tags: tagsOf(event.currentTarget.value) })}
-            onInput={() => undefined}
+            value={tags.value}
+            onInput={(text) => {
+              tags.value = text;
+              change({ tags: tagsOf(text) });
+            }}
           />
           <SelectField
             label={t.database}
