@@ -3,19 +3,33 @@
 // store, values as JSON text. Related changes share one transaction; changes that arrive during a
 // transaction share the next one. Changes are kept in memory until the disk accepts them
 // (`pending-changes.ts`).
-import { createHash } from 'node:crypto';
-import { recordOf } from '@tidemark/runtime';
-import type { AlertLevelName, EventCause, StateSource } from '@tidemark/runtime';
-import { Corruption, Unavailable } from '@tidemark/core';
+import type { EventCause, StateSource } from '@tidemark/runtime';
+import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertEntries, EntryKey, EntryTable } from './alert-entries.ts';
+import {
+  keyOf,
+  printCause,
+  printEntry,
+  printLetter,
+  printState,
+  rangeOf,
+  rangesOfPrefix,
+  readCause,
+  readEntry,
+  readLetter,
+  readSummary,
+  readTexts,
+  shortKey,
+} from './alert-records.ts';
+import type { Letter, PairKey } from './alert-records.ts';
 import type { AlertLog } from './attached-handlers.ts';
-import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
+import type { EventState, EventSummary, EventTexts, QuotedTexts, TopicEvent } from './event.ts';
 import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { PendingChanges } from './pending-changes.ts';
 import type { EntryChange } from './pending-changes.ts';
-import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
+import { DEAD_LETTERS } from './limits.ts';
 import { TextSlab } from './text-slab.ts';
 
 /**
@@ -30,33 +44,7 @@ export type OutboxEntry = {
 };
 
 /** An event that could not be delivered. */
-export type DeadLetter = {
-  readonly sequence: number;
-  readonly handlerKey: string;
-  readonly event: TopicEvent;
-  /** The action of the handler's chain that failed. */
-  readonly step: number;
-  readonly reason: string;
-  /** Wall time in nanoseconds. */
-  readonly time: bigint;
-};
-
-type StoredLetter = {
-  readonly handler: string;
-  readonly event: string;
-  readonly step: number;
-  readonly reason: string;
-  readonly time: string;
-};
-type StoredState = {
-  readonly id: string;
-  readonly message: string;
-  readonly details: string;
-  readonly time: string;
-  readonly duration: string;
-  readonly level: AlertLevelName;
-  readonly record?: number | undefined;
-};
+export type DeadLetter = Letter & { readonly sequence: number };
 
 /**
  * The changes of one collected event: the state of its topic, and an entry for each handler that
@@ -73,8 +61,6 @@ export type Collected = {
   readonly onStored?: (() => void) | undefined;
 };
 
-type Key = [string, string | number];
-
 export type AlertStoreOptions = {
   readonly clock: Clock;
   readonly log: AlertLog;
@@ -82,15 +68,15 @@ export type AlertStoreOptions = {
 
 export class AlertStore {
   readonly #entries: AlertEntries;
-  /** Values are `StoredState` as JSON. */
-  readonly #states: EntryTable<Key>;
-  /** Values are JSON. */
-  readonly #specs: EntryTable<Key>;
-  /** Values are lines: the step, the handler's key, the event as JSON. */
-  readonly #outbox: EntryTable<Key>;
-  /** Values are `StoredLetter` as JSON. */
+  /** By topic and id (`keyOf`); values are those of `printState`. */
+  readonly #states: EntryTable<PairKey>;
+  /** By topic and id; values are JSON. */
+  readonly #specs: EntryTable<PairKey>;
+  /** By handler and sequence (`rangeOf`); values are those of `printEntry`. */
+  readonly #outbox: EntryTable<PairKey>;
+  /** By sequence; values are those of `printLetter`. */
   readonly #letters: EntryTable<number>;
-  /** By unit, the cause of the last event that it has published; `EventCause` as JSON. */
+  /** By unit, the cause of the last event that it has published (`printCause`). */
   readonly #causes: EntryTable<string>;
   /** By topic, the databases that its events come from; a list as JSON. */
   readonly #origins: EntryTable<string>;
@@ -108,7 +94,7 @@ export class AlertStore {
     this.#letters = entries.letters;
     this.#causes = entries.causes;
     this.#origins = entries.origins;
-    let highest = lastKey(this.#letters);
+    let highest = [...this.#letters.keys({ reverse: true, limit: 1 })][0] ?? 0;
     for (const [, sequence] of this.#outbox.keys()) highest = Math.max(highest, Number(sequence));
     this.#nextSequence = 1 + highest;
     this.#letterCount = this.#letters.count();
@@ -133,13 +119,7 @@ export class AlertStore {
     readonly state: EventSummary;
   }> {
     for (const { key, value } of this.#states.range()) {
-      const { id, level, time, duration, record } = readState(value);
-      const state: EventSummary = {
-        level,
-        time: readInt(time, `state of event ${id}`),
-        durationNanos: readInt(duration, `state of event ${id}`),
-        record,
-      };
+      const { id, ...state } = readSummary(value);
       yield { topic: key[0], id, state };
     }
   }
@@ -147,7 +127,7 @@ export class AlertStore {
   /** Message and details of a remembered event. */
   texts(topic: string, id: string): EventTexts | undefined {
     const stored = this.#states.get(keyOf(topic, id));
-    return stored === undefined ? undefined : readState(stored);
+    return stored === undefined ? undefined : readTexts(stored);
   }
 
   /**
@@ -176,8 +156,7 @@ export class AlertStore {
 
   /** The cause of the last stored event of each unit. */
   *causes(): Iterable<EventCause> {
-    for (const { key: unit, value } of this.#causes.range())
-      yield { ...(JSON.parse(value.toString('utf8')) as Omit<EventCause, 'unit'>), unit };
+    for (const { key: unit, value } of this.#causes.range()) yield readCause(unit, value);
   }
 
   /** Deletes it. Returns at once; `stored` waits for it. */
@@ -276,11 +255,8 @@ export class AlertStore {
       const { handlerKey } = readEntry(value);
       if (handlerKey.startsWith(prefix)) keys.add(handlerKey);
     };
-    const plain = { start: [prefix, 0], end: [`${prefix}\uffff`, 0] } as const;
-    const hashed = { start: [HASHED, 0], end: [`${HASHED}\uffff`, 0] } as const;
-    for (const { start, end } of [plain, hashed]) {
-      for (const { value } of this.#outbox.range({ start: [...start], end: [...end] })) add(value);
-    }
+    for (const range of rangesOfPrefix(prefix))
+      for (const { value } of this.#outbox.range(range)) add(value);
     for (const { value } of this.#kept.failed(this.#outbox)) if (value !== undefined) add(value);
     return keys;
   }
@@ -352,7 +328,7 @@ export class AlertStore {
       for (const { key, value } of this.#outbox.range(rangeOf(from, 0))) {
         changes.push({ table: this.#outbox, key, value: undefined });
         const entry = printEntry(to, 0, readEntry(value).event);
-        const newKey: Key = [shortKey(to), key[1]];
+        const newKey: PairKey = [shortKey(to), key[1]];
         changes.push({ table: this.#outbox, key: newKey, value: this.#slab.encode(entry) });
       }
       await this.#commit(changes);
@@ -366,15 +342,9 @@ export class AlertStore {
     const isOver = this.#letterCount > DEAD_LETTERS.value;
     const oldest = isOver ? [...this.#letters.keys({ limit: 1 })] : [];
     this.#letterCount -= oldest.length;
-    const letter: StoredLetter = {
-      handler: handlerKey,
-      event: encodeEvent(event),
-      step,
-      reason,
-      time: String(time),
-    };
+    const letter = printLetter({ handlerKey, event, step, reason, time });
     this.#forget(
-      { table: this.#letters, key: sequence, value: this.#slab.encode(JSON.stringify(letter)) },
+      { table: this.#letters, key: sequence, value: this.#slab.encode(letter) },
       ...oldest.map((key) => ({ table: this.#letters, key, value: undefined })),
       this.#removal(entry),
     );
@@ -387,15 +357,7 @@ export class AlertStore {
   /** Dead letters, newest first. */
   *deadLetters(): Iterable<DeadLetter> {
     for (const { key, value } of this.#letters.range({ reverse: true })) {
-      const letter = JSON.parse(value.toString('utf8')) as StoredLetter;
-      yield {
-        sequence: key,
-        handlerKey: letter.handler,
-        event: decodeEvent(letter.event),
-        step: letter.step,
-        reason: letter.reason,
-        time: readInt(letter.time, `dead letter ${key}`),
-      };
+      yield { sequence: key, ...readLetter(key, value) };
     }
   }
 
@@ -435,29 +397,24 @@ export class AlertStore {
   #stateChange(
     topic: string,
     state: EventState & StateSource & { readonly id: string },
-    texts: ReturnType<typeof quoteTexts>,
+    texts: QuotedTexts,
     onStored: (() => void) | undefined,
   ): EntryChange {
-    const number = recordOf(state);
-    const record = number === undefined ? '' : `,"record":${number}`;
-    const json =
-      `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +
-      `,"time":"${state.time}","duration":"${state.durationNanos}","level":"${state.level}"${record}}`;
     return {
       table: this.#states,
       key: keyOf(topic, state.id),
-      value: this.#slab.encode(json),
+      value: this.#slab.encode(printState(state, texts)),
       onStored,
     };
   }
 
-  #causeChange({ unit, record, row }: EventCause): EntryChange {
-    const json = `{"record":${record},"row":${row}}`;
-    return { table: this.#causes, key: unit, value: this.#slab.encode(json) };
+  #causeChange(cause: EventCause): EntryChange {
+    const value = this.#slab.encode(printCause(cause));
+    return { table: this.#causes, key: cause.unit, value };
   }
 
   /** A handler's entries that could not be written, and those whose removal could not be. */
-  *#unstored(handlerKey: string): Iterable<EntryChange<Key>> {
+  *#unstored(handlerKey: string): Iterable<EntryChange<PairKey>> {
     const short = shortKey(handlerKey);
     for (const change of this.#kept.failed(this.#outbox)) if (change.key[0] === short) yield change;
   }
@@ -488,64 +445,4 @@ export class AlertStore {
   #forget(...changes: readonly EntryChange[]): void {
     this.#kept.keep(changes).catch(() => undefined);
   }
-}
-
-function readState(bytes: Buffer): StoredState {
-  return JSON.parse(bytes.toString('utf8')) as StoredState;
-}
-
-function printEntry(handlerKey: string, step: number, eventJson: string): string {
-  return `${step}\n${handlerKey}\n${eventJson}`;
-}
-
-function readEntry(bytes: Buffer): {
-  readonly step: number;
-  readonly handlerKey: string;
-  readonly event: string;
-} {
-  const text = bytes.toString('utf8');
-  const first = text.indexOf('\n');
-  const second = text.indexOf('\n', first + 1);
-  if (second < 0)
-    throw new Corruption('entry of the outbox is cut', { file: 'engine.mdb', offset: 0 });
-  return {
-    step: Number(text.slice(0, first)),
-    handlerKey: text.slice(first + 1, second),
-    event: text.slice(second + 1),
-  };
-}
-
-// Prefix of keys that stand for longer ones; no topic has it.
-const HASHED = '#';
-
-function keyOf(topic: string, id: string): [string, string] {
-  if (Buffer.byteLength(topic) + Buffer.byteLength(id) <= KEY_BYTES_MAX) return [topic, id];
-  return [topic, HASHED + createHash('sha256').update(id).digest('hex')];
-}
-
-// The longest ids and topics do not fit into a key together.
-function shortKey(handlerKey: string): string {
-  if (Buffer.byteLength(handlerKey) <= KEY_BYTES_MAX) return handlerKey;
-  return HASHED + createHash('sha256').update(handlerKey).digest('hex');
-}
-
-function rangeOf(
-  handlerKey: string,
-  first: number,
-  last = Number.MAX_SAFE_INTEGER - 1,
-): { readonly start: Key; readonly end: Key } {
-  const key = shortKey(handlerKey);
-  return { start: [key, first], end: [key, last + 1] };
-}
-
-function lastKey(database: EntryTable<number>): number {
-  for (const key of database.keys({ reverse: true, limit: 1 })) return key;
-  return 0;
-}
-
-function readInt(text: string, what: string): bigint {
-  if (!/^-?\d{1,20}$/.test(text)) {
-    throw new Corruption(`${what} holds no integer`, { file: 'engine.mdb', offset: 0 });
-  }
-  return BigInt(text);
 }

@@ -1,9 +1,9 @@
-// One topic in memory: level and times of each event id in columns, counted by level so that the
-// topic's own level is O(1). Message and details are held only until they are on disk, and read
-// from there on demand; an event that is not being read costs its id, one map entry and 43 bytes.
-import { recordOf } from '@tidemark/runtime';
+// One topic in memory: a record for each event id (`event-records.ts`), counted by level so that
+// the topic's own level is O(1). Message and details are held only until they are on disk, and read
+// from there on demand; an event that is not being read costs its id, one map entry and 50 bytes.
 import type { AlertEvent, AlertLevelName, StateSource } from '@tidemark/runtime';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
+import { EventRecords } from './event-records.ts';
 import { LEVELS, levelRank } from './level.ts';
 import { OrderedSlots } from './ordered-slots.ts';
 
@@ -22,7 +22,6 @@ export type EventFilter = {
 /** Texts that are in memory until they are on disk. */
 export type UnstoredTexts = EventTexts & { readonly slot: number };
 
-const FIRST_CAPACITY = 8;
 const NO_TEXTS: EventTexts = { message: '', details: '' };
 
 /** States of event ids and the number of events in the topic. Does not depend on handlers. */
@@ -33,11 +32,7 @@ export class Topic {
   /** Texts by slot that are not on disk yet, or never. */
   readonly #texts = new Map<number, UnstoredTexts>();
   readonly #countByLevel = [0, 0, 0, 0];
-  #ranks = new Uint8Array(FIRST_CAPACITY);
-  #times = new BigInt64Array(FIRST_CAPACITY);
-  #durations = new BigInt64Array(FIRST_CAPACITY);
-  /** Numbers of records, which begin with 1; 0 is none. */
-  #records = new Float64Array(FIRST_CAPACITY);
+  readonly #records = new EventRecords();
   readonly #ids: string[] = [];
   readonly #order = new OrderedSlots((slot) => this.#ids[slot] ?? '');
   #collected = 0;
@@ -72,11 +67,11 @@ export class Topic {
   /** Level and times of an event, without its texts. */
   summary(id: string): EventSummary | undefined {
     const slot = this.#slots.get(id);
-    return slot === undefined ? undefined : this.#summary(slot);
+    return slot === undefined ? undefined : this.#records.read(slot);
   }
 
   *summaries(): Iterable<readonly [string, EventSummary]> {
-    for (const [id, slot] of this.#slots) yield [id, this.#summary(slot)];
+    for (const [id, slot] of this.#slots) yield [id, this.#records.read(slot)];
   }
 
   /** Events at or above a level, in order of their ids. */
@@ -90,7 +85,7 @@ export class Topic {
     for (const block of this.#order.blocks) {
       for (const slot of block) {
         if (found.length >= limit || toSee === 0) return found;
-        if ((this.#ranks[slot] ?? 0) < floor) continue;
+        if (this.#records.rank(slot) < floor) continue;
         toSee--;
         const id = this.#ids[slot] ?? '';
         if (matches !== undefined && !matches(id)) continue;
@@ -130,7 +125,7 @@ export class Topic {
     const previousLevel =
       known === undefined
         ? (source?.previousLevel ?? 'OK')
-        : (LEVELS[this.#ranks[known] ?? 0] ?? 'OK');
+        : (LEVELS[this.#records.rank(known)] ?? 'OK');
     const texts = this.#hold(this.#put(event.id, event, known), event);
     this.#collected++;
     const hops = source === undefined ? 0 : source.hops + 1;
@@ -163,55 +158,23 @@ export class Topic {
   }
 
   #put(id: string, source: StateSource, known = this.#slots.get(id)): number {
-    const { level, time, durationNanos } = source;
     let slot = known;
     if (slot === undefined) {
       slot = this.#slots.size;
-      if (slot === this.#ranks.length) this.#grow();
       this.#slots.set(id, slot);
       this.#ids.push(id);
       this.#order.add(slot);
     } else {
-      this.#count(this.#ranks[slot] ?? 0, -1);
+      this.#count(this.#records.rank(slot), -1);
     }
-    const rank = levelRank(level);
-    this.#count(rank, 1);
-    this.#ranks[slot] = rank;
-    this.#times[slot] = time;
-    this.#durations[slot] = durationNanos;
-    this.#records[slot] = recordOf(source) ?? 0;
+    this.#records.write(slot, source);
+    this.#count(this.#records.rank(slot), 1);
     return slot;
-  }
-
-  #summary(slot: number): EventSummary {
-    const record = this.#records[slot] ?? 0;
-    return {
-      level: LEVELS[this.#ranks[slot] ?? 0] ?? 'OK',
-      time: this.#times[slot] ?? 0n,
-      durationNanos: this.#durations[slot] ?? 0n,
-      ...(record === 0 ? {} : { record }),
-    };
   }
 
   #state(id: string, slot: number): EventState {
     const { message, details } = this.#texts.get(slot) ?? this.#readTexts(this.id, id) ?? NO_TEXTS;
-    return { message, details, ...this.#summary(slot) };
-  }
-
-  #grow(): void {
-    const capacity = this.#ranks.length * 2;
-    const ranks = new Uint8Array(capacity);
-    const times = new BigInt64Array(capacity);
-    const durations = new BigInt64Array(capacity);
-    const records = new Float64Array(capacity);
-    ranks.set(this.#ranks);
-    times.set(this.#times);
-    durations.set(this.#durations);
-    records.set(this.#records);
-    this.#ranks = ranks;
-    this.#times = times;
-    this.#durations = durations;
-    this.#records = records;
+    return { message, details, ...this.#records.read(slot) };
   }
 
   #count(rank: number, by: number): void {

@@ -4,16 +4,39 @@ import type { Barrier, Batch, Point } from './data/point.ts';
 import { toOutputPoint } from './data/point.ts';
 import { batchRow } from './data/rows.ts';
 import type { EdgeObserver } from './edge.ts';
+import type { NodeHandle } from './node-handle.ts';
 import type { TapMessage, TapOptions } from './running-task.ts';
 
+/**
+ * Passes the output of a node to a listener, and its decisions if they are to be explained; returns
+ * a function that ends that.
+ */
+export function tapNode(
+  handle: NodeHandle,
+  listener: (message: TapMessage) => void,
+  options: TapOptions,
+): () => void {
+  const { name } = handle;
+  const stop = handle.tapEdge.observe(tapObserver(name, listener, options));
+  if (options.isExplaining !== true) return stop;
+  const stopExplaining = handle.addExplainer(({ group, time, outcome, conditions }) => {
+    if (!isWatched(group, options)) return;
+    listener({ kind: 'why', edge: name, group: group.id, time, outcome, conditions });
+  });
+  return () => {
+    stop();
+    stopExplaining();
+  };
+}
+
 /** Whether a tap observes the group: by its id, in which the measurement may be omitted. */
-export function isWatched(group: Group, options: TapOptions): boolean {
+function isWatched(group: Group, options: TapOptions): boolean {
   const { group: wanted } = options;
   return wanted === undefined || group.id === wanted || group.id.endsWith(`\n${wanted}`);
 }
 
 /** An observer that passes the output of `nodeName` to a listener. */
-export function tapObserver(
+function tapObserver(
   nodeName: string,
   listener: (message: TapMessage) => void,
   options: TapOptions,

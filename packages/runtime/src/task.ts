@@ -1,31 +1,32 @@
-// A task in this thread: builds the nodes of a pipeline, feeds them, and keeps failures inside.
+// A task in this thread: feeds the nodes of a pipeline, and keeps failures inside.
 import { assert, AssertionFailed, messageOf } from '@tidemark/core';
 import { measurementsOf } from '@tidemark/pipeline';
-import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
-import { rowPoint } from './data/row-point.ts';
-import { countOfPart, rowNumber } from './data/row-selection.ts';
+import type { Pipeline } from '@tidemark/pipeline';
+import { rowNumber } from './data/row-selection.ts';
 import type { RowSelection } from './data/row-selection.ts';
-import { nextSequence, RowSource } from './data/row-source.ts';
+import type { RowSource } from './data/row-source.ts';
+import { nextSequence, openRows } from './data/row-source.ts';
 import { SeriesTable } from './data/series.ts';
 import type { Group } from './data/group.ts';
-import { GroupTable, NO_DIMENSIONS } from './data/group.ts';
-import type { Point } from './data/point.ts';
-import { heldBytesOf } from './data/point.ts';
-import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
+import { GroupTable } from './data/group.ts';
+import { buildNodes } from './build-nodes.ts';
+import { Sampler } from './edge.ts';
+import { HeldPoints } from './held-points.ts';
+import { IdleGroups } from './idle-groups.ts';
 import { inhibitionsIn } from './inhibitions.ts';
-import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
+import { DEFAULT_TASK_LIMITS } from './limits.ts';
 import { causeOf, replayedRow } from './event-cause.ts';
 import type { EventCause, ReplayedRow } from './event-cause.ts';
-import type { Receiver, TaskContext } from './node.ts';
-import { NodeFailed, StartError, startErrorOf } from './node.ts';
-import { NodeHandle } from './node-handle.ts';
-import { createNode } from './implementations.ts';
-import type { ResultReceiver, RowReceiver, Waiting } from './node-capabilities.ts';
+import type { TaskContext } from './node.ts';
+import { NodeFailed, startErrorOf } from './node.ts';
+import type { NodeHandle } from './node-handle.ts';
+import { nodeStats } from './node-stats.ts';
+import type { ResultReceiver, Waiting } from './node-capabilities.ts';
 import { PartFilter, unitName } from './part.ts';
 import type { PointBatch } from './point-batch.ts';
+import { RowFeed } from './row-feed.ts';
 import type {
   Due,
-  EdgeStats,
   AlertGroups,
   EndpointRows,
   Rerun,
@@ -40,10 +41,10 @@ import type {
   TaskStats,
 } from './running-task.ts';
 import type { QueryResultSeries, TaskServices } from './services.ts';
-import { isWatched, tapObserver } from './tap.ts';
+import { tapNode } from './tap.ts';
 import { decodeState, PositionKeeper } from './position.ts';
 import { clockTimers, RerunTimers, VirtualTimers } from './timers.ts';
-import type { CancelTimer, Timers } from './timers.ts';
+import type { Timers } from './timers.ts';
 
 /** Shared by the tasks of one thread. */
 export type TaskThread = {
@@ -55,30 +56,8 @@ export type TaskThread = {
   readonly enter?: (() => void) | undefined;
 };
 
-/** The last write of each thread, opened once for all its tasks. */
-const opened = new WeakMap<SeriesTable, RowSource>();
-
-function open(batch: PointBatch, table: SeriesTable): RowSource {
-  let source = opened.get(table);
-  if (source?.batch !== batch) opened.set(table, (source = new RowSource(batch, table)));
-  return source;
-}
-
 /** Timers that fire before a task that is moved in time lets others have their turn. */
 const TIMERS_PER_TURN = 1000;
-
-/** A child of the source that reads rows of writes. */
-type SourceChild = {
-  readonly rows: RowReceiver;
-  readonly edge: Edge;
-  readonly handle: NodeHandle;
-};
-
-/**
- * The receiver of a parent's messages; a parent that a node has several times has several edges to
- * it, in their order.
- */
-type ReceiverOf = (edge: { readonly parentId: number; readonly position: number }) => Receiver;
 
 /** Builds a task. Throws `StartError` with the recorded text when a node cannot be made. */
 export function createTask(
@@ -95,10 +74,12 @@ export class InlineTask implements RunningTask {
   readonly measurements: ReadonlySet<string>;
   readonly #context: TaskContext;
   readonly #handles: readonly NodeHandle[];
-  readonly #froms: readonly SourceChild[];
+  readonly #feed: RowFeed;
   readonly #waiting: readonly Waiting[];
   readonly #sampler: Sampler;
   readonly #limits: TaskLimits;
+  readonly #held: HeldPoints;
+  readonly #idle: IdleGroups;
   readonly #enter: (() => void) | undefined;
   readonly #timers: Timers;
   readonly #rerun: Rerun | undefined;
@@ -106,15 +87,10 @@ export class InlineTask implements RunningTask {
   readonly #errorListeners: ((error: string) => void)[] = [];
   #source: RowSource | undefined;
   #writeSequence = 0;
-  #heldCount = 0;
-  #heldBytes = 0;
-  #rowsUntilSample = 0;
   #error: string | undefined;
   #newest: bigint | undefined;
   #isClosed = false;
   #released: Promise<void> | undefined;
-  #sweep = 0;
-  #cancelSweep: CancelTimer | undefined;
 
   constructor(
     pipeline: Pipeline,
@@ -132,10 +108,15 @@ export class InlineTask implements RunningTask {
       options.position &&
       new PositionKeeper(thread.series, { ...options.position, begun: this.#timers.now() });
     this.#limits = { ...DEFAULT_TASK_LIMITS, ...options.limits };
+    this.#held = new HeldPoints(this.#limits);
+    this.#idle = new IdleGroups(this.#limits.groupIdleMs, this.#timers, (isIdle) =>
+      this.#forgetIdle(isIdle),
+    );
     this.#sampler = new Sampler(options.clock);
     this.#context = this.#makeContext(pipeline, services, { options, thread });
-    this.#handles = this.#build(pipeline);
-    this.#froms = this.#handles[0] === undefined ? [] : this.#sourceChildren(this.#handles[0]);
+    const shared = { context: this.#context, sampler: this.#sampler };
+    this.#handles = buildNodes(pipeline, shared);
+    this.#feed = new RowFeed(this.#handles, shared);
     this.measurements = measurementsOf(pipeline);
     this.#waiting = this.#handles.flatMap(({ node }) => node?.capabilities.waiting ?? []);
   }
@@ -167,7 +148,7 @@ export class InlineTask implements RunningTask {
         throw startErrorOf(spec.name, cause);
       }
     }
-    if (this.#limits.groupIdleMs > 0) this.#scheduleSweep();
+    this.#idle.start();
   }
 
   get reached(): TaskReach {
@@ -176,7 +157,7 @@ export class InlineTask implements RunningTask {
 
   push(batch: PointBatch): void {
     this.#newest = batch.times[batch.rowCount - 1];
-    const source = open(batch, this.#context.series);
+    const source = openRows(batch, this.#context.series);
     const selection = this.select(source);
     this.pushRows(selection, 0, selection.count);
     source.settle();
@@ -193,12 +174,12 @@ export class InlineTask implements RunningTask {
    */
   pushRows(selection: RowSelection, start: number, end: number): void {
     this.#position?.note(selection, start, end);
-    if (start < end) this.#run(selection.source, () => this.#feed(selection, start, end));
+    if (start < end) this.#run(selection.source, () => this.#feed.push(selection, start, end));
   }
 
   pushDue(batch: PointBatch, due: Due): void {
     this.#newest = batch.times[batch.rowCount - 1];
-    const source = open(batch, this.#context.series);
+    const source = openRows(batch, this.#context.series);
     const selection = this.select(source);
     const { count: end } = selection;
     for (let start = 0; start !== end;) {
@@ -302,30 +283,11 @@ export class InlineTask implements RunningTask {
   }
 
   stats(): TaskStats {
-    const edges: EdgeStats[] = this.#handles.flatMap((handle) =>
-      handle.outputs.map((edge) => ({
-        parent: edge.parentName,
-        child: edge.childName,
-        type: handle.spec.provides === 'batch' ? 'batch' : 'stream',
-        collected: edge.count,
-        emitted: edge.count,
-      })),
-    );
-    const source = this.#handles[0];
     return {
-      nodes: new Map(
-        this.#handles.map((handle, i) => [
-          handle.name,
-          // The source has no input edge: it collected what entered the task.
-          i === 0 && source !== undefined
-            ? { ...handle.stats(), collected: this.#entered() }
-            : handle.stats(),
-        ]),
-      ),
-      edges,
+      ...nodeStats(this.#handles, this.#feed.count),
       collected: this.collectedCount,
-      heldPointCount: this.#heldCount,
-      heldBytes: this.#heldBytes,
+      heldPointCount: this.#held.count,
+      heldBytes: this.#held.bytes,
       groupCount: this.#context.groups.count,
     };
   }
@@ -395,16 +357,7 @@ export class InlineTask implements RunningTask {
   ): () => void {
     const handle = this.#handles.find(({ name }) => name === nodeName);
     assert(handle !== undefined, 'the tapped node exists');
-    const stop = handle.tapEdge.observe(tapObserver(nodeName, listener, options));
-    if (options.isExplaining !== true) return stop;
-    const stopExplaining = handle.addExplainer(({ group, time, outcome, conditions }) => {
-      if (!isWatched(group, options)) return;
-      listener({ kind: 'why', edge: nodeName, group: group.id, time, outcome, conditions });
-    });
-    return () => {
-      stop();
-      stopExplaining();
-    };
+    return tapNode(handle, listener, options);
   }
 
   /** Releases a group in all nodes, as a barrier with `delete` does for the nodes below it. */
@@ -420,19 +373,12 @@ export class InlineTask implements RunningTask {
     this.#context.groups.release(group);
   }
 
-  /** A group is released at the end of the second sweep that has not seen it. */
-  #scheduleSweep(): void {
-    const { timers } = this.#context;
-    const halfNanos = BigInt(Math.ceil(this.#limits.groupIdleMs / 2)) * 1_000_000n;
-    this.#cancelSweep = timers.at(timers.now() + halfNanos, () => {
-      this.#run(undefined, () => {
-        this.#sweep++;
-        for (const group of this.#context.groups.list()) {
-          if (group.sweep < this.#sweep - 2 && !group.isWhole) this.#forget(group);
-        }
-      });
-      if (!this.#isClosed && this.#error === undefined) this.#scheduleSweep();
+  /** False when the task has ended. */
+  #forgetIdle(isIdle: (group: Group) => boolean): boolean {
+    this.#run(undefined, () => {
+      for (const group of this.#context.groups.list()) if (isIdle(group)) this.#forget(group);
     });
+    return !this.#isClosed && this.#error === undefined;
   }
 
   #makeContext(
@@ -444,7 +390,7 @@ export class InlineTask implements RunningTask {
     const timers = this.#timers;
     const rerun = (): Rerun | undefined => (this.#isRerun() ? this.#rerun : undefined);
     const sequence = (): number => this.#writeSequence;
-    const sweep = (): number => this.#sweep;
+    const sweep = (): number => this.#idle.sweep;
     const rowCount = (): number => this.#source?.rowCount ?? 0;
     const unit = unitName(options.taskId, options.part);
     const last = this.#rerun && services.alerts.lastCause(unit);
@@ -478,150 +424,14 @@ export class InlineTask implements RunningTask {
       get writeSequence(): number {
         return sequence();
       },
-      hold: (point) => this.#hold(point),
-      release: (point) => {
-        point.holdCount--;
-        this.#heldCount--;
-        this.#heldBytes -= heldBytesOf(point);
-      },
+      hold: (point) => this.#held.hold(point, this.#source),
+      release: (point) => this.#held.release(point),
       get writeRowCount(): number {
         return rowCount();
       },
       guard: (callback) => this.#run(undefined, callback),
       outputEdge: (nodeId) => this.#handles[nodeId]?.tapEdge,
     };
-  }
-
-  /**
-   * Children come after their parents in creation order, so nodes are made from the last to the
-   * first.
-   */
-  #build(pipeline: Pipeline): NodeHandle[] {
-    const handles: NodeHandle[] = [];
-    const receivers = new Map<number, ReceiverOf>();
-    let failure: unknown;
-    for (const spec of pipeline.nodes.toReversed()) {
-      const handle = this.#makeHandle(pipeline, spec, { handles, receivers });
-      handles[spec.id] = handle;
-      try {
-        const node = createNode(handle);
-        handle.node = node;
-        receivers.set(spec.id, ({ parentId, position }) => {
-          const places = [...spec.parents.keys()].filter((i) => spec.parents[i] === parentId);
-          return node.capabilities.inputs?.input(places[position] ?? 0) ?? node;
-        });
-      } catch (cause) {
-        if (!(cause instanceof StartError)) throw cause;
-        // The first node's mistake is reported.
-        failure = startErrorOf(spec.name, cause);
-        receivers.set(spec.id, () => NO_OUTPUT);
-      }
-    }
-    if (failure !== undefined) throw failure;
-    return handles;
-  }
-
-  #makeHandle(
-    pipeline: Pipeline,
-    spec: NodeSpec,
-    made: {
-      readonly handles: readonly NodeHandle[];
-      readonly receivers: ReadonlyMap<number, ReceiverOf>;
-    },
-  ): NodeHandle {
-    const edges = spec.children.map((id, i) => {
-      const child = made.handles[id];
-      const position = spec.children.slice(0, i).filter((other) => other === id).length;
-      const receiver = made.receivers.get(id)?.({ parentId: spec.id, position });
-      assert(
-        child !== undefined && receiver !== undefined,
-        'children are created after their parents',
-      );
-      const names = { parent: spec.name, child: child.name };
-      const edge = new Edge(names, receiver, { sampler: this.#sampler, time: child.time });
-      child.inputs.push(edge);
-      return edge;
-    });
-    const [only] = edges;
-    const leaf = (): Edge =>
-      new Edge({ parent: spec.name, child: '' }, NO_OUTPUT, {
-        sampler: this.#sampler,
-        time: new ExecutionTime(),
-      });
-    const tapEdge = only ?? leaf();
-    return new NodeHandle(spec, this.#context, {
-      out: edges.length > 1 ? new FanOut(edges) : tapEdge,
-      edges,
-      tapEdge,
-      parentNames: spec.parents.map((id) => pipeline.nodes[id]?.name ?? ''),
-    });
-  }
-
-  #sourceChildren(source: NodeHandle): SourceChild[] {
-    return source.spec.children.flatMap((id, i) => {
-      const handle = this.#handles[id];
-      const rows = handle?.node?.capabilities.rows;
-      const edge = source.outputs[i];
-      if (handle === undefined || edge === undefined || rows === undefined) return [];
-      return [{ rows, edge, handle }];
-    });
-  }
-
-  /**
-   * Rows pass all `from` nodes before the next row: the division of input into writes must not
-   * change the output.
-   */
-  #feed(selection: RowSelection, start: number, end: number): void {
-    const { source } = selection;
-    const open = this.#froms.filter(({ rows }) => rows.openWrite(source));
-    this.#showToObservers(selection, start, end);
-    let at = start;
-    if (this.#rowsUntilSample <= 0) {
-      this.#rowsUntilSample = SAMPLE_EVERY_ROWS;
-      at = Math.min(start + SAMPLE_ROWS, end);
-      this.#feedSampled(open, selection, { start, end: at });
-    }
-    this.#rowsUntilSample -= end - start;
-    const [first] = open;
-    if (open.length === 1 && first !== undefined) first.rows.rows(selection, at, end);
-    else {
-      for (; at < end; at++) {
-        const row = rowNumber(selection, at);
-        for (const { rows } of open) rows.row(row);
-      }
-    }
-    for (const { rows } of open) rows.closeWrite();
-    // The source takes no others.
-    const count = countOfPart(selection, { start, end }, this.#context.part);
-    for (const { edge } of this.#froms) edge.count += count;
-  }
-
-  #feedSampled(
-    open: readonly SourceChild[],
-    selection: RowSelection,
-    { start, end }: { readonly start: number; readonly end: number },
-  ): void {
-    this.#sampler.isOn = true;
-    for (let at = start; at < end; at++) {
-      const row = rowNumber(selection, at);
-      for (const { rows, handle } of open) this.#sampler.time(handle.time, () => rows.row(row));
-    }
-    this.#sampler.isOn = false;
-  }
-
-  /** Taps on the source see points; without taps rows never become points there. */
-  #showToObservers(selection: RowSelection, start: number, end: number): void {
-    const observers = this.#froms.flatMap(({ edge }) => edge.observers());
-    if (observers.length === 0) return;
-    const { source } = selection;
-    for (let at = start; at < end; at++) {
-      const row = rowNumber(selection, at);
-      const series = source.series[source.seriesOfRow[row] ?? 0];
-      const group = this.#context.groups.named('', NO_DIMENSIONS, []) as Group;
-      if (series === undefined || this.#context.part?.has(series) === false) continue;
-      const point = rowPoint(source, row, { series, group });
-      for (const observer of observers) observer.point(point);
-    }
   }
 
   #resultReceiver(nodeName: string): ResultReceiver {
@@ -631,25 +441,10 @@ export class InlineTask implements RunningTask {
     return results;
   }
 
-  #entered(): number {
-    return this.#froms[0]?.edge.count ?? 0;
-  }
-
   #waitingCount(): number {
     let count = 0;
     for (const { waitingCount } of this.#waiting) count += waitingCount;
     return this.#error === undefined ? count : 0;
-  }
-
-  #hold(point: Point): boolean {
-    if (this.#heldCount >= this.#limits.heldPointCountMax) return false;
-    if (this.#heldBytes >= this.#limits.heldBytesMax) return false;
-    this.#heldCount++;
-    this.#heldBytes += heldBytesOf(point);
-    point.holdCount++;
-    if (this.#source === undefined) point.detach();
-    else this.#source.held.push(point);
-    return true;
   }
 
   /** Every entry into the nodes: a failure ends the task with its reason. */
@@ -682,7 +477,7 @@ export class InlineTask implements RunningTask {
 
   #release(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelSweep?.();
+    this.#idle.stop();
     this.#released ??= this.#closeNodes();
     return this.#released;
   }

@@ -21,7 +21,7 @@ const runtime = (file: string, from: string, to: string): Edit => ({
 /** A task whose receiver hangs is as far behind as one with 131,072 rows. */
 const FAR_BEHIND: readonly Edit[] = [
   runtime(
-    'host/hosted-task.ts',
+    'host/rows-on-the-way.ts',
     'const ROWS_ON_THE_WAY_MAX = 131_072;',
     'const ROWS_ON_THE_WAY_MAX = 8;',
   ),

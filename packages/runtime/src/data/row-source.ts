@@ -175,3 +175,13 @@ function columnValues(column: Column): Rows['columns'][number] {
       return column.values as Float64Array | BigInt64Array | Uint8Array;
   }
 }
+
+/** The last write of each thread, opened once for all its tasks. */
+const opened = new WeakMap<SeriesTable, RowSource>();
+
+/** The rows of a write for the tasks of one thread, which share a table of series. */
+export function openRows(batch: PointBatch, table: SeriesTable): RowSource {
+  let source = opened.get(table);
+  if (source?.batch !== batch) opened.set(table, (source = new RowSource(batch, table)));
+  return source;
+}

@@ -1,16 +1,16 @@
 // The pool of task hosts: places tasks, checks that every host responds, and restarts the tasks of
 // a failed one.
-import { assert, LATE, messageOf, unreachable, within } from '@tidemark/core';
+import { assert, LATE, messageOf, within } from '@tidemark/core';
 import type { Inhibitions } from '../inhibitions.ts';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import { unitName } from '../part.ts';
 import type { RunningTask, TaskOptions } from '../running-task.ts';
-import { rememberedState } from '../remembered-state.ts';
-import type { RememberedState } from '../remembered-state.ts';
 import type { LogLevel, TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
 import type { HostEnd, HostLocation } from './host-link.ts';
+import { serveItem } from './host-items.ts';
+import { HostTopics } from './host-topics.ts';
 import { RpcClient } from './rpc-client.ts';
 import { RpcServer } from './rpc-server.ts';
 import type { FollowStates, HostedTaskServices } from './hosted-services.ts';
@@ -79,8 +79,7 @@ type Host = {
   readonly client: RpcClient;
   readonly rpcServer: RpcServer;
   readonly tasks: Map<number, HostedTask>;
-  /** Topics that its tasks publish to, with the number of tasks. */
-  readonly topics: Map<string, number>;
+  readonly topics: HostTopics;
   ping: { readonly id: number; checks: number; readonly waiting: (() => void)[] } | undefined;
 };
 
@@ -116,7 +115,10 @@ export class HostPool {
       openHost: (index, events) => openHost({ ...settings, name: `task-host-${index}` }, events),
     });
     const stops = [
-      options.followStates((topic, eventId, state) => this.#topicChanged(topic, eventId, state)),
+      options.followStates((topic, eventId, state) => {
+        for (const host of this.#all)
+          if (host !== this.#origin) host.topics.changed(topic, eventId, state);
+      }),
       options.inhibitions.follow((inhibition, isActive) => {
         for (const host of this.#all) {
           if (host !== this.#origin) host.client.send({ kind: 'inhibition', inhibition, isActive });
@@ -281,7 +283,7 @@ export class HostPool {
       sendDocuments: (source, documents) => client.send({ kind: 'documents', source, documents }),
     });
     const isShared = index < place.at.hostCount;
-    const topics = new Map<string, number>();
+    const topics = new HostTopics((message) => client.send(message));
     const host: Host = {
       place,
       index,
@@ -302,17 +304,8 @@ export class HostPool {
 
   #place(task: HostedTask, host: Host): void {
     host.tasks.set(task.id, task);
-    for (const topic of this.#topicsOf.get(task.id) ?? []) {
-      const count = host.topics.get(topic) ?? 0;
-      host.topics.set(topic, count + 1);
-      if (count > 0) continue;
-      const states = [...task.services.alerts.eventStates(topic)];
-      host.client.send({
-        kind: 'topic',
-        topic,
-        states: states.map(([eventId, state]) => [eventId, rememberedState(state)] as const),
-      });
-    }
+    for (const topic of this.#topicsOf.get(task.id) ?? [])
+      host.topics.add(topic, () => task.services.alerts.eventStates(topic));
   }
 
   #ended(task: HostedTask): void {
@@ -334,15 +327,7 @@ export class HostPool {
 
   #leave(task: HostedTask, host: Host): void {
     host.tasks.delete(task.id);
-    for (const topic of this.#topicsOf.get(task.id) ?? []) {
-      const count = (host.topics.get(topic) ?? 1) - 1;
-      if (count > 0) {
-        host.topics.set(topic, count);
-        continue;
-      }
-      host.topics.delete(topic);
-      host.client.send({ kind: 'topic-closed', topic });
-    }
+    for (const topic of this.#topicsOf.get(task.id) ?? []) host.topics.remove(topic);
     if (!host.isShared && host.tasks.size === 0) this.#dismiss(host);
   }
 
@@ -379,7 +364,7 @@ export class HostPool {
   #handle(host: Host, item: HostItem): void {
     this.#origin = host;
     try {
-      this.#do(host, item);
+      serveItem(host, item, this.#options.logUdf);
     } catch (cause) {
       // A service refused a message of a task in another thread; the task cannot be notified any
       // more.
@@ -387,62 +372,6 @@ export class HostPool {
       this.#options.log('error', 'failed to serve a task', { item: item.kind, err: message });
     } finally {
       this.#origin = undefined;
-    }
-  }
-
-  #do(host: Host, item: HostItem): void {
-    const task = 'task' in item ? host.tasks.get(item.task) : undefined;
-    switch (item.kind) {
-      case 'open-topic':
-        task?.topicOpened(item.topic);
-        task?.services.alerts.openAnonymousTopic(item.topic, item.handlers);
-        break;
-      case 'close-topic':
-        task?.topicClosed(item.topic);
-        task?.services.alerts.closeAnonymousTopic(item.topic);
-        break;
-      case 'publish':
-        task?.services.alerts.publish(item.topic, item.event);
-        break;
-      case 'update-event':
-        task?.services.alerts.updateEvent(item.topic, item.event);
-        break;
-      case 'inhibit':
-        task?.services.alerts.inhibitions.set(item.inhibition, item.isActive);
-        break;
-      case 'log':
-        task?.services.log.log(item.level, item.nodeName, item.message, item.context);
-        break;
-      case 'udf-line':
-        this.#options.logUdf(item.functionName, item.line);
-        break;
-      case 'loopback':
-        task?.services.loopback.writeBatch(item.batch, item.cause);
-        break;
-      case 'tapped':
-        for (const each of host.tasks.values()) if (each.tapped(item.tap, item.messages)) break;
-        break;
-      case 'close-sideload':
-        host.rpcServer.closeSideload(item.source);
-        break;
-      case 'call':
-        host.rpcServer.call(item, {
-          resolve: (value) => host.client.send({ kind: 'reply', id: item.id, value }),
-          reject: (message) => host.client.send({ kind: 'refusal', id: item.id, message }),
-        });
-        break;
-      case 'cancel':
-        host.rpcServer.cancel(item.id);
-        break;
-      case 'failed':
-        task?.fail(item.error, item.remains);
-        break;
-      case 'answer':
-      case 'fault':
-        // The client handles these itself.
-        break;
-      default:
-        unreachable(item);
     }
   }
 
@@ -535,17 +464,5 @@ export class HostPool {
     task.restart(host.client, message).catch((cause: unknown) => {
       task.fail(`${reason ?? 'the task was moved'}; starting again failed: ${String(cause)}`);
     });
-  }
-
-  #topicChanged(
-    topic: string,
-    eventId: string | undefined,
-    state: RememberedState | undefined,
-  ): void {
-    for (const host of this.#all) {
-      if (host === this.#origin || !host.topics.has(topic)) continue;
-      const known = state && rememberedState(state);
-      host.client.send({ kind: 'event-state', topic, eventId, state: known });
-    }
   }
 }

@@ -25,13 +25,9 @@ import type { RpcClient } from './rpc-client.ts';
 import type { HostedTaskServices } from './hosted-services.ts';
 import { ProcessedRows } from './processed-rows.ts';
 import type { FinalTaskState } from './protocol.ts';
+import { RowsOnTheWay } from './rows-on-the-way.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
 
-/**
- * Rows sent to the host and not processed yet; beyond this the task asks to wait. About 16 MB at
- * ten fields.
- */
-const ROWS_ON_THE_WAY_MAX = 131_072;
 /** A busy host answers between two slices, within a few tens of milliseconds. */
 const REFRESH_TIMEOUT_MS = 250;
 
@@ -81,11 +77,8 @@ export class HostedTask implements RunningTask {
   #refreshing: Promise<void> | undefined;
   readonly #processed: ProcessedRows;
   readonly #isAlerting: boolean;
-  #rowsOnTheWay = 0;
-  /** Total rows processed by the host. */
-  #takenRows = 0;
+  readonly #rows = new RowsOnTheWay();
   #newest: bigint | undefined;
-  #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #error: string | undefined;
   #closing: Promise<void> | undefined;
   #isStarted = false;
@@ -189,13 +182,11 @@ export class HostedTask implements RunningTask {
    * this is not reported.
    */
   async restart(client: RpcClient, reason: string | undefined): Promise<void> {
-    const lostRows = this.#rowsOnTheWay;
     const attempt = ++this.#restarts;
     this.#client = client;
     this.#workOfStats = -1;
-    this.#rowsOnTheWay = 0;
+    const lostRows = this.#rows.lose();
     this.#processed.clear();
-    this.#makeRoom();
     this.#releaseEvents();
     const saved = this.#setup.options.savedState?.();
     if (saved?.state !== undefined) this.restore(saved.state);
@@ -219,7 +210,7 @@ export class HostedTask implements RunningTask {
   }
 
   get reached(): TaskReach {
-    return { newest: this.#newest, waitingRows: this.#rowsOnTheWay };
+    return { newest: this.#newest, waitingRows: this.#rows.count };
   }
 
   push(batch: PointBatch): void {
@@ -237,7 +228,7 @@ export class HostedTask implements RunningTask {
   /** Counts rows that are sent; false when the task takes none. */
   #send(rowCount: number): boolean {
     if (this.#error !== undefined || this.#isEnded) return false;
-    this.#rowsOnTheWay += rowCount;
+    this.#rows.sent(rowCount);
     this.#processed.sent(rowCount);
     return true;
   }
@@ -252,24 +243,13 @@ export class HostedTask implements RunningTask {
 
   /** The host has processed rows. */
   taken(rowCount: number): void {
-    this.#takenRows += rowCount;
-    this.#rowsOnTheWay = Math.max(0, this.#rowsOnTheWay - rowCount);
+    this.#rows.done(rowCount);
     this.#processed.done(rowCount);
-    if (this.#rowsOnTheWay <= ROWS_ON_THE_WAY_MAX / 2) this.#makeRoom();
   }
 
   ready(): Promise<void> | undefined {
     // A task that has ended drops its data.
-    if (this.#isEnded || this.#error !== undefined) return undefined;
-    if (this.#rowsOnTheWay < ROWS_ON_THE_WAY_MAX) return undefined;
-    if (this.#room === undefined) {
-      let resolve: () => void = () => undefined;
-      const promise = new Promise<void>((done) => {
-        resolve = done;
-      });
-      this.#room = { promise, resolve };
-    }
-    return this.#room.promise;
+    return this.#isEnded || this.#error !== undefined ? undefined : this.#rows.ready();
   }
 
   processed(): Promise<void> | undefined {
@@ -438,8 +418,8 @@ export class HostedTask implements RunningTask {
         isClosed = true;
       },
     );
-    for (let left = Number.POSITIVE_INFINITY; !isClosed && this.#rowsOnTheWay < left;) {
-      left = this.#rowsOnTheWay === 0 ? Number.NEGATIVE_INFINITY : this.#rowsOnTheWay;
+    for (let left = Number.POSITIVE_INFINITY; !isClosed && this.#rows.count < left;) {
+      left = this.#rows.count === 0 ? Number.NEGATIVE_INFINITY : this.#rows.count;
       await within(this.#clock, this.#setup.stopTimeoutMs(), closed);
     }
     if (!isClosed) await this.#giveUp(client);
@@ -449,17 +429,17 @@ export class HostedTask implements RunningTask {
   /** False when it takes none of its waiting rows for too long. */
   async #takesAll(givenAll: Promise<void>): Promise<boolean> {
     for (;;) {
-      const before = this.#takenRows;
+      const before = this.#rows.taken;
       const found = await within(this.#clock, this.#setup.stopTimeoutMs(), givenAll);
       if (found !== LATE) return true;
-      if (this.#rowsOnTheWay > 0 && this.#takenRows === before && !this.#isEnded) return false;
+      if (this.#rows.count > 0 && this.#rows.taken === before && !this.#isEnded) return false;
     }
   }
 
   async #giveUp(client: RpcClient): Promise<void> {
     const { isAnswering, giveUpHost, services, stopTimeoutMs } = this.#setup;
     services.log.log('error', '', `task did not stop within ${stopTimeoutMs()} ms`, {
-      droppedPoints: this.#rowsOnTheWay,
+      droppedPoints: this.#rows.count,
     });
     if (await isAnswering(client)) client.send({ kind: 'discard', task: this.id });
     else await giveUpHost(client, `task ${this.taskId} did not stop`);
@@ -469,7 +449,7 @@ export class HostedTask implements RunningTask {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#processed.clear();
-    this.#makeRoom();
+    this.#rows.end();
     // A terminated host has not reported that its anonymous topics are closed.
     for (const topic of this.#topics) this.#setup.services.alerts.closeAnonymousTopic(topic);
     this.#topics.clear();
@@ -482,11 +462,6 @@ export class HostedTask implements RunningTask {
     const { services, options } = this.#setup;
     // A replay has its own inhibitions.
     if ((options.scope ?? 'main') === 'main') services.alerts.inhibitions.endOf(this.unit);
-  }
-
-  #makeRoom(): void {
-    this.#room?.resolve();
-    this.#room = undefined;
   }
 }
 

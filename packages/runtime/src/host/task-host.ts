@@ -7,7 +7,6 @@ import type { Clock } from '@tidemark/core';
 import { RowSource } from '../data/row-source.ts';
 import { SeriesTable } from '../data/series.ts';
 import { StartError } from '../node.ts';
-import type { TapMessage } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 import { createTask } from '../task.ts';
 import { VirtualTimers } from '../timers.ts';
@@ -16,6 +15,7 @@ import { HostTask, SharedRows } from './host-task.ts';
 import type { Step } from './host-task.ts';
 import type { HostCalls } from './host-services.ts';
 import { EventStates, hostServices, Sideloaded } from './host-services.ts';
+import { HostTaps } from './host-taps.ts';
 import type {
   AnyRows,
   Answers,
@@ -30,23 +30,14 @@ import type {
 } from './protocol.ts';
 import { makesWork, StatusCell } from './protocol.ts';
 import { RememberedBatches } from './remembered-batches.ts';
+import { ServiceCalls } from './service-calls.ts';
+import { TaskTurns } from './task-turns.ts';
 import { udfConnector } from './udf-connector.ts';
 
-/**
- * Items that the engine's thread has not handled yet; beyond this tasks wait, and taps lose
- * messages earlier.
- */
+/** Beyond this many items that the engine's thread has not handled, tasks wait. */
 const UNHANDLED_ITEMS_MAX = 10_000;
-const UNHANDLED_TAPPED_MAX = 1_000;
 /** How long an answer about a task waits for earlier messages to the task. */
 const ANSWER_WAIT_MS = 100;
-/** The loop checks for messages at least this often. */
-const ROUND_MS = 16;
-
-type Call = {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-};
 
 export type TaskHostOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly clock: Clock;
@@ -65,19 +56,27 @@ export class TaskHost implements HostCalls {
   readonly #sideloaded = new Sideloaded();
   readonly #udf: ReturnType<typeof udfConnector>;
   readonly #tasks = new Map<number, HostTask>();
-  readonly #taps = new Map<number, () => void>();
-  /** Tap messages since the last flush. */
-  readonly #tapped = new Map<number, TapMessage[]>();
-  readonly #calls = new Map<number, Call>();
-  #runnable: HostTask[] = [];
+  readonly #turns: TaskTurns;
+  readonly #taps: HostTaps;
+  readonly #calls = new ServiceCalls((item) => this.tell(item));
   #items: HostItem[] = [];
   #unhandledCount = 0;
-  #nextCall = 1;
-  #isRoundDue = false;
   #isFlushDue = false;
 
   constructor(options: TaskHostOptions) {
     this.#options = options;
+    this.#turns = new TaskTurns({
+      clock: options.clock,
+      isHeldUp: () => this.#unhandledCount > UNHANDLED_ITEMS_MAX,
+      afterRound: () => {
+        this.#leave();
+        this.#flush();
+      },
+    });
+    this.#taps = new HostTaps({
+      unhandledCount: () => this.#unhandledCount,
+      scheduleFlush: () => this.#scheduleFlush(),
+    });
     this.#udf = udfConnector(options.functions, (functionName, line) =>
       this.tell({ kind: 'udf-line', functionName, line }),
     );
@@ -111,14 +110,13 @@ export class TaskHost implements HostCalls {
         this.#tap(message);
         break;
       case 'untap':
-        this.#taps.get(message.tap)?.();
-        this.#taps.delete(message.tap);
+        this.#taps.stop(message.tap);
         break;
       case 'reply':
-        this.#take(message.id)?.resolve(message.value);
+        this.#calls.reply(message.id, message.value);
         break;
       case 'refusal':
-        this.#take(message.id)?.reject(new Error(message.message));
+        this.#calls.refuse(message.id, message.message);
         break;
       case 'documents':
         this.#sideloaded.set(message.source, message.documents);
@@ -139,7 +137,7 @@ export class TaskHost implements HostCalls {
         break;
       case 'handled':
         this.#unhandledCount -= message.count;
-        this.#scheduleRound();
+        this.#turns.schedule();
         break;
       case 'ping':
         this.#pong(message.id);
@@ -163,36 +161,7 @@ export class TaskHost implements HostCalls {
   }
 
   call(task: number, call: ServiceCall, signal?: AbortSignal): Promise<unknown> {
-    const id = this.#nextCall++;
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(new Error('cancelled'));
-        return;
-      }
-      const onAbort = (): void => {
-        this.tell({ kind: 'cancel', id });
-        this.#take(id)?.reject(new Error('cancelled'));
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const settled = (): void => signal?.removeEventListener('abort', onAbort);
-      this.#calls.set(id, {
-        resolve: (value) => {
-          settled();
-          resolve(value);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-      });
-      this.tell({ kind: 'call', id, task, call });
-    });
-  }
-
-  #take(id: number): Call | undefined {
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
-    return call;
+    return this.#calls.call(task, call, signal);
   }
 
   #result({ task: id, nodeName, series, stop, rowCount }: ToHost & { kind: 'result' }): void {
@@ -211,7 +180,7 @@ export class TaskHost implements HostCalls {
       if (task === undefined) shared.release();
       else {
         task.addRows(shared, due);
-        this.#ready(task);
+        this.#turns.add(task);
       }
     }
   }
@@ -237,46 +206,14 @@ export class TaskHost implements HostCalls {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
     task.addStep({ run, drop });
-    this.#ready(task);
-  }
-
-  /** Queues a task for its turn. */
-  #ready(task: HostTask): void {
-    if (!task.canRun || task.isLinedUp) return;
-    task.isLinedUp = true;
-    this.#runnable.push(task);
-    this.#scheduleRound();
-  }
-
-  #scheduleRound(): void {
-    if (this.#isRoundDue || this.#runnable.length === 0) return;
-    this.#isRoundDue = true;
-    setImmediate(() => this.#round());
-  }
-
-  #round(): void {
-    this.#isRoundDue = false;
-    const { clock } = this.#options;
-    const until = clock.monotonicMs() + ROUND_MS;
-    do {
-      if (this.#unhandledCount > UNHANDLED_ITEMS_MAX) break;
-      const task = this.#runnable.shift();
-      if (task === undefined) break;
-      task.isLinedUp = false;
-      task.turn();
-      if (task.canRun) this.#ready(task);
-    } while (clock.monotonicMs() < until);
-    this.#leave();
-    this.#flush();
-    if (this.#unhandledCount <= UNHANDLED_ITEMS_MAX) this.#scheduleRound();
+    this.#turns.add(task);
   }
 
   #flush(): void {
     this.#isFlushDue = false;
     const taken = this.#taken();
     const items = this.#items;
-    for (const [tap, messages] of this.#tapped) items.push({ kind: 'tapped', tap, messages });
-    this.#tapped.clear();
+    items.push(...this.#taps.take());
     if (items.length === 0 && taken === undefined) return;
     this.#items = [];
     this.#unhandledCount += items.length;
@@ -377,7 +314,7 @@ export class TaskHost implements HostCalls {
     const task: HostTask = new HostTask(taskId, {
       isReplay: start.isReplay,
       clock: this.#options.clock,
-      wake: () => this.#ready(task),
+      wake: () => this.#turns.add(task),
     });
     this.#tasks.set(taskId, task);
     this.#open(task, start).then(
@@ -485,33 +422,10 @@ export class TaskHost implements HostCalls {
   }
 
   #tap(message: ToHost & { kind: 'tap' }): void {
-    const { tap, task: id, nodeName, options } = message;
-    const task = this.#tasks.get(id)?.task;
-    if (task === undefined) {
-      // It is starting.
-      this.#step(id, () => this.#tap(message));
-      return;
-    }
-    let droppedCount = 0;
-    const stop = task.tap(
-      nodeName,
-      (message) => {
-        let messages = this.#tapped.get(tap);
-        if (this.#unhandledCount + (messages?.length ?? 0) > UNHANDLED_TAPPED_MAX) {
-          droppedCount++;
-          return;
-        }
-        if (messages === undefined) this.#tapped.set(tap, (messages = []));
-        if (droppedCount > 0) {
-          messages.push({ kind: 'dropped', edge: nodeName, count: droppedCount });
-        }
-        droppedCount = 0;
-        messages.push(message);
-        this.#scheduleFlush();
-      },
-      options,
-    );
-    this.#taps.set(tap, stop);
+    const task = this.#tasks.get(message.task)?.task;
+    if (task !== undefined) this.#taps.start(task, message);
+    // It is starting.
+    else this.#step(message.task, () => this.#tap(message));
   }
 
   #pong(id: number): void {

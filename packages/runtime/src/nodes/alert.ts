@@ -1,6 +1,5 @@
 // alert: decides a level for each point or batch, publishes events and passes on the points that
 // caused them. Guide: docs/guide/engine-alerts.md.
-import type { AlertOptions } from '@tidemark/pipeline';
 import { alertNode } from '@tidemark/pipeline';
 import { anonymousTopic } from '../anonymous-topic.ts';
 import type { Group } from '../data/group.ts';
@@ -10,19 +9,16 @@ import { batchRow, pointRow } from '../data/rows.ts';
 import type { Value } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
-import { EvaluationError } from '../lambda/errors.ts';
-import type { FunctionState } from '../lambda/function.ts';
-import { explainLambda, look } from '../lambda/explain.ts';
-import type { Lambda } from '../lambda/lambda.ts';
-import type { Frame } from '../lambda/typed.ts';
 import { inhibitionKey } from '../inhibitions.ts';
 import type { Inhibition } from '../inhibitions.ts';
 import type { RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
-import type { AlertEvent, AlertLevelName } from '../services.ts';
-import type { AlertGroup, AlertGroups, TapCondition } from '../running-task.ts';
+import type { AlertEvent } from '../services.ts';
+import type { AlertGroup, AlertGroups } from '../running-task.ts';
 import { ALERT_GROUPS_MAX } from '../limits.ts';
+import { AlertLevels, CRITICAL, LEVEL_NAMES, OK } from '../node-parts/alert-levels.ts';
+import type { AlertLevelsCode } from '../node-parts/alert-levels.ts';
 import { AlertState } from '../node-parts/alert-state.ts';
 import type { AlertStateCode } from '../node-parts/alert-state.ts';
 import { PublishedEvents } from '../node-parts/published-events.ts';
@@ -31,18 +27,6 @@ import { AlertTexts, alertTemplates } from '../node-parts/alert-texts.ts';
 import { addedTo } from '../node-parts/augment.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
-import { compileFor } from '../node-parts/compile.ts';
-
-const LEVEL_NAMES: readonly AlertLevelName[] = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
-const OK = 0;
-const INFO = 1;
-const CRITICAL = 3;
-
-type LevelLambda = {
-  readonly label: string;
-  readonly lambda: Lambda;
-  readonly frame: Frame;
-};
 
 type GroupAlert = {
   readonly state: AlertState;
@@ -69,9 +53,7 @@ export class AlertNode implements RunningNode {
     state: this,
   };
   readonly #ctx: ContextOf<typeof alertNode>;
-  /** By level; index 0 is unused. One state for all groups, as recorded. */
-  readonly #levels: readonly (LevelLambda | undefined)[];
-  readonly #resets: readonly (LevelLambda | undefined)[];
+  readonly #levels: AlertLevels;
   readonly #texts: AlertTexts;
   readonly #groups: GroupStates<GroupAlert>;
   readonly #anonymousTopic: string | undefined;
@@ -89,18 +71,7 @@ export class AlertNode implements RunningNode {
       throw new StartError('alert flap thresholds are percentages and should be between 0 and 1');
     }
     this.#texts = new AlertTexts(ctx);
-    this.#levels = [
-      undefined,
-      this.#compile('info', options.info),
-      this.#compile('warn', options.warn),
-      this.#compile('crit', options.crit),
-    ];
-    this.#resets = [
-      undefined,
-      this.#levels[1] && this.#compile('infoReset', options.infoReset),
-      this.#levels[2] && this.#compile('warnReset', options.warnReset),
-      this.#levels[3] && this.#compile('critReset', options.critReset),
-    ];
+    this.#levels = new AlertLevels(ctx, options);
     this.#groups = new GroupStates((group) => ({
       state: new AlertState(Number(options.history)),
       isUnchecked: false,
@@ -141,7 +112,7 @@ export class AlertNode implements RunningNode {
     const alert =
       this.#groups.peek(point.group) ?? this.#open(point.group, { point, time: point.time });
     if (alert.isUnchecked) this.#catchUp(alert, point.group, { point, time: point.time });
-    const level = this.#levelOf(point, alert.state.level);
+    const level = this.#levels.of(point, alert.state.level);
     if (this.#ctx.explain !== undefined) this.#explain(point, alert.state.level, level);
     if (!this.#isTriggering(alert.state, level, point.time)) return;
     this.#trigger(alert, level, { time: point.time, point, message: point });
@@ -157,7 +128,7 @@ export class AlertNode implements RunningNode {
     let highestPoint: Point = first;
     let lowest = CRITICAL;
     for (const point of batch.points) {
-      const level = this.#levelOf(point, alert.state.level);
+      const level = this.#levels.of(point, alert.state.level);
       if (level > highest) {
         highest = level;
         highestPoint = point;
@@ -202,18 +173,13 @@ export class AlertNode implements RunningNode {
   snapshot(): unknown {
     return {
       groups: this.#groups.encode((alert) => alert.state.encode()),
-      levels: this.#levels.map((level) => level?.frame.states),
-      resets: this.#resets.map((level) => level?.frame.states),
+      ...this.#levels.encode(),
     };
   }
 
   restore(state: unknown): void {
     this.#isFromLog = (this.#ctx.task.rerun?.record ?? 0) > 0;
-    const code = state as {
-      groups: GroupStatesCode<AlertStateCode>;
-      levels: (FunctionState[] | undefined)[];
-      resets: (FunctionState[] | undefined)[];
-    };
+    const code = state as { groups: GroupStatesCode<AlertStateCode> } & AlertLevelsCode;
     for (const [codeOfGroup, stateCode] of code.groups) {
       const group = this.#ctx.task.groups.named(
         codeOfGroup.id,
@@ -226,20 +192,7 @@ export class AlertNode implements RunningNode {
       this.#inhibit(inhibitions, restored.level !== OK);
       this.#groups.set(group, { inhibitions, state: restored, isUnchecked: true });
     }
-    for (const [levels, states] of [
-      [this.#levels, code.levels],
-      [this.#resets, code.resets],
-    ] as const) {
-      levels.forEach((level, i) => {
-        states[i]?.forEach((s, k) => Object.assign(level?.frame.states[k] ?? {}, s));
-      });
-    }
-  }
-
-  #compile(label: string, spec: AlertOptions['info']): LevelLambda | undefined {
-    if (spec === undefined) return undefined;
-    const lambda = compileFor(spec, `Failed to compile stateful expression for ${label}`);
-    return { label, lambda, frame: lambda.frame(this.#ctx.task.callContext) };
+    this.#levels.restore(code);
   }
 
   /** A new group starts at the level that topics have for its event. */
@@ -326,40 +279,6 @@ export class AlertNode implements RunningNode {
 
   #inhibit(inhibitions: readonly Inhibition[], isActive: boolean): void {
     for (const each of inhibitions) this.#ctx.task.inhibitions.set(each, isActive);
-  }
-
-  #levelOf(point: Point, current: number): number {
-    const floor = current > INFO ? current : INFO;
-    for (let level = CRITICAL; level >= floor; level--) {
-      if (this.#matches(point, level)) return level;
-    }
-    const reset = this.#resets[current];
-    if (reset !== undefined) {
-      const result = this.#test(
-        reset,
-        point,
-        'error evaluating reset expression for current level',
-      );
-      if (result === false) return current;
-    }
-    for (let level = current; level >= INFO; level--) if (this.#matches(point, level)) return level;
-    return OK;
-  }
-
-  #matches(point: Point, level: number): boolean {
-    const predicate = this.#levels[level];
-    if (predicate === undefined) return false;
-    return this.#test(predicate, point, 'error evaluating expression for level') === true;
-  }
-
-  #test(predicate: LevelLambda, point: Point, complaint: string): boolean | undefined {
-    try {
-      return predicate.lambda.test(point, predicate.frame);
-    } catch (cause) {
-      if (!(cause instanceof EvaluationError)) throw cause;
-      this.#ctx.fail(complaint, cause.message, point);
-      return undefined;
-    }
   }
 
   /** Records the level; returns whether this message makes an event. */
@@ -465,14 +384,7 @@ export class AlertNode implements RunningNode {
   }
 
   #explain(point: Point, previous: number, level: number): void {
-    const conditions: TapCondition[] = [];
-    for (const each of [...this.#levels, ...this.#resets]) {
-      if (each === undefined) continue;
-      const { lambda, label } = each;
-      const context = this.#ctx.task.callContext;
-      const seen = { point, context, outcome: look(lambda, point, context) };
-      conditions.push(...explainLambda(lambda, label, seen));
-    }
+    const conditions = this.#levels.explain(point);
     const outcome = `${LEVEL_NAMES[previous] ?? ''} -> ${LEVEL_NAMES[level] ?? ''}`;
     this.#ctx.explain?.({ group: point.group, time: point.time, outcome, conditions });
   }
