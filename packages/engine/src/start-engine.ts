@@ -16,7 +16,7 @@ import { openJobs } from './open-jobs.ts';
 import { StepTimes } from './observability/step-times.ts';
 import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
-import type { OpenEngineOptions } from './member/cluster-member.ts';
+import type { OpenedEngine, OpenEngineOptions } from './member/cluster-member.ts';
 import { openStores } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
@@ -30,9 +30,6 @@ import { Scrapers } from './scrape/scrapers.ts';
 import { SCRAPE_SECTIONS } from './config/scrape-sections.ts';
 import { repairStore } from './store/store-repair.ts';
 import { Ticker } from './ticker.ts';
-
-/** The address of an engine that gets requests only from the leader proxy of its process. */
-const BEHIND_PROXY = { host: '127.0.0.1', port: 0 };
 
 /**
  * Opens the engine's directory, starts its tasks and listens. Rejects when any of it fails; nothing
@@ -100,13 +97,16 @@ async function openEngine(
   given: EngineConfig,
   options: OpenEngineOptions,
   parts: OpenParts,
-): Promise<EngineService> {
+): Promise<OpenedEngine> {
   const config = withDefaultCluster(given, options.defaultTsdbUrl);
   const { log, pageKey, proxy, restoring, resolver = new Resolver(), environment = {} } = options;
   const clock = options.clock ?? systemClock();
   const startedMs = clock.monotonicMs();
-  const address = proxy === undefined ? listenAddress(config.http.bindAddress) : BEHIND_PROXY;
-  const starting = await openStarting(config, { address, clock, pageKey }, parts);
+  const address = listenAddress(config.http.bindAddress);
+  const starting =
+    proxy === undefined
+      ? await openStarting(config, { address, clock, pageKey }, parts)
+      : undefined;
   const stores = await openStores(
     {
       config,
@@ -167,13 +167,14 @@ async function openEngine(
   );
   await stores.overrides.follow([TSDB_SECTION], () => subscriptions.requestSync());
   starting?.stopListening();
-  const url = await server.listen(address.host, address.port);
+  await server.ready();
+  const url = proxy?.url ?? (await server.listen(address.host, address.port));
   starting?.answerWith(server.answer);
   service.isListening = true;
   steps.end('server');
   stores.logs.logger('service')('info', 'the engine serves', { tookMs: steps.tookMs });
   parts.add(() => subscriptions.close());
-  subscriptions.start(Number(new URL(proxy?.url ?? url).port));
+  subscriptions.start(Number(new URL(url).port));
   keepTasks(stores, taskParts, parts);
   parts.add(() => scrapers.close());
   await stores.overrides.follow(SCRAPE_SECTIONS, () => scrapers.update());
@@ -182,7 +183,13 @@ async function openEngine(
     const ticker = new Ticker(clock, intervalMs, () => reporter.report());
     parts.add(() => ticker.close());
   }
-  return { url, reload, close: () => parts.close() };
+  return {
+    url,
+    answer: server.answer,
+    writes: taskParts.writes,
+    reload,
+    close: () => parts.close(),
+  };
 }
 
 /** Clients cannot know a port that is chosen later. */
@@ -203,7 +210,7 @@ async function openStarting(
   const { compatPaths, requestTimeoutMs } = config.http;
   const starting = await StartingListener.open(
     {
-      border: borderOf(config, undefined, pageKey),
+      border: borderOf(config, pageKey),
       clock,
       hasCompatiblePaths: compatPaths,
       requestTimeoutMs,

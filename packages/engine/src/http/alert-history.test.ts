@@ -53,7 +53,7 @@ test('changes of levels are told, the newest first, and stay over a restart', as
   expect((await history('?limit=1')).changes).toMatchObject([{ id: 'b', level: 'OK' }]);
 });
 
-test('groups of an alert node have levels, those that never left OK too; the most severe are first', async () => {
+test('all groups of an alert node have levels, and the most severe are first', async () => {
   await write(
     'm,h=a v=0 1\nm,h=b v=2 2\nm,h=c v=3 3\nm,h=d v=0 4\nm,h=b v=2 5\nm,h=d v=2 6\nm,h=d v=0 7',
   );

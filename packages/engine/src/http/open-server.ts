@@ -56,7 +56,7 @@ export type ServerChoice = {
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly pageKey: string | undefined;
-  /** Requests come from the leader proxy of this process, which has done the border checks. */
+  /** The leader proxy of this process listens, and gives it the requests. */
   readonly isBehindProxy: boolean;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
@@ -194,21 +194,17 @@ function makeServer(
     redact: redactor.redact,
     authorize: (request) => authenticator?.authorize(request),
     audit,
-    border: borderOf(config, isBehindProxy ? '127.0.0.1' : undefined, pageKey),
+    border: borderOf(config, pageKey),
     realm: config.http.realm,
     tls: isBehindProxy ? undefined : tlsOf(config),
   });
 }
 
-/** The border checks of a listener on `boundHost`; default: the configured address. */
-export function borderOf(
-  config: EngineConfig,
-  boundHost: string | undefined,
-  pageKey: string | undefined,
-): BorderGuard {
+/** The border checks of requests to the configured address. */
+export function borderOf(config: EngineConfig, pageKey: string | undefined): BorderGuard {
   return new BorderGuard({
     section: 'http',
-    boundHost: boundHost ?? listenAddress(config.http.bindAddress).host,
+    boundHost: listenAddress(config.http.bindAddress).host,
     isOpen: !config.http.authEnabled,
     // The name under which the database delivers.
     ownNames: [config[''].hostname],

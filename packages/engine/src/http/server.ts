@@ -89,9 +89,12 @@ export class HttpServer implements Api {
   readonly #options: ServerOptions;
   readonly #routes = new RouteTable();
   readonly #bodies = new YoungBuffers();
-  /** Requests that have no complete answer yet; without streams. */
+  /** Requests that have no complete answer yet. */
+  readonly #open = new Set<ServerResponse>();
+  /** Those whose end `close` waits for: all but streams. */
   readonly #answering = new Set<ServerResponse>();
   readonly #answered = deferred();
+  #isClosing = false;
   readonly counters = { req: 0, ping_req: 0, write_req: 0, auth_fail: 0 };
 
   constructor(options: ServerOptions) {
@@ -173,6 +176,11 @@ export class HttpServer implements Api {
     }
   }
 
+  /** Has to be awaited before `answer`, unless it listens itself. */
+  async ready(): Promise<void> {
+    await this.#app.ready();
+  }
+
   /** Answers a request that another listener received, and whose body was not read. */
   readonly answer: RequestListener = (request, response) => this.#app.routing(request, response);
 
@@ -181,15 +189,18 @@ export class HttpServer implements Api {
    * longer than `graceMs`, are cut off.
    */
   async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
     this.#app.server.close();
     if (this.#answering.size > 0)
       await within(this.#options.clock, graceMs, this.#answered.promise);
+    // Connections of another listener stay open.
+    for (const response of this.#open) cutOff(response);
     await this.#app.close();
   }
 
   #ended(response: ServerResponse): void {
     this.#answering.delete(response);
-    if (this.#answering.size === 0 && !this.#app.server.listening) this.#answered.resolve();
+    if (this.#answering.size === 0 && this.#isClosing) this.#answered.resolve();
   }
 
   #setUp(): void {
@@ -288,8 +299,10 @@ export class HttpServer implements Api {
     void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
     void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
     void reply.headers(this.#options.border.corsHeaders(request.raw));
+    this.#open.add(reply.raw);
     this.#answering.add(reply.raw);
     reply.raw.once('close', () => {
+      this.#open.delete(reply.raw);
       this.#ended(reply.raw);
       for (const part of parts.get(request.raw) ?? []) part.release();
     });
@@ -426,6 +439,21 @@ export class HttpServer implements Api {
     void reply.code(status).header('Content-Type', 'application/json');
     return reply.send(Buffer.from(`${printJson(body)}\n`));
   }
+}
+
+/** Ends a request that takes too long; one without an answer gets the reason. */
+function cutOff(response: ServerResponse): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(503, {
+    [VERSION_HEADER]: TIDEMARK_VERSION,
+    'Content-Type': 'application/json',
+    'Retry-After': RETRY_AFTER_SECONDS,
+    Connection: 'close',
+  });
+  response.end(`${printJson({ error: 'the engine stops' })}\n`);
 }
 
 /** Only ASCII goes into a header; a quote and a backslash of the text are escaped. */

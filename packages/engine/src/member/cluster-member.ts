@@ -1,7 +1,7 @@
 // An instance of a cluster: it listens, follows the shared log, and leads when it is elected. To
 // lead, it opens the engine on its copy, as after a restart (docs/adr/0020-engine-cluster.md).
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { assert, messageOf, OpenParts, systemClock, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { NatsCoordinator, MemberThread } from '@tidemark/cluster';
@@ -22,10 +22,10 @@ import { functionConfigs } from '../services/user-functions.ts';
 import { TSDB_SECTION } from '../config/cluster-section.ts';
 import { ownDatabaseOf, withDefaultCluster } from '../database/default-cluster.ts';
 import { UdpInputs } from '../ingest/udp-inputs.ts';
+import type { WritePath } from '../ingest/write-path.ts';
 import { levelOf, THIS_BUILD } from '../shared-log/build.ts';
 import type { Build } from '../shared-log/build.ts';
 import { LeaderProxy } from './leader-proxy.ts';
-import type { Target } from './leader-proxy.ts';
 import { HostServer } from '../cluster/host-server.ts';
 import type { Identity } from '../cluster/identity.ts';
 import { InstanceRole } from '../cluster/instance-role.ts';
@@ -39,7 +39,7 @@ import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
   readonly shared?: Shared | undefined;
-  /** The proxy that forwards requests. */
+  /** The proxy that listens, and gives the engine its requests. */
   readonly proxy?: { readonly url: string; readonly secret: string } | undefined;
   /** Absent if it cannot continue with the metadata of a backup. */
   readonly restoring?: RestoreControl | undefined;
@@ -49,7 +49,15 @@ type OpenEngine = (
   config: EngineConfig,
   options: OpenEngineOptions,
   parts: OpenParts,
-) => Promise<EngineService>;
+) => Promise<OpenedEngine>;
+
+/** An engine as the process that opens it uses it. */
+export type OpenedEngine = EngineService & {
+  /** Answers a request that was received for it. */
+  readonly answer: RequestListener;
+  /** Writes points without a request. */
+  readonly writes: Pick<WritePath, 'write'>;
+};
 
 export type ClusterMemberOptions = StartEngineOptions & { readonly openEngine: OpenEngine };
 
@@ -115,13 +123,13 @@ class ClusterMember {
   readonly #relay: UdpRelay;
   readonly #unreadable: UnreadablePoints;
   #url = '';
-  /** URL where this instance accepts writes while no instance leads. */
-  #standIn = '';
+  /** Accepts writes in this instance while no instance leads. */
+  #standIn: RequestListener | undefined;
   readonly #standInParts = new OpenParts();
   readonly #closed = new AbortController();
   #membership: MemberThread | undefined;
   /** The engine of this instance while it leads. */
-  #engine: EngineService | undefined;
+  #engine: OpenedEngine | undefined;
 
   constructor(config: EngineConfig, parts: MemberParts) {
     this.#config = config;
@@ -129,7 +137,7 @@ class ClusterMember {
     const { clock, logger: log } = parts;
     this.#unreadable = new UnreadablePoints(config[''].dataDir, log);
     const relay = new UdpRelay({
-      leader: () => this.#target(),
+      leader: () => this.#leading() ?? this.#otherLeader(),
       secret: () => this.#identity.secret,
       clock,
       waitMs: WAIT_LEASES * config.cluster.leaseMs,
@@ -290,7 +298,7 @@ class ClusterMember {
     });
   }
 
-  #openStandIn(): Promise<string> {
+  #openStandIn(): Promise<RequestListener> {
     const { environment = {}, skipConfigOverrides, defaultTsdbUrl } = this.#parts;
     const waitMs = WAIT_LEASES * this.#config.cluster.leaseMs;
     return openStandIn(
@@ -309,11 +317,15 @@ class ClusterMember {
   }
 
   /** This instance, for requests that it can accept instead of a leader. */
-  #standInFor({ method, url = '' }: IncomingMessage): Target | undefined {
+  #standInFor({
+    method,
+    url = '',
+  }: IncomingMessage): { readonly answer: RequestListener } | undefined {
     const isWrite = method === 'POST' && isWritePath(url, this.#config.http.compatPaths);
     // Acknowledged writes must be in the log that the next leader reads.
     const isOfLog = this.#role.isFilled && this.#role.problem === undefined;
-    return isWrite && isOfLog ? { url: this.#standIn, isOwn: true } : undefined;
+    const answer = isWrite && isOfLog ? this.#standIn : undefined;
+    return answer && { answer };
   }
 
   #makeHosts(): HostServer {
@@ -341,11 +353,12 @@ class ClusterMember {
         answerLive(request, response) ||
         (await answerRecordingFile(request, response, { directory, secret })) ||
         this.#relay.answer(request, response, this.#udp),
-      border: borderOf(this.#config, undefined, this.#identity.secret),
+      border: borderOf(this.#config, this.#identity.secret),
       clock,
       hasCompatiblePaths: this.#config.http.compatPaths,
       secret: this.#identity.secret,
-      leader: () => this.#target(),
+      leader: () => this.#leading() ?? this.#otherLeader(),
+      requestTimeoutMs: this.#config.http.requestTimeoutMs,
       problem: () => this.#role.problem,
       connect: (request, socket, head) => {
         if (this.#hosts === undefined) socket.destroy();
@@ -365,21 +378,25 @@ class ClusterMember {
     });
   }
 
-  /** The address of the leading engine. */
-  #target(): Target | undefined {
-    if (this.#engine !== undefined && this.#membership?.isLeading === true)
-      return { url: this.#engine.url, isOwn: true };
+  /** The engine of this instance, while it leads. */
+  #leading(): OpenedEngine | undefined {
+    return this.#membership?.isLeading === true ? this.#engine : undefined;
+  }
+
+  /** Another instance, if it leads. */
+  #otherLeader(): { readonly url: string } | undefined {
     const leader = this.#membership?.leader;
     if (leader === undefined || !leader.isServing || leader.id === '') return undefined;
     // An entry from before this instance was deposed.
     if (leader.url === (this.#config.cluster.url || this.#url)) return undefined;
-    return { url: leader.url, isOwn: false };
+    return { url: leader.url };
   }
 
   async #whenServed(deadlineMs: number): Promise<void> {
     const { clock } = this.#parts;
     const untilMs = clock.monotonicMs() + deadlineMs;
-    while (this.#target() === undefined && clock.monotonicMs() < untilMs) await clock.sleep(20);
+    const isServed = (): boolean => (this.#leading() ?? this.#otherLeader()) !== undefined;
+    while (!isServed() && clock.monotonicMs() < untilMs) await clock.sleep(20);
   }
 
   #warn(message: string, error: unknown): void {

@@ -1,8 +1,10 @@
 // Requests while the leader stops, or while no instance leads.
 import { systemClock } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { deferred } from '../deferred.ts';
@@ -16,21 +18,37 @@ let next: TestServer;
 let proxy: LeaderProxy;
 let url: string;
 let leader: Target | undefined;
-let standIn: Target | undefined;
+let standIn: typeof here | undefined;
+/** Bodies that this process got, and its answer to them. */
+let taken: string[];
+let answer: () => string | Promise<string>;
+const here = {
+  answer: (request: IncomingMessage, response: ServerResponse): void => {
+    void text(request).then(async (body) => {
+      taken.push(body);
+      response.end(await answer());
+    });
+  },
+};
 let arrived: Deferred;
+/** The proxy has asked who leads. */
+let looked: Deferred;
 /** How long a leader may be silent. */
 let silenceMs: number;
 
 beforeEach(async () => {
   arrived = deferred();
+  looked = deferred();
   before = new TestServer(() => {
     arrived.resolve();
     return new Promise(() => undefined);
   });
   next = new TestServer(() => ({ body: 'next' }));
   await Promise.all([before.open(), next.open()]);
-  leader = { url: before.url, isOwn: false };
+  leader = { url: before.url };
   standIn = undefined;
+  taken = [];
+  answer = () => 'here';
   silenceMs = 50;
   proxy = new LeaderProxy({
     hasCompatiblePaths: true,
@@ -41,13 +59,17 @@ beforeEach(async () => {
     } as unknown as LeaderProxyOptions['border'],
     clock: systemClock(),
     secret: 'secret',
-    leader: () => leader,
+    leader: () => {
+      looked.resolve();
+      return leader;
+    },
     own: () => Promise.resolve(false),
     standIn: ({ url: path }) => (path === '/write' ? standIn : undefined),
     get silenceMs() {
       return silenceMs;
     },
     waitMs: 10_000,
+    requestTimeoutMs: 10_000,
     tls: undefined,
     connect: () => undefined,
   });
@@ -64,7 +86,7 @@ afterEach(async () => {
 async function askMeanwhile(init: RequestInit): Promise<Response> {
   const answer = fetch(`${url}/engine/v1/tasks`, init);
   await arrived.promise;
-  leader = { url: next.url, isOwn: false };
+  leader = { url: next.url };
   proxy.leaderChanged();
   return answer;
 }
@@ -84,7 +106,7 @@ test('a request that may have been executed is not repeated: the client gets an 
 });
 
 test('nothing happens to what the present leader is asked', async () => {
-  leader = { url: next.url, isOwn: false };
+  leader = { url: next.url };
   next.answer = () => {
     proxy.leaderChanged();
     return { body: 'whole' };
@@ -98,29 +120,29 @@ const writing = (): Promise<Response> => fetch(`${url}/write`, { method: 'POST',
 
 test('a write is taken by the stand-in while nobody leads', async () => {
   leader = undefined;
-  standIn = { url: next.url, isOwn: true };
+  standIn = here;
 
-  expect(await (await writing()).text()).toBe('next');
-  expect(next.requests.map(({ body }) => body)).toEqual(['m v=1']);
+  expect(await (await writing()).text()).toBe('here');
+  expect(taken).toEqual(['m v=1']);
 });
 
 test('a write is taken by the stand-in when the leader has gone or does not say that it takes it', async () => {
-  standIn = { url: next.url, isOwn: true };
+  standIn = here;
   const silent = createServer((socket) => socket.on('error', () => undefined).resume());
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
-  leader = { url: `http://127.0.0.1:${port}`, isOwn: false };
+  leader = { url: `http://127.0.0.1:${port}` };
 
-  expect(await (await writing()).text()).toBe('next');
+  expect(await (await writing()).text()).toBe('here');
 
   await new Promise((resolve) => silent.close(resolve));
-  expect(await (await writing()).text()).toBe('next');
-  expect(next.requests).toHaveLength(2);
+  expect(await (await writing()).text()).toBe('here');
+  expect(taken).toHaveLength(2);
 });
 
 test('a write is taken by the stand-in as soon as the leader serves no more', async () => {
   silenceMs = 600_000;
-  standIn = { url: next.url, isOwn: true };
+  standIn = here;
   const asked = deferred();
   const silent = createServer((socket) => {
     socket.on('error', () => undefined).resume();
@@ -128,44 +150,71 @@ test('a write is taken by the stand-in as soon as the leader serves no more', as
   });
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
-  leader = { url: `http://127.0.0.1:${port}`, isOwn: false };
-  const answer = writing();
+  leader = { url: `http://127.0.0.1:${port}` };
+  const answered = writing();
   await asked.promise;
 
   leader = undefined;
   proxy.leaderChanged();
 
-  expect(await (await answer).text()).toBe('next');
+  expect(await (await answered).text()).toBe('here');
   await new Promise((resolve) => silent.close(resolve));
 });
 
 test('a write is not taken twice: a leader that has it is waited for', async () => {
-  standIn = { url: next.url, isOwn: true };
-  const answer = writing();
+  standIn = here;
+  const answered = writing();
   await arrived.promise;
 
-  leader = standIn;
+  leader = here;
   proxy.leaderChanged();
 
-  expect((await answer).status).toBe(503);
-  expect(next.requests).toEqual([]);
+  expect((await answered).status).toBe(503);
+  expect(taken).toEqual([]);
 });
 
 test('a write that this process has is answered before it closes', async () => {
   leader = undefined;
-  standIn = { url: next.url, isOwn: true };
+  standIn = here;
   const answers = deferred();
-  next.answer = async () => {
+  answer = async () => {
     arrived.resolve();
     await answers.promise;
-    return { body: 'whole' };
+    return 'whole';
   };
-  const answer = writing();
+  const answered = writing();
   await arrived.promise;
 
   const closing = proxy.close();
   answers.resolve();
 
-  expect(await (await answer).text()).toBe('whole');
+  expect(await (await answered).text()).toBe('whole');
   await closing;
+});
+
+test('what arrives before this process leads is answered here, whole', async () => {
+  leader = undefined;
+  const body = 'm v=1\n'.repeat(100_000);
+  const answered = fetch(`${url}/engine/v1/tasks`, { method: 'POST', body });
+  await looked.promise;
+
+  leader = here;
+
+  expect(await (await answered).text()).toBe('here');
+  expect(taken).toEqual([body]);
+});
+
+test('a request that another instance has forwarded is answered here, or not at all', async () => {
+  const forwarded = (): Promise<Response> =>
+    fetch(`${url}/engine/v1/tasks`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'x-tidemark-passed-on': '1' },
+    });
+  leader = { url: next.url };
+  expect((await forwarded()).status).toBe(421);
+
+  leader = here;
+  expect(await (await forwarded()).text()).toBe('here');
+  expect([taken, next.requests]).toEqual([['{}'], []]);
 });

@@ -1,9 +1,9 @@
-// The entry point for clients of an instance. It forwards every request to the leading engine, in
-// this process or in another one, and waits a while if no instance leads yet. So any instance
-// answers every request, with the leader's response.
+// The entry point for clients of an instance. It gives every request to the leading engine in this
+// process, or forwards it to another instance, and waits a while if no instance leads yet. So any
+// instance answers every request, with the leader's response.
 import http from 'node:http';
 import https from 'node:https';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, within } from '@tidemark/core';
@@ -12,6 +12,8 @@ import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { printJson } from '../formats/json.ts';
 import { isPingPath } from '../http/routes.ts';
+import { connectionOptions } from '../http/server.ts';
+import { refuseUnreadable } from '../http/unreadable.ts';
 import { PING_WAIT_MS } from '../limits.ts';
 
 export type LeaderProxyOptions = {
@@ -20,29 +22,36 @@ export type LeaderProxyOptions = {
   readonly hasCompatiblePaths: boolean;
   /** The secret of the instances, with which they state who the client is. */
   readonly secret: string;
-  /** The address of the leading engine; `undefined` while there is none. */
+  /** The leading engine; `undefined` while there is none. */
   readonly leader: () => Target | undefined;
   /** Answers requests to this instance itself; `false` for those to the leading engine. */
   readonly own: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /**
    * Where a request can go while no instance leads; `undefined` if it has to wait.
    */
-  readonly standIn?: ((request: IncomingMessage) => Target | undefined) | undefined;
+  readonly standIn?: ((request: IncomingMessage) => InThisProcess | undefined) | undefined;
   /** How long a leader may be silent before a stand-in takes a request that it can. */
   readonly silenceMs: number;
   /** How long a request waits for a leader. */
   readonly waitMs: number;
   /** Why this instance cannot lead; `undefined` when it can. */
   readonly problem?: (() => string | undefined) | undefined;
+  /** Time within which a request has to arrive completely; 0 is no limit. */
+  readonly requestTimeoutMs: number;
   readonly tls: https.ServerOptions | undefined;
   /** A request of the method CONNECT from another instance. */
   readonly connect: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
 
-export type Target = {
-  readonly url: string;
-  /** In this process. */
-  readonly isOwn: boolean;
+/** An engine, or a stand-in, that answers requests. */
+export type Target =
+  | InThisProcess
+  /** Another instance. */
+  | { readonly url: string };
+
+type InThisProcess = {
+  /** Checks the request again, because it does not depend on who has received it. */
+  readonly answer: RequestListener;
 };
 
 /** Marks a request that another instance has forwarded. */
@@ -100,11 +109,16 @@ export class LeaderProxy {
       });
     };
     const { tls } = options;
-    const server = tls === undefined ? http.createServer(answer) : https.createServer(tls, answer);
+    const connections = connectionOptions(options);
+    const server =
+      tls === undefined
+        ? http.createServer(connections, answer)
+        : https.createServer({ ...connections, ...tls }, answer);
     server.keepAliveTimeout = 60_000;
+    server.on('clientError', refuseUnreadable);
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       // Only a leader accepts bodies that another instance forwards.
-      if (!isPassedOn(request) || options.leader()?.isOwn === true) response.writeContinue();
+      if (!isPassedOn(request) || isHere(options.leader())) response.writeContinue();
       answer(request, response);
     });
     server.on('connect', options.connect);
@@ -136,7 +150,8 @@ export class LeaderProxy {
       return;
     }
     for (const [outgoing, url] of this.#passed)
-      if (url !== target.url) outgoing.destroy(new Deposed('another instance leads now'));
+      if (isHere(target) || url !== target.url)
+        outgoing.destroy(new Deposed('another instance leads now'));
   }
 
   /** Resolves when the writes in progress in this process are answered, or after this time. */
@@ -160,23 +175,36 @@ export class LeaderProxy {
     if (!isPassedOn(request) && (await own(request, response))) return;
     if (isPassedOn(request)) {
       const target = leader();
-      if (target?.isOwn !== true) return refuse(response, NOT_LEADING_STATUS, 'not the leader');
-      return this.#pass(request, response, target).then(() => undefined);
+      if (!isHere(target)) return refuse(response, NOT_LEADING_STATUS, 'not the leader');
+      return this.#answerHere(request, response, target);
     }
     const isPing = isPingPath(request.url ?? '/', hasCompatiblePaths);
     const untilMs = clock.monotonicMs() + (isPing ? Math.min(waitMs, PING_WAIT_MS.value) : waitMs);
     // A client that has gone may have asked elsewhere, so its request is dropped.
     while (!response.destroyed) {
       const target = leader();
-      if (target !== undefined && (await this.#pass(request, response, target)) === 'answered')
+      if (isHere(target)) return this.#answerHere(request, response, target);
+      if (target !== undefined && (await this.#pass(request, response, target.url)) === 'answered')
         return;
       const other = this.#closed.signal.aborted ? undefined : standIn?.(request);
-      if (other !== undefined && (await this.#pass(request, response, other)) === 'answered')
-        return;
+      if (other !== undefined) return this.#answerHere(request, response, other);
       if (clock.monotonicMs() >= untilMs || this.#closed.signal.aborted)
         return refuse(response, 503, noLeader(problem?.()));
       await clock.sleep(LOOK_MS);
     }
+  }
+
+  /** Resolves when this process has answered, or has cut the request off. */
+  async #answerHere(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { answer }: InThisProcess,
+  ): Promise<void> {
+    const answered = new Promise<void>((resolve) => response.once('close', resolve));
+    if (this.#options.standIn?.(request) !== undefined) this.#writing.add(answered);
+    answer(request, response);
+    await answered;
+    this.#writing.delete(answered);
   }
 
   /**
@@ -186,30 +214,26 @@ export class LeaderProxy {
   async #pass(
     request: IncomingMessage,
     response: ServerResponse,
-    target: Target,
+    url: string,
   ): Promise<'answered' | 'not taken'> {
-    const outgoing = this.#outgoing(request, target);
+    const outgoing = this.#outgoing(request, url);
     const gone = (): void => void outgoing.destroy();
     response.once('close', gone);
-    if (!target.isOwn) this.#passed.set(outgoing, target.url);
-    const exchanging = this.#exchange(request, response, { outgoing, target });
-    if (target.isOwn && this.#options.standIn?.(request) !== undefined)
-      this.#writing.add(exchanging);
+    this.#passed.set(outgoing, url);
     try {
-      return await exchanging;
+      return await this.#exchange(request, response, outgoing);
     } finally {
       response.off('close', gone);
       this.#passed.delete(outgoing);
-      this.#writing.delete(exchanging);
     }
   }
 
   async #exchange(
     request: IncomingMessage,
     response: ServerResponse,
-    { outgoing, target }: { readonly outgoing: http.ClientRequest; readonly target: Target },
+    outgoing: http.ClientRequest,
   ): Promise<'answered' | 'not taken'> {
-    const isWaiting = !target.isOwn && hasBody(request);
+    const isWaiting = hasBody(request);
     let isTaken = false;
     const send = (): void => {
       isTaken = true;
@@ -226,7 +250,6 @@ export class LeaderProxy {
         outgoing.once(event, () => heard.abort());
     });
     if (isWaiting) outgoing.flushHeaders();
-    else if (hasBody(request)) send();
     else outgoing.end();
     let answer: IncomingMessage;
     try {
@@ -237,7 +260,7 @@ export class LeaderProxy {
       if (!isTaken && (isLost || isUnreached(error))) return 'not taken';
       throw error;
     }
-    if (!target.isOwn && answer.statusCode === NOT_LEADING_STATUS && !isTaken) {
+    if (answer.statusCode === NOT_LEADING_STATUS && !isTaken) {
       answer.resume();
       outgoing.destroy();
       return 'not taken';
@@ -265,8 +288,8 @@ export class LeaderProxy {
     if (!signal.aborted) outgoing.destroy(new Deposed('the leader is silent'));
   }
 
-  #outgoing(request: IncomingMessage, target: Target): http.ClientRequest {
-    const url = new URL(target.url);
+  #outgoing(request: IncomingMessage, target: string): http.ClientRequest {
+    const url = new URL(target);
     const { border, secret } = this.#options;
     const headers: http.OutgoingHttpHeaders = {};
     for (const [name, value] of Object.entries(request.headers))
@@ -274,8 +297,8 @@ export class LeaderProxy {
     headers['host'] = url.host;
     headers['x-forwarded-for'] = border.clientAddress(request);
     headers[PAGE_KEY_HEADER] = secret;
-    if (!target.isOwn) headers[PASSED_ON_HEADER] = '1';
-    if (!target.isOwn && hasBody(request)) headers['expect'] = '100-continue';
+    headers[PASSED_ON_HEADER] = '1';
+    if (hasBody(request)) headers['expect'] = '100-continue';
     const isHttps = url.protocol === 'https:';
     return (isHttps ? https : http).request({
       method: request.method ?? 'GET',
@@ -286,6 +309,10 @@ export class LeaderProxy {
       agent: this.#agents[isHttps ? 'https:' : 'http:'],
     });
   }
+}
+
+function isHere(target: Target | undefined): target is InThisProcess {
+  return target !== undefined && 'answer' in target;
 }
 
 function noLeader(problem: string | undefined): string {

@@ -1,5 +1,6 @@
 // Accepts writes while no instance leads, by appending them to the log of points for the next
 // leader. Rights are checked as a leader would, with the copy of this instance.
+import type { RequestListener } from 'node:http';
 import { Budget, OpenParts, RequestMetrics, Unavailable } from '@tidemark/core';
 import { httpSender } from '@tidemark/settings';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -20,7 +21,7 @@ import type { PointLog } from '../shared-log/point-log.ts';
 export type StandInOptions = Omit<EntryOptions, 'metadata' | 'http'> & {
   readonly points: PointLog;
   readonly logs: LogHub;
-  /** The secret with which the leader proxy of this process states who the client is. */
+  /** The secret with which another instance states who the client is. */
   readonly secret: string;
   /** The metadata of this instance. */
   readonly copy: () => Metadata | undefined;
@@ -33,8 +34,11 @@ type Entry = {
   readonly parts: OpenParts;
 };
 
-/** Starts to listen on loopback; resolves with the URL. Closed with `parts`. */
-export async function openStandIn(options: StandInOptions, parts: OpenParts): Promise<string> {
+/** Answers requests that the leader proxy of this process gives it. Closed with `parts`. */
+export async function openStandIn(
+  options: StandInOptions,
+  parts: OpenParts,
+): Promise<RequestListener> {
   const { config, clock, logs, secret, points } = options;
   const log = logs.logger('http');
   const server = new HttpServer({
@@ -56,7 +60,7 @@ export async function openStandIn(options: StandInOptions, parts: OpenParts): Pr
     authorize: config.http.authEnabled ? authorizing(options, parts) : () => undefined,
     // The leader keeps the record.
     audit: new Audit({ directory: config[''].dataDir, keepBytes: 0, clock, log }),
-    border: borderOf(config, '127.0.0.1', secret),
+    border: borderOf(config, secret),
     realm: config.http.realm,
   });
   parts.add(() => server.close(0));
@@ -66,7 +70,8 @@ export async function openStandIn(options: StandInOptions, parts: OpenParts): Pr
     logs,
     isTracingWrites: config.http.writeTracing,
   });
-  return server.listen('127.0.0.1', 0);
+  await server.ready();
+  return server.answer;
 }
 
 function authorizing(options: StandInOptions, parts: OpenParts): Authorize {

@@ -2,18 +2,16 @@
 // it receives to the current leader.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { AppError, messageOf, Unavailable } from '@tidemark/core';
+import { AppError, LATE, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
-import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { SUBSCRIBER } from '../access/request.ts';
 import { BASE } from '../http/routes.ts';
 import type { UdpInput, UdpInputs, UdpListening } from '../ingest/udp-inputs.ts';
 import { BadLine } from '../ingest/write-path.ts';
-import type { WriteTarget } from '../ingest/write-path.ts';
+import type { WritePath, WriteTarget } from '../ingest/write-path.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { NOT_LEADING_STATUS } from './leader-proxy.ts';
-import type { Target } from './leader-proxy.ts';
 import { askInstance, isOfCluster } from '../cluster/instance-request.ts';
 
 /** The path under which an instance gets its inputs, independent of the `http` settings. */
@@ -90,8 +88,11 @@ export class UdpExchange implements UdpListening {
 
 /** Options for forwarding received lines. */
 export type UdpRelayOptions = {
-  /** The address of the leading engine; `undefined` while there is none. */
-  readonly leader: () => Target | undefined;
+  /** The leading engine, in this process or another; `undefined` while there is none. */
+  readonly leader: () =>
+    | { readonly writes: Pick<WritePath, 'write'> }
+    | { readonly url: string }
+    | undefined;
   readonly secret: () => string;
   readonly clock: Clock;
   /** How long lines wait for a leader that accepts them. */
@@ -143,7 +144,12 @@ export class UdpRelay {
     let problem = 'the cluster has no leader at the moment';
     for (;;) {
       const to = leader();
-      const refusal = to === undefined ? problem : await this.#give(to, body, target);
+      let refusal: string | undefined = problem;
+      if (to !== undefined)
+        refusal =
+          'writes' in to
+            ? await this.#writeHere(to.writes, body, target)
+            : await this.#send(to.url, body, target);
       if (refusal === undefined) return;
       problem = refusal;
       if (clock.monotonicMs() >= untilMs) throw new Unavailable(problem);
@@ -151,35 +157,48 @@ export class UdpRelay {
     }
   }
 
-  /** Why they were not accepted; `undefined` when they were. */
-  async #give(
-    to: Target,
+  /** Why the engine of this process did not accept them; `undefined` when it did. */
+  async #writeHere(
+    writes: Pick<WritePath, 'write'>,
+    body: Uint8Array,
+    target: WriteTarget,
+  ): Promise<string | undefined> {
+    const { clock, waitMs } = this.#options;
+    try {
+      const found = await within(clock, waitMs, writes.write(body, target));
+      return found === LATE ? `the engine did not take them within ${waitMs} ms` : undefined;
+    } catch (error) {
+      if (error instanceof BadLine) throw error;
+      return messageOf(error);
+    }
+  }
+
+  /** Why another instance did not accept them; `undefined` when it did. */
+  async #send(
+    url: string,
     body: Uint8Array,
     { database, retentionPolicy, precision }: WriteTarget,
   ): Promise<string | undefined> {
-    const { secret, waitMs } = this.#options;
+    const { waitMs } = this.#options;
     const credentials = Buffer.from(`${SUBSCRIBER}:${this.#token}`).toString('base64');
     const query = new URLSearchParams({ db: database, rp: retentionPolicy, precision });
     try {
-      const response = await fetch(`${to.url}${BASE}/write?${query}`, {
+      const response = await fetch(`${url}${BASE}/write?${query}`, {
         method: 'POST',
-        headers: {
-          ...(to.isOwn ? { [PAGE_KEY_HEADER]: secret() } : {}),
-          ...(this.#token === undefined ? {} : { Authorization: `Basic ${credentials}` }),
-        },
+        headers: this.#token === undefined ? {} : { Authorization: `Basic ${credentials}` },
         body: Buffer.from(body),
         signal: AbortSignal.timeout(waitMs),
       });
       const said = await response.text();
       if (response.status === 204) return undefined;
       if (response.status === 400) throw new BadLine(reasonOf(said));
-      const problem = `${to.url} answers ${response.status}: ${said}`;
+      const problem = `${url} answers ${response.status}: ${said}`;
       if (response.status < 500 && response.status !== NOT_LEADING_STATUS)
         throw new Unavailable(problem);
       return problem;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      return `${to.url} does not answer: ${messageOf(error)}`;
+      return `${url} does not answer: ${messageOf(error)}`;
     }
   }
 }
