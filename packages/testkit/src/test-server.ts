@@ -76,7 +76,7 @@ export class TestServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves when the condition holds; checked after every request. */
+  /** Resolves when the condition holds; checked when a request arrives and when it is answered. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -88,9 +88,14 @@ export class TestServer {
 
   async #take(request: ReceivedRequest, response: http.ServerResponse): Promise<void> {
     this.requests.push(request);
+    this.#wake();
     const { status = 200, headers = {}, body, isCut } = await this.answer(request);
     if (isCut === true) response.destroy();
     else response.writeHead(status, headers).end(body);
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 }
