@@ -192,7 +192,7 @@ export type ScalerCluster = {
   /** Default namespace (kubernetes) or region (ec2). */
   readonly namespace: string;
   /** Signs requests if the provider requires it. */
-  readonly sign?: ((request: HttpRequest) => HttpRequest) | undefined;
+  readonly sign?: ((request: HttpRequest) => HttpRequest | Promise<HttpRequest>) | undefined;
 };
 
 export type ScalerClusters = (kind: ScalerProvider, name: string) => ScalerCluster | undefined;

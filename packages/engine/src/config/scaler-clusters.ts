@@ -1,7 +1,7 @@
 // Clusters of autoscale nodes: the sections `[[kubernetes]]`, `[[swarm]]` and `[[ec2]]`, and the
 // authentication of requests to them.
-import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { AwsV4Signer } from 'aws4fetch';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HttpRequest, ScalerCluster } from '@tidemark/runtime';
@@ -181,52 +181,28 @@ export type AwsCredentials = {
   readonly sessionToken: string;
 };
 
-/** Adds AWS's signature, version 4, over body, host, time and content type. */
-export function signRequest(
+/** Adds AWS's signature, version 4, over body, host, time and headers. */
+export async function signRequest(
   request: HttpRequest,
   credentials: AwsCredentials,
   now: bigint,
-): HttpRequest {
+): Promise<HttpRequest> {
   const { region, service, accessKey, secretKey, sessionToken } = credentials;
-  // 2015-08-30T12:36:00Z as 20150830T123600Z.
-  const stamp = `${formatRfc3339(now).slice(0, 19).replace(/[-:]/g, '')}Z`;
-  const day = stamp.slice(0, 8);
-  const url = new URL(request.url);
-  const contentType = request.headers['Content-Type'];
-  const signed = [
-    ...(contentType === undefined ? [] : [['content-type', contentType] as const]),
-    ['host', url.host] as const,
-    ['x-amz-date', stamp] as const,
-    ...(sessionToken === '' ? [] : [['x-amz-security-token', sessionToken] as const]),
-  ];
-  const names = signed.map(([name]) => name).join(';');
-  const canonical = [
-    request.method,
-    url.pathname,
-    url.searchParams.toString(),
-    ...signed.map(([name, value]) => `${name}:${value.trim()}`),
-    '',
-    names,
-    sha256(request.body),
-  ].join('\n');
-  const scope = `${day}/${region}/${service}/aws4_request`;
-  const toSign = ['AWS4-HMAC-SHA256', stamp, scope, sha256(canonical)].join('\n');
-  const key = [day, region, service, 'aws4_request'].reduce<string | Buffer>(
-    (parent, part) => hmac(parent, part),
-    `AWS4${secretKey}`,
-  );
-  const signature = hmac(key, toSign).toString('hex');
-  const headers: Record<string, string> = { ...request.headers, 'X-Amz-Date': stamp };
-  if (sessionToken !== '') headers['X-Amz-Security-Token'] = sessionToken;
-  headers['Authorization'] =
-    `AWS4-HMAC-SHA256 Credential=${accessKey}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
-  return { ...request, headers };
-}
-
-function sha256(content: string): string {
-  return createHash('sha256').update(content).digest('hex');
-}
-
-function hmac(key: string | Buffer, content: string): Buffer {
-  return createHmac('sha256', key).update(content).digest();
+  const { method, url, headers, body } = request;
+  const signer = new AwsV4Signer({
+    method,
+    url,
+    headers,
+    body,
+    region,
+    service,
+    accessKeyId: accessKey,
+    secretAccessKey: secretKey,
+    sessionToken,
+    // 2015-08-30T12:36:00Z as 20150830T123600Z.
+    datetime: `${formatRfc3339(now).slice(0, 19).replace(/[-:]/g, '')}Z`,
+    allHeaders: true,
+  });
+  const signed = await signer.sign();
+  return { ...request, headers: Object.fromEntries(signed.headers) };
 }

@@ -213,7 +213,7 @@ function scalerTests(): readonly Test[] {
           headers: type,
           body,
         };
-        const signed = cluster.sign?.(request) ?? request;
+        const signed = (await cluster.sign?.(request)) ?? request;
         const { status } = await context.http.send(signed, context.signal);
         if (status < 200 || status > 299)
           throw new Unavailable(`${method} ${path} answered ${status}`);

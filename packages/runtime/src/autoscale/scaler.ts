@@ -53,7 +53,8 @@ class Api {
       body: body?.text ?? '',
       timeoutMs: TIMEOUT_MS,
     };
-    const response = await this.#http.send(this.#cluster.sign?.(request) ?? request, this.#signal);
+    const signed = (await this.#cluster.sign?.(request)) ?? request;
+    const response = await this.#http.send(signed, this.#signal);
     if (response.status < 200 || response.status > 299) {
       throw new ScalerError(
         `${method} ${path} answered ${response.status}: ${response.body.slice(0, 500)}`,

@@ -75,9 +75,8 @@ export class RpcServer {
         return database.query(call.cluster, call.statement, signal);
       case 'http': {
         const { signer, request } = call;
-        const sign =
-          signer === undefined ? undefined : services.scalerCluster(signer.kind, signer.name)?.sign;
-        return http.send(sign?.(request) ?? request, signal);
+        const sign = signer && services.scalerCluster(signer.kind, signer.name)?.sign;
+        return http.send((await sign?.(request)) ?? request, signal);
       }
       case 'open-sideload':
         return this.#openSideload(services, call.source);
