@@ -88,16 +88,20 @@ test('what is in progress is answered before it closes, also when nothing was fo
   await closing;
 });
 
-test('what takes too long gets the reason', async () => {
-  const answered = write();
-  await arrived.promise;
+test.each(['a listener of its own', 'another listener'])(
+  'what takes too long gets the reason through %s',
+  async (through) => {
+    if (through !== 'another listener') url = await server.listen('127.0.0.1', 0);
+    const answered = write();
+    await arrived.promise;
 
-  await server.close(0);
+    await server.close(0);
 
-  expect(await (await answered).json()).toEqual({ error: 'the engine stops' });
-  expect((await answered).status).toBe(503);
-  goesOn.resolve();
-});
+    expect(await (await answered).json()).toEqual({ error: 'the engine stops' });
+    expect((await answered).status).toBe(503);
+    goesOn.resolve();
+  },
+);
 
 test('streams end', async () => {
   const stream = await fetch(`${url}/engine/v1/ping`);
