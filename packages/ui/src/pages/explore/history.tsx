@@ -87,7 +87,7 @@ function Lists({
           type="submit"
           icon="save"
           isBusy={isSaving.value}
-          disabled={name.value.trim() === '' || saved === undefined}
+          disabled={name.value.trim() === ''}
         >
           {t.save}
         </Button>

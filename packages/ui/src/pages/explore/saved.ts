@@ -76,10 +76,14 @@ export function useSavedQueries(): {
   };
   return {
     list,
-    save: (name, query) => {
-      const before = list.value.value?.find((each) => each.name === name);
-      return perform(store(name, query, before));
-    },
+    save: (name, query) =>
+      perform(
+        (async () => {
+          const known = list.value.value ?? (await load(new AbortController().signal));
+          const before = known.find((each) => each.name === name);
+          await store(name, query, before);
+        })(),
+      ),
     forget: ({ id, version }) => perform(documents().remove('queries', id, version)),
   };
 }
