@@ -31,7 +31,7 @@ export function Tap({ task, node }: { readonly task: string; readonly node: stri
           <TextField
             label={t.group}
             isLabelHidden
-            placeholder={t.group}
+            placeholder={t.groupExample}
             value={group.value}
             onInput={(text) => (group.value = text)}
           />
