@@ -214,12 +214,14 @@ export class EngineClient {
     await this.http.send(`${PREVIEW}/alerts/topics/${part(id)}`, { method: 'DELETE' });
   }
 
-  async events(topic: string, minLevel?: string): Promise<readonly TopicEvent[]> {
+  async events(
+    topic: string,
+    minLevel?: string,
+    limit: number = ALL,
+  ): Promise<readonly TopicEvent[]> {
     const answer = await this.http.json<{ events: readonly TopicEvent[] }>(
       `${PREVIEW}/alerts/topics/${part(topic)}/events`,
-      {
-        search: { 'min-level': minLevel, limit: ALL },
-      },
+      { search: { 'min-level': minLevel, limit } },
     );
     return answer.events;
   }

@@ -237,6 +237,9 @@ export type AlertGroup = {
   /** When it left OK; absent while it is OK. */
   readonly since?: string | undefined;
   readonly 'last-event'?: string | undefined;
+  /** Id and message of that event, if they are known. */
+  readonly event?: string | undefined;
+  readonly message?: string | undefined;
   readonly flapping: boolean;
 };
 

@@ -246,6 +246,8 @@ export type AlertGroup = {
   readonly since: Timestamp | undefined;
   /** Time of its last event; `undefined` when it never had one. */
   readonly lastEvent: Timestamp | undefined;
+  /** Id of that event; `undefined` also for a state that was saved by a version without it. */
+  readonly event: string | undefined;
   readonly isFlapping: boolean;
 };
 
@@ -253,6 +255,8 @@ export type AlertGroup = {
 export type AlertGroups = {
   /** The number of all groups. */
   readonly total: number;
+  /** Where the events are; '' when the node publishes none. */
+  readonly topic: string;
   readonly groups: readonly AlertGroup[];
 };
 

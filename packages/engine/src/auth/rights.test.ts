@@ -368,6 +368,33 @@ describe('data of a task', () => {
     expect([await statuses('left'), await statuses('moved')]).toEqual([readable, readable]);
   });
 
+  test('is not shown in the groups of a task that shares its topic with another', async () => {
+    const publishing = (id: string, db: string): object => ({
+      ...TASK,
+      id,
+      dbrps: [{ db, rp: 'autogen' }],
+      script: `stream|from().measurement('s')
+        |alert().id('one').message('of ${db}').crit(lambda: TRUE).topic('shared')`,
+    });
+    const group = async (user: User): Promise<unknown> =>
+      (await call(user, 'GET', `${ALERTS}/groups/first/alert2`)).json.groups?.[0];
+    await done('POST', `${V1}/tasks`, publishing('first', 'd'));
+    await write('s v=1 1');
+    await eventually('the message', async () =>
+      JSON.stringify(await group('reader'))?.includes('of d') === true ? true : undefined,
+    );
+
+    await done('POST', `${V1}/tasks`, publishing('second', 'e'));
+    await done('POST', '/write?db=e&rp=autogen', 's v=1 2');
+    await eventually('the other message', async () =>
+      JSON.stringify(await group('admin'))?.includes('of e') === true ? true : undefined,
+    );
+
+    expect(await group('reader')).toMatchObject({ level: 'CRITICAL', event: 'one' });
+    expect(await group('reader')).not.toHaveProperty('message');
+    for (const id of ['first', 'second']) await done('DELETE', `${V1}/tasks/${id}`);
+  });
+
   test('is not shown where nobody knows whose it is', async () => {
     const state = { level: 'CRITICAL', time: '2020-01-01T00:00:00Z', message: 'taken over' };
     await done('PUT', `${ALERTS}/topics/restored/events/x`, { state });

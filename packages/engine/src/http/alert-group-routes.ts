@@ -1,11 +1,17 @@
-// The groups of an alert node of a running task, with their levels. Preview only.
+// The groups of an alert node of a running task, with their levels and last events. Preview only.
 import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
+import type { AlertService } from '@tidemark/alerting';
 import type { AlertGroup } from '@tidemark/runtime';
 import { readPage, readPattern } from '../formats/params.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { Api } from './api.ts';
 
-export function addAlertGroupRoutes(api: Api, executor: Executor): void {
+export type AlertGroupRoutesOptions = {
+  readonly executor: Executor;
+  readonly alerts: AlertService;
+};
+
+export function addAlertGroupRoutes(api: Api, { executor, alerts }: AlertGroupRoutesOptions): void {
   api.onPreview('GET', '/alerts/groups/:id/:node', async (request) => {
     const { id = '', node = '' } = request.params;
     const executing = executor.running(id);
@@ -19,6 +25,9 @@ export function addAlertGroupRoutes(api: Api, executor: Executor): void {
         `task ${JSON.stringify(id)} has no alert node ${JSON.stringify(node)}`,
       );
     }
+    // The topic may have a message of another task for the same id.
+    const databasesOf = (topic: string): readonly string[] => alerts.databasesOf(topic);
+    const [topic] = await request.data.readable([found.topic], databasesOf);
     const isWhole = request.query.get('pattern') === '';
     const matching = isWhole ? found.groups : found.groups.filter(({ group }) => matches(group));
     return {
@@ -26,13 +35,24 @@ export function addAlertGroupRoutes(api: Api, executor: Executor): void {
       json: {
         link: { rel: 'self', href: request.url },
         total: isWhole ? found.total : matching.length,
-        groups: matching.slice(offset, offset + limit).map(groupView),
+        groups: matching.slice(offset, offset + limit).map((group) => ({
+          ...groupView(group),
+          ...eventView(group, topic, alerts),
+        })),
       },
     };
   });
 }
 
-function groupView({ since, lastEvent, isFlapping, ...rest }: AlertGroup): object {
+/** The id of a group's last event, and its message, unless the topic has forgotten it. */
+function eventView({ event }: AlertGroup, topic: string | undefined, alerts: AlertService): object {
+  if (event === undefined) return {};
+  if (topic === undefined) return { event };
+  const isKnown = alerts.eventState(topic, event) !== undefined;
+  return { event, ...(isKnown ? { message: alerts.event(topic, event).message } : {}) };
+}
+
+function groupView({ since, lastEvent, isFlapping, event: _, ...rest }: AlertGroup): object {
   return {
     ...rest,
     flapping: isFlapping,

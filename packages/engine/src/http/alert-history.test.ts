@@ -61,8 +61,8 @@ test('all groups of an alert node have levels, and the most severe are first', a
     (await engine.call('GET', `${ALERTS}/groups/watch/alert2${query}`)).json;
   await soon(async () => expect((await groups()).total).toBe(4));
   const all = [
-    { group: 'h=c', level: 'CRITICAL', since: '1970-01-01T00:00:03Z' },
-    { group: 'h=b', level: 'WARNING', since: '1970-01-01T00:00:02Z' },
+    { group: 'h=c', level: 'CRITICAL', since: '1970-01-01T00:00:03Z', event: 'c' },
+    { group: 'h=b', level: 'WARNING', since: '1970-01-01T00:00:02Z', message: 'b is WARNING' },
     { group: 'h=a', level: 'OK', tags: { h: 'a' }, flapping: false },
     { group: 'h=d', level: 'OK', 'last-event': '1970-01-01T00:00:07Z' },
   ];
@@ -75,6 +75,13 @@ test('all groups of an alert node have levels, and the most severe are first', a
     (await engine.call('GET', `${ALERTS}/groups/${path}`)).status;
   expect(await failed('watch/from1')).toBe(400);
   expect(await failed('other/alert2')).toBe(404);
+
+  // They are known again before the next point.
+  await engine.stop();
+  await engine.start();
+  await soon(async () =>
+    expect((await groups()).groups?.slice(0, 2)).toMatchObject(all.slice(0, 2)),
+  );
 });
 
 test('the state of a handler includes its last deliveries', async () => {

@@ -103,7 +103,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   addTryOutRoutes(server, { tryOuts, clock });
   addAlertRoutes(server, alerts);
   addAlertHistoryRoutes(server, { alerts, clock });
-  addAlertGroupRoutes(server, executor);
+  addAlertGroupRoutes(server, { executor, alerts });
   addConfigRoutes(server, overrides);
   const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
   addOperationRoutes(server, { metadata, tests });

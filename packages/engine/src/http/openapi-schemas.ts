@@ -231,6 +231,8 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
         level: alertLevel,
         since: time,
         'last-event': time,
+        event: text,
+        message: text,
         flapping: flag,
       }),
     ),

@@ -69,7 +69,7 @@ describe('the parts of a task together', () => {
   test('list the groups of all, the most severe first', async () => {
     const group = (name: string, level: string) => ({ group: name, level });
     const of = (...groups: readonly object[]) =>
-      part(1, 1, { alertGroups: () => ({ total: 9, groups }) } as never);
+      part(1, 1, { alertGroups: () => ({ total: 9, topic: 't', groups }) } as never);
     const gone = part(1, 1, { alertGroups: () => undefined } as never);
     const split = new SplitTask('t', [
       of(group('a', 'WARNING'), group('b', 'OK')),
@@ -79,6 +79,7 @@ describe('the parts of a task together', () => {
 
     expect(await split.alertGroups('alert2')).toEqual({
       total: 18,
+      topic: 't',
       groups: [
         group('c', 'CRITICAL'),
         group('a', 'WARNING'),

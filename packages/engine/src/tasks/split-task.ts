@@ -61,10 +61,12 @@ export class SplitTask implements ShownTask {
   async alertGroups(nodeName: string): Promise<AlertGroups | undefined> {
     const all = await Promise.all(this.#parts.map((part) => part.alertGroups(nodeName)));
     const known = all.filter((each) => each !== undefined);
-    if (known.length === 0) return undefined;
+    const [first] = known;
+    if (first === undefined) return undefined;
     const groups = known.flatMap((each) => each.groups);
     return {
       total: known.reduce((sum, { total }) => sum + total, 0),
+      topic: first.topic,
       groups: LEVELS.toReversed()
         .flatMap((level) => groups.filter((each) => each.level === level))
         .slice(0, ALERT_GROUPS_MAX),

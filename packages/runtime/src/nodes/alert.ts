@@ -31,11 +31,15 @@ import { implement } from '../implement.ts';
 type GroupAlert = {
   readonly state: AlertState;
   readonly inhibitions: readonly Inhibition[];
+  /** Id of its last event. */
+  event?: string | undefined;
   /** Comes from a snapshot and has not been compared with the topics' states. */
   isUnchecked: boolean;
   /** While the task catches up: the events that were published before. */
   published?: PublishedEvents | undefined;
 };
+
+type GroupAlertCode = AlertStateCode & { readonly event?: string | undefined };
 
 /** The first message of a group. */
 type FirstMessage = {
@@ -90,13 +94,14 @@ export class AlertNode implements RunningNode {
 
   /** Of one level in the order of their creation. */
   alertGroups(): AlertGroups {
-    const byLevel: (readonly [Group, AlertState])[][] = LEVEL_NAMES.map(() => []);
-    for (const [group, { state }] of this.#groups) {
-      const same = byLevel[state.level] ?? [];
-      if (same.length < ALERT_GROUPS_MAX) same.push([group, state]);
+    const byLevel: (readonly [Group, GroupAlert])[][] = LEVEL_NAMES.map(() => []);
+    for (const each of this.#groups) {
+      const same = byLevel[each[1].state.level] ?? [];
+      if (same.length < ALERT_GROUPS_MAX) same.push(each);
     }
     const listed = byLevel.toReversed().flat().slice(0, ALERT_GROUPS_MAX);
-    return { total: this.#groups.count, groups: listed.map(alertGroup) };
+    const topic = this.#anonymousTopic ?? this.#ctx.options.topic;
+    return { total: this.#groups.count, topic, groups: listed.map(alertGroup) };
   }
 
   start(): Promise<void> {
@@ -172,14 +177,14 @@ export class AlertNode implements RunningNode {
 
   snapshot(): unknown {
     return {
-      groups: this.#groups.encode((alert) => alert.state.encode()),
+      groups: this.#groups.encode(({ state, event }) => ({ ...state.encode(), event })),
       ...this.#levels.encode(),
     };
   }
 
   restore(state: unknown): void {
     this.#isFromLog = (this.#ctx.task.rerun?.record ?? 0) > 0;
-    const code = state as { groups: GroupStatesCode<AlertStateCode> } & AlertLevelsCode;
+    const code = state as { groups: GroupStatesCode<GroupAlertCode> } & AlertLevelsCode;
     for (const [codeOfGroup, stateCode] of code.groups) {
       const group = this.#ctx.task.groups.named(
         codeOfGroup.id,
@@ -190,7 +195,8 @@ export class AlertNode implements RunningNode {
       const restored = AlertState.decode(stateCode);
       const inhibitions = this.#inhibitionsOf(group);
       this.#inhibit(inhibitions, restored.level !== OK);
-      this.#groups.set(group, { inhibitions, state: restored, isUnchecked: true });
+      const { event } = stateCode;
+      this.#groups.set(group, { inhibitions, state: restored, event, isUnchecked: true });
     }
     this.#levels.restore(code);
   }
@@ -206,7 +212,8 @@ export class AlertNode implements RunningNode {
     }
     const inhibitions = this.#inhibitionsOf(group);
     this.#inhibit(inhibitions, state.level !== OK);
-    return this.#groups.set(group, { state, inhibitions, isUnchecked: false, published });
+    const event = remembered && id;
+    return this.#groups.set(group, { state, inhibitions, event, isUnchecked: false, published });
   }
 
   /**
@@ -303,6 +310,7 @@ export class AlertNode implements RunningNode {
     this.#inhibit(alert.inhibitions, level !== OK);
     if (options.isWithoutRecoveries && level === OK) return;
     const event = this.#event(level, state.durationNanos, cause);
+    alert.event = event.id;
     const tags = cause.message instanceof Batch ? cause.message.series : cause.point.series;
     if (isPublished) {
       // The topics and their handlers have it from before the restart.
@@ -390,7 +398,7 @@ export class AlertNode implements RunningNode {
   }
 }
 
-function alertGroup([group, state]: readonly [Group, AlertState]): AlertGroup {
+function alertGroup([group, { state, event }]: readonly [Group, GroupAlert]): AlertGroup {
   const { level, firstTriggered, lastTriggered, isFlapping } = state;
   return {
     group: group.id,
@@ -398,6 +406,7 @@ function alertGroup([group, state]: readonly [Group, AlertState]): AlertGroup {
     level: LEVEL_NAMES[level] ?? 'OK',
     since: level === OK ? undefined : firstTriggered,
     lastEvent: lastTriggered === 0n ? undefined : lastTriggered,
+    event,
     isFlapping,
   };
 }

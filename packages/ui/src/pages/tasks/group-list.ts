@@ -8,8 +8,8 @@ import { LEVEL_KINDS } from '../../try-out/fired.tsx';
 /** Groups that are shown at once. */
 export const PAGE_ROWS = 100;
 
-/** Enough to find the groups of most events. */
-const CHANGES_MAX = 1000;
+/** Events of a topic that are read, and changes, which tell the groups of most of them. */
+const EVENTS_MAX = 1000;
 
 export type GroupState = {
   readonly key: string;
@@ -64,24 +64,18 @@ export async function groupsOf(
   // One more tells whether another page follows.
   const options = { pattern, offset, limit: PAGE_ROWS + 1, signal };
   const isRunning = task.executing && node !== '';
-  const [found, events] = await Promise.all([
-    isRunning ? engine.alertGroups(task.id, node, options) : undefined,
-    eventsOf(task, isRunning ? node : undefined),
-  ]);
+  const found = isRunning ? await engine.alertGroups(task.id, node, options) : undefined;
   const groups = found?.groups.slice(0, PAGE_ROWS) ?? [];
   const hasNext = (found?.groups.length ?? 0) > PAGE_ROWS;
   const total = found?.total ?? 0;
-  const taken = new Set<TopicState>();
-  const states = groups.map((each, i): GroupState => {
-    const tags = tagsText(each.tags);
-    const event = events.find(({ group, level }) => group === tags && level === each.level);
-    if (event !== undefined) taken.add(event);
-    return stateOf(each, { key: `${offset + i} ${each.group}`, tags, event });
-  });
+  const states = groups.map((each, i) => stateOf(each, `${offset + i} ${each.group}`));
   // Only of a list that is shown as a whole it is known which events have no group.
   if (total > groups.length || search !== '') return { total, offset, hasNext, states };
-  const listed = new Set(states.map(({ group }) => group));
-  const others = events.filter((event) => !taken.has(event) && !listed.has(event.group));
+  const listed = new Set(states.flatMap(({ group, event }) => [`group ${group}`, `id ${event}`]));
+  const events = await eventsOf(task, isRunning ? node : undefined);
+  const others = events.filter(
+    ({ group, event }) => !listed.has(`group ${group}`) && !listed.has(`id ${event}`),
+  );
   return {
     total: total + others.length,
     offset,
@@ -98,23 +92,11 @@ export async function groupsOf(
 }
 
 function stateOf(
-  { level, since, flapping, 'last-event': lastEvent }: AlertGroup,
-  {
-    key,
-    tags,
-    event,
-  }: { readonly key: string; readonly tags: string; readonly event: TopicState | undefined },
+  { level, tags, since, flapping, event = '', message = '', 'last-event': lastEvent }: AlertGroup,
+  key: string,
 ): GroupState {
-  return {
-    key,
-    level,
-    isFlapping: flapping,
-    group: tags,
-    since,
-    lastEvent,
-    event: event?.event ?? '',
-    message: event?.message ?? '',
-  };
+  const group = tagsText(tags);
+  return { key, level, isFlapping: flapping, group, since, lastEvent, event, message };
 }
 
 const tagsText = (tags: Readonly<Record<string, string>>): string =>
@@ -144,8 +126,8 @@ async function eventsOf(task: Shown, node: string | undefined): Promise<readonly
   const lists = await Promise.all(
     (await topicsOf(task, node)).map(async (topic) => {
       const [events, { changes }] = await Promise.all([
-        engine.events(topic),
-        engine.alertHistory({ topic, limit: CHANGES_MAX }),
+        engine.events(topic, undefined, EVENTS_MAX),
+        engine.alertHistory({ topic, limit: EVENTS_MAX }),
       ]);
       // The newest change of an event comes first, and is set last.
       const origins = new Map(changes.toReversed().map((each) => [each.id, each]));
