@@ -25,7 +25,7 @@ import { OK_EVENT_AGE, PUBLISH_DEPTH_MAX } from './limits.ts';
 import { checkScriptHandler } from './script-handler.ts';
 import { TopicOrigins, UNKNOWN_ORIGIN } from './topic-origins.ts';
 import { Topic } from './topic.ts';
-import type { EventFilter } from './topic.ts';
+import type { EventFilter, SevereEvents } from './topic.ts';
 import type { Undeliverable } from './undeliverable.ts';
 
 export type AlertServiceOptions = Omit<AttachedHandlersOptions, 'context'> & {
@@ -295,6 +295,11 @@ export class AlertService implements AlertSink, HostedAlerts {
   /** Events of a topic in order of their ids. */
   events(id: string, filter: EventFilter): readonly (readonly [string, EventState])[] {
     return this.#existing(id).events(filter);
+  }
+
+  /** The most severe events of a topic; see `Topic.mostSevere`. */
+  mostSevereEvents(id: string, filter: EventFilter): SevereEvents {
+    return this.#existing(id).mostSevere(filter);
   }
 
   event(topic: string, id: string): EventState {

@@ -23,6 +23,11 @@ export class EventRecords {
     return this.#view.getUint8(slot * RECORD_BYTES + RANK);
   }
 
+  /** Time of the event in nanoseconds, rounded to a float64: enough to order events. */
+  approximateTime(slot: number): number {
+    return Number(this.#view.getBigInt64(slot * RECORD_BYTES + TIME));
+  }
+
   read(slot: number): EventSummary {
     const at = slot * RECORD_BYTES;
     const record = this.#view.getFloat64(at + LOG_RECORD);

@@ -5,8 +5,8 @@ import type { EventState } from './event.ts';
 import { LEVELS, levelRank } from './level.ts';
 import { Topic } from './topic.ts';
 
-function state(level: EventState['level'], message = ''): EventState {
-  return { message, details: '', time: 1n, durationNanos: 2n, level };
+function state(level: EventState['level'], message = '', time = 1n): EventState {
+  return { message, details: '', time, durationNanos: 2n, level };
 }
 
 describe('topics', () => {
@@ -40,6 +40,7 @@ describe('topics', () => {
       id: fc.string({ maxLength: 3 }),
       level: fc.constantFrom(...LEVELS),
       isListed: fc.boolean(),
+      time: fc.bigInt(-5n, 5n),
     });
     const page = fc.record({
       minLevel: fc.constantFrom(...LEVELS),
@@ -51,19 +52,30 @@ describe('topics', () => {
       fc.property(fc.array(change, { maxLength: 60 }), page, (changes, { part, ...filter }) => {
         const topic = new Topic('t');
         const model = new Map<string, EventState>();
-        for (const { id, level, isListed } of changes) {
-          topic.set(id, state(level, id));
-          model.set(id, state(level, id));
+        for (const { id, level, isListed, time } of changes) {
+          topic.set(id, state(level, id, time));
+          model.set(id, state(level, id, time));
           if (isListed) topic.events({ minLevel: 'OK', limit: 1 });
         }
         const matches = (id: string): boolean => id.includes(part);
 
-        const expected = [...model]
-          .filter(
-            ([id, each]) => levelRank(each.level) >= levelRank(filter.minLevel) && matches(id),
-          )
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .slice(filter.offset, filter.offset + filter.limit);
+        const chosen = [...model].filter(
+          ([id, each]) => levelRank(each.level) >= levelRank(filter.minLevel) && matches(id),
+        );
+        const end = filter.offset + filter.limit;
+        const severe = chosen.toSorted(
+          ([, a], [, b]) =>
+            levelRank(b.level) - levelRank(a.level) || Number(b.time) - Number(a.time),
+        );
+        const levels = LEVELS.map(
+          (level) => [level, chosen.filter(([, each]) => each.level === level).length] as const,
+        );
+        expect(topic.mostSevere({ ...filter, matches })).toEqual({
+          total: chosen.length,
+          levels: new Map(levels),
+          events: severe.slice(filter.offset, end),
+        });
+        const expected = chosen.sort(([a], [b]) => (a < b ? -1 : 1)).slice(filter.offset, end);
         expect(topic.events({ ...filter, matches })).toEqual(expected);
         const highest = Math.max(0, ...[...model.values()].map(({ level }) => levelRank(level)));
         expect(topic.level).toBe(LEVELS[highest]);

@@ -19,6 +19,13 @@ export type EventFilter = {
   readonly limit?: number | undefined;
 };
 
+/** A part of a topic's events, and the numbers of all that match. */
+export type SevereEvents = {
+  readonly total: number;
+  readonly levels: ReadonlyMap<AlertLevelName, number>;
+  readonly events: readonly (readonly [id: string, state: EventState])[];
+};
+
 /** Texts that are in memory until they are on disk. */
 export type UnstoredTexts = EventTexts & { readonly slot: number };
 
@@ -94,6 +101,31 @@ export class Topic {
       }
     }
     return found;
+  }
+
+  /**
+   * Events at or above a level, the most severe first and of one level the newest first, with the
+   * numbers of all that match.
+   */
+  mostSevere({ minLevel, matches, offset = 0, limit }: EventFilter): SevereEvents {
+    const floor = levelRank(minLevel);
+    const byRank: number[][] = LEVELS.map(() => []);
+    for (const [id, slot] of this.#slots) {
+      const rank = this.#records.rank(slot);
+      if (rank >= floor && matches?.(id) !== false) byRank[rank]?.push(slot);
+    }
+    const newestFirst = (a: number, b: number): number =>
+      this.#records.approximateTime(b) - this.#records.approximateTime(a);
+    const slots = byRank.toReversed().flatMap((same) => same.sort(newestFirst));
+    const end = limit === undefined ? undefined : offset + limit;
+    return {
+      total: slots.length,
+      levels: new Map(LEVELS.map((level, rank) => [level, byRank[rank]?.length ?? 0])),
+      events: slots.slice(offset, end).map((slot) => {
+        const id = this.#ids[slot] ?? '';
+        return [id, this.#state(id, slot)] as const;
+      }),
+    };
   }
 
   /** Sets a state without counting it as collected. Its texts stay in memory until `settle`. */

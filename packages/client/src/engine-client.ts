@@ -12,6 +12,7 @@ import type {
   Recording,
   Replay,
   ServiceTest,
+  SevereEvents,
   ClusterMember,
   ClusterTask,
   ServiceTestResult,
@@ -214,16 +215,22 @@ export class EngineClient {
     await this.http.send(`${PREVIEW}/alerts/topics/${part(id)}`, { method: 'DELETE' });
   }
 
-  async events(
-    topic: string,
-    minLevel?: string,
-    limit: number = ALL,
-  ): Promise<readonly TopicEvent[]> {
+  async events(topic: string, minLevel?: string): Promise<readonly TopicEvent[]> {
     const answer = await this.http.json<{ events: readonly TopicEvent[] }>(
       `${PREVIEW}/alerts/topics/${part(topic)}/events`,
-      { search: { 'min-level': minLevel, limit } },
+      { search: { 'min-level': minLevel, limit: ALL } },
     );
     return answer.events;
+  }
+
+  /** The most severe events of a topic, of one level the newest first. */
+  mostSevereEvents(
+    topic: string,
+    { minLevel, limit }: { readonly minLevel?: string | undefined; readonly limit: number },
+  ): Promise<SevereEvents> {
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/events`, {
+      search: { 'min-level': minLevel, order: 'level', limit },
+    });
   }
 
   async handlers(topic: string, pattern?: string): Promise<readonly Handler[]> {

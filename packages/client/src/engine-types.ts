@@ -113,6 +113,14 @@ export type TopicEvent = {
   };
 };
 
+/** A part of a topic's events, and the numbers of all that match. */
+export type SevereEvents = {
+  readonly total: number;
+  /** By level. */
+  readonly levels: Readonly<Record<string, number>>;
+  readonly events: readonly TopicEvent[];
+};
+
 export type HandlerAction = {
   readonly kind: string;
   readonly options?: Readonly<Record<string, unknown>> | undefined;

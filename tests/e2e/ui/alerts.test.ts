@@ -212,6 +212,32 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await page.getByText('No handlers').waitFor();
   });
 
+  test('of very many open events the most severe are shown, and how many there are', async () => {
+    const { page } = visit;
+    const script = `stream|from().measurement('many').groupBy('n')
+      |alert().id('{{ index .Tags "n" }}').warn(lambda: "v" > 0).crit(lambda: "v" > 1).topic('many')`;
+    const dbrps = [{ db: 'house', rp: 'autogen' }];
+    const task = { id: 'many', type: 'stream', status: 'enabled', dbrps, script };
+    await send(`${visit.server.engine}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify(task),
+    });
+    const lines = Array.from({ length: 1005 }, (_, i) => `many,n=e${i} v=${i === 7 ? 2 : 1}`);
+    await write(visit.server.engine, 'house', lines.join('\n'), { rp: 'autogen' });
+
+    await visit.show('alerts?topic=many');
+    await page.getByText('The 1,000 most severe of 1,005 events are shown.').waitFor();
+    const [, first = ''] = await page
+      .getByRole('group', { name: 'Events' })
+      .getByRole('row')
+      .allTextContents();
+    expect(first).toMatch(/^CRITICALe7/);
+    await visit.inspectThemes('alerts-many');
+    await send(`${visit.server.engine}/engine/v1/tasks/many`, { method: 'DELETE' });
+    await send(`${visit.server.engine}/engine/v1preview/alerts/topics/many`, { method: 'DELETE' });
+    await visit.show('alerts');
+  });
+
   test('a level that a point from before its begin changed is held for no time', async () => {
     const { page } = visit;
     const search = { rp: 'autogen', precision: 'ms' };

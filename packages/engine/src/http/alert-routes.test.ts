@@ -81,6 +81,13 @@ test('levels, lists and events follow what happens, and deleting forgets it', as
   expect(ids((await events()).events)).toEqual(['a', 'b', 'c']);
   expect(ids((await events('?min-level=warning')).events)).toEqual(['a', 'b']);
   expect(ids((await events('?min-level=CRIT')).events)).toEqual(['b']);
+  const severe = await events('?order=level&limit=1');
+  expect([severe.total, severe.levels, ids(severe.events)]).toEqual([
+    3,
+    { OK: 1, INFO: 0, WARNING: 1, CRITICAL: 1 },
+    ['b'],
+  ]);
+  expect((await events('?order=time')).error).toBe('unknown order "time": it is id or level');
   expect(ids((await call('GET', `${TOPICS}?min-level=CRITICAL&pattern=l*`)).topics)).toEqual([
     'lists',
   ]);

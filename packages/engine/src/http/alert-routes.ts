@@ -74,16 +74,22 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     const fields = readFields(request.query, ['state']);
     alerts.topic(topic);
     await requireTopic(request, alerts);
-    const events = alerts.events(topic, {
+    const filter = {
       minLevel: readLevel(request.query),
       matches: readPattern(request.query),
       ...readPage(request.query),
-    });
+    };
+    const { events, ...numbers } = isByLevel(request.query)
+      ? alerts.mostSevereEvents(topic, filter)
+      : { events: alerts.events(topic, filter) };
     return {
       status: 200,
       json: {
         link: { rel: 'self', href: `${topicHref(request, topic)}/events` },
         topic,
+        ...('levels' in numbers
+          ? { total: numbers.total, levels: Object.fromEntries(numbers.levels) }
+          : {}),
         events: events.map(([id, state]) =>
           pickFields(eventView({ topic, id, state }, request), fields),
         ),
@@ -286,6 +292,14 @@ function handlerView(
 ): Readonly<Record<string, unknown>> {
   const href = pathTo(`${topicHref(request, topic)}/handlers`, spec.id);
   return { link: { rel: 'self', href }, ...printHandlerSpec(spec) };
+}
+
+/** The order of a list of events. */
+function isByLevel(query: QueryParams): boolean {
+  const order = query.get('order');
+  if (!['', 'id', 'level'].includes(order))
+    throw new InvalidRequest(`unknown order ${JSON.stringify(order)}: it is id or level`);
+  return order === 'level';
 }
 
 function readLevel(query: QueryParams): AlertLevelName {

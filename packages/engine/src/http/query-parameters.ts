@@ -51,6 +51,13 @@ const MIN_LEVEL: QueryParameter = {
   default: 'OK',
   description: 'Lowest level to show: OK, INFO, WARNING or CRITICAL.',
 };
+const EVENT_ORDER: QueryParameter = {
+  name: 'order',
+  type: 'string',
+  default: 'id',
+  description:
+    'By `id`, or by `level`: the most severe first, of one level the newest first, with `total` and `levels`, the numbers of all.',
+};
 const HANDLER_WARNINGS: QueryParameter = {
   name: 'diagnostics',
   type: 'boolean',
@@ -147,7 +154,7 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
   ],
   [`${BASE}/service-tests`]: LIST,
   [`${PREVIEW}/alerts/topics`]: [...LIST, MIN_LEVEL],
-  [`${PREVIEW}/alerts/topics/:topic/events`]: [...LIST, MIN_LEVEL],
+  [`${PREVIEW}/alerts/topics/:topic/events`]: [...LIST, MIN_LEVEL, EVENT_ORDER],
   [`${PREVIEW}/alerts/topics/:topic/handlers`]: [...LIST, HANDLER_WARNINGS],
   [`${PREVIEW}/alerts/topics/:topic/handlers/:handler`]: [
     { ...HANDLER_WARNINGS, methods: ['GET', 'HEAD', 'PUT', 'PATCH'] },

@@ -10,6 +10,9 @@ export const taskOfTopic = (topic: string): string | undefined => TOPIC_OF_NODE.
 
 type Published = { readonly topic: string; readonly id: string; readonly time: string };
 
+/** Events of a topic that a page reads: more than anybody looks through. */
+export const EVENTS_MAX = 1000;
+
 /** Events without those that are also in a topic with a name. */
 export function withoutDuplicates<T extends Published>(events: readonly T[]): readonly T[] {
   const keyOf = ({ id, time }: Published): string => JSON.stringify([id, time]);

@@ -3,7 +3,7 @@ import type { TopicEvent } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
-import { withoutDuplicates } from '../../api/events.ts';
+import { EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { route, setParams } from '../../app/router.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
@@ -26,7 +26,13 @@ type OpenEvent = TopicEvent & { readonly topic: string; readonly origin: Origin 
 /** Enough to find where most open events came from. */
 const CHANGES_MAX = 1000;
 
-async function openEvents(topic: string, minLevel: string): Promise<readonly OpenEvent[]> {
+type OpenEvents = {
+  readonly events: readonly OpenEvent[];
+  /** How many there are; more than are read of topics with very many. */
+  readonly total: number;
+};
+
+async function openEvents(topic: string, minLevel: string): Promise<OpenEvents> {
   const [topics, { changes }] = await Promise.all([
     topic === '' ? engine.topics({ minLevel }) : [{ id: topic }],
     engine.alertHistory({ topic: topic || undefined, limit: CHANGES_MAX }),
@@ -35,20 +41,25 @@ async function openEvents(topic: string, minLevel: string): Promise<readonly Ope
   // The newest change of an event comes first, and is set last.
   const origins = new Map(changes.toReversed().map((each) => [keyOf(each.topic, each.id), each]));
   const lists = await Promise.all(
-    topics.map(async ({ id }) =>
-      (await engine.events(id, minLevel)).map((event) => ({
-        ...event,
-        topic: id,
-        origin: origins.get(keyOf(id, event.id)),
-      })),
-    ),
+    topics.map(async ({ id }) => ({
+      id,
+      ...(await engine.mostSevereEvents(id, { minLevel, limit: EVENTS_MAX })),
+    })),
   );
-  const all = lists.flat().map((event) => ({ ...event, time: event.state.time }));
-  return withoutDuplicates(all).toSorted(
+  const all = lists.flatMap(({ id, events }) =>
+    events.map((event) => {
+      const origin = origins.get(keyOf(id, event.id));
+      return { ...event, topic: id, origin, time: event.state.time };
+    }),
+  );
+  const once = withoutDuplicates(all);
+  const events = once.toSorted(
     (a, b) =>
       LEVELS.indexOf(b.state.level) - LEVELS.indexOf(a.state.level) ||
       (a.state.time < b.state.time ? 1 : -1),
   );
+  const total = lists.reduce((sum, each) => sum + each.total, 0);
+  return { events, total: total - (all.length - once.length) };
 }
 
 export function Events() {
@@ -58,7 +69,8 @@ export function Events() {
   const found = useResource(() => openEvents(topic, level), [topic, level], {
     refreshMs: REFRESH_MS,
   });
-  const all = found.value.value;
+  const open = found.value.value;
+  const all = open?.events;
   const wanted = search.value.toLowerCase();
   const rows = (all ?? []).filter(({ id, state }) =>
     `${id} ${state.message}`.toLowerCase().includes(wanted),
@@ -81,6 +93,11 @@ export function Events() {
         />
       </div>
       <Panel title={t.events} isFlush>
+        {open === undefined || open.total <= open.events.length ? null : (
+          <p class="padded muted" role="status">
+            {t.eventsShown(open.events.length, open.total)}
+          </p>
+        )}
         {all === undefined ? (
           found.error.value === undefined ? (
             <Loading rows={6} />

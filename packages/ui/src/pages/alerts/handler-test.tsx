@@ -14,6 +14,9 @@ import type { HandlerRow } from './handlers.tsx';
 
 const t = texts.alerts;
 
+/** Events to choose from. */
+const CHOICES_MAX = 100;
+
 const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 
 const EXAMPLE = { id: 'test', level: 'CRITICAL', message: 'test is CRITICAL', details: '' };
@@ -25,12 +28,12 @@ export function HandlerTest({
   readonly row: HandlerRow;
   readonly onClose: () => void;
 }) {
-  const found = useResource(() => engine.events(topic), [topic]);
+  const found = useResource(() => engine.mostSevereEvents(topic, { limit: CHOICES_MAX }), [topic]);
   const event = useSignal(EXAMPLE);
   const results = useSignal<readonly TriedAction[] | undefined>(undefined);
   const problem = useSignal('');
   const isBusy = useSignal(false);
-  const known: readonly TopicEvent[] = found.value.value ?? [];
+  const known: readonly TopicEvent[] = found.value.value?.events ?? [];
   const set = (changed: Partial<typeof EXAMPLE>): void => {
     event.value = { ...event.value, ...changed };
     results.value = undefined;

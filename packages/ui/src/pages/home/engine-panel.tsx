@@ -48,26 +48,30 @@ export function EnginePanel({ found }: { readonly found: Resource<EngineOverview
         <>
           <Figures figures={figuresOfEngine(state)} />
           <FailingTasks tasks={state.tasks.filter(needsAttention)} />
-          <OpenAlerts alerts={state.alerts} />
+          <OpenAlerts alerts={state.alerts} count={state.openAlertCount} />
         </>
       )}
     </Panel>
   );
 }
 
-function figuresOfEngine({ tasks, alerts, deadLetterCount }: EngineOverview): readonly Figure[] {
+function figuresOfEngine({
+  tasks,
+  openAlertCount,
+  criticalCount,
+  deadLetterCount,
+}: EngineOverview): readonly Figure[] {
   const running = tasks.filter(({ executing }) => executing);
   const failing = tasks.filter(needsAttention).length;
-  const critical = alerts.filter(({ state }) => state.level === 'CRITICAL').length;
   const memory = tasks.reduce((sum, task) => sum + figuresOf(task).memoryBytes, 0);
   return [
     { label: t.running, value: String(running.length), hint: t.ofTasks(tasks.length) },
     { label: t.failing, value: String(failing), kind: failing > 0 ? 'warn' : 'plain' },
     {
       label: t.openAlerts,
-      value: String(alerts.length),
-      hint: t.critical(critical),
-      kind: critical > 0 ? 'bad' : alerts.length > 0 ? 'warn' : 'plain',
+      value: String(openAlertCount),
+      hint: t.critical(criticalCount),
+      kind: criticalCount > 0 ? 'bad' : openAlertCount > 0 ? 'warn' : 'plain',
     },
     {
       label: t.undelivered,
@@ -106,7 +110,13 @@ function FailingTasks({ tasks }: { readonly tasks: readonly Task[] }) {
   );
 }
 
-function OpenAlerts({ alerts }: { readonly alerts: readonly OpenAlert[] }) {
+function OpenAlerts({
+  alerts,
+  count,
+}: {
+  readonly alerts: readonly OpenAlert[];
+  readonly count: number;
+}) {
   if (alerts.length === 0) return <p class="padded muted">{t.noAlerts}</p>;
   return (
     <>
@@ -134,7 +144,7 @@ function OpenAlerts({ alerts }: { readonly alerts: readonly OpenAlert[] }) {
           },
         ]}
       />
-      {alerts.length > ROWS_MAX ? <All page="alerts" count={alerts.length} /> : null}
+      {count > ROWS_MAX ? <All page="alerts" count={count} /> : null}
     </>
   );
 }

@@ -1,9 +1,9 @@
 // Data of the start page from both services, as far as the user's rights go.
-import type { Task, TopicEvent } from '@tidemark/client';
+import type { SevereEvents, Task, TopicEvent } from '@tidemark/client';
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { engine, tsdb } from '../../api/clients.ts';
-import { withoutDuplicates } from '../../api/events.ts';
+import { EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
 import { mayRead, session } from '../../api/session.ts';
 
 const SELF = '_internal';
@@ -101,7 +101,9 @@ export type EngineOverview = {
   readonly tasks: readonly Task[];
   /** Events above OK, the most severe first, of so many topics as are shown. */
   readonly alerts: readonly OpenAlert[];
-  readonly openTopicCount: number;
+  /** How many there are in these topics; of very many, not all are in `alerts`. */
+  readonly openAlertCount: number;
+  readonly criticalCount: number;
   readonly deadLetterCount: number;
 };
 
@@ -143,22 +145,36 @@ export class EngineLoader {
     this.#count = isWarning ? 1 : this.#count + 1;
     if (isWarning) this.#warnings = new Map(tasks.map(({ id, warnings = [] }) => [id, warnings]));
     const worst = topics.toSorted((a, b) => severityOf(b.level) - severityOf(a.level));
-    const alerts = await Promise.all(
-      worst.slice(0, TOPICS_MAX).map(async ({ id: topic }) =>
-        (await engine.events(topic, 'INFO')).map((event) => ({
-          ...event,
-          topic,
-          time: event.state.time,
-        })),
-      ),
+    const lists = await Promise.all(
+      worst.slice(0, TOPICS_MAX).map(async ({ id: topic }) => ({
+        topic,
+        ...(await engine.mostSevereEvents(topic, { minLevel: 'INFO', limit: EVENTS_MAX })),
+      })),
     );
+    const read = lists.flatMap(({ topic, events }) =>
+      events.map((event) => ({ ...event, topic, time: event.state.time })),
+    );
+    const alerts = withoutDuplicates(read);
+    const isCritical = ({ state }: OpenAlert): boolean => state.level === 'CRITICAL';
+    // Those of very many that are not read count, too.
+    const numberOf = (all: number, isCounted: (alert: OpenAlert) => boolean): number =>
+      all - read.filter(isCounted).length + alerts.filter(isCounted).length;
+    const sum = (of: (list: SevereEvents) => number): number =>
+      lists.reduce((count, list) => count + of(list), 0);
     return {
       tasks: tasks.map((task) => ({ ...task, warnings: this.#warnings.get(task.id) ?? [] })),
-      alerts: withoutDuplicates(alerts.flat()).toSorted(
+      openAlertCount: numberOf(
+        sum(({ total }) => total),
+        () => true,
+      ),
+      criticalCount: numberOf(
+        sum(({ levels }) => levels['CRITICAL'] ?? 0),
+        isCritical,
+      ),
+      alerts: alerts.toSorted(
         (a, b) =>
           severityOf(b.state.level) - severityOf(a.state.level) || (a.time < b.time ? 1 : -1),
       ),
-      openTopicCount: topics.length,
       deadLetterCount: deadLetters.total ?? 0,
     };
   }

@@ -2,14 +2,14 @@
 import type { AlertGroup, Task } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
-import { withoutDuplicates } from '../../api/events.ts';
+import { EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
 import { LEVEL_KINDS } from '../../try-out/fired.tsx';
 
 /** Groups that are shown at once. */
 export const PAGE_ROWS = 100;
 
-/** Events of a topic that are read, and changes, which tell the groups of most of them. */
-const EVENTS_MAX = 1000;
+/** Enough to find the groups of most events. */
+const CHANGES_MAX = 1000;
 
 export type GroupState = {
   readonly key: string;
@@ -125,9 +125,9 @@ async function topicsOf(
 async function eventsOf(task: Shown, node: string | undefined): Promise<readonly TopicState[]> {
   const lists = await Promise.all(
     (await topicsOf(task, node)).map(async (topic) => {
-      const [events, { changes }] = await Promise.all([
-        engine.events(topic, undefined, EVENTS_MAX),
-        engine.alertHistory({ topic, limit: EVENTS_MAX }),
+      const [{ events }, { changes }] = await Promise.all([
+        engine.mostSevereEvents(topic, { limit: EVENTS_MAX }),
+        engine.alertHistory({ topic, limit: CHANGES_MAX }),
       ]);
       // The newest change of an event comes first, and is set last.
       const origins = new Map(changes.toReversed().map((each) => [each.id, each]));

@@ -27,6 +27,8 @@ export const alerts = {
   edit: 'Edit',
   event: 'Event',
   events: 'Open events',
+  eventsShown: (shown: number, all: number) =>
+    `The ${count(shown)} most severe of ${counted(all, 'event')} are shown.`,
   eventsNone: 'No open events',
   eventsNoneHint: 'No events match this level and topic.',
   every: 'Every',
