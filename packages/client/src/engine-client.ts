@@ -226,10 +226,17 @@ export class EngineClient {
   /** The most severe events of a topic, of one level the newest first. */
   mostSevereEvents(
     topic: string,
-    { minLevel, limit }: { readonly minLevel?: string | undefined; readonly limit: number },
+    {
+      minLevel,
+      ...page
+    }: {
+      readonly minLevel?: string | undefined;
+      readonly pattern?: string | undefined;
+      readonly limit: number;
+    },
   ): Promise<SevereEvents> {
     return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/events`, {
-      search: { 'min-level': minLevel, order: 'level', limit },
+      search: { 'min-level': minLevel, order: 'level', ...page },
     });
   }
 

@@ -13,6 +13,11 @@ type Published = { readonly topic: string; readonly id: string; readonly time: s
 /** Events of a topic that a page reads: more than anybody looks through. */
 export const EVENTS_MAX = 1000;
 
+/** The glob of ids that contain a text; all if it is empty. */
+export function containing(text: string): string | undefined {
+  return text === '' ? undefined : `*${text.replaceAll(/[[\]*?\\]/g, '\\$&')}*`;
+}
+
 /** Events without those that are also in a topic with a name. */
 export function withoutDuplicates<T extends Published>(events: readonly T[]): readonly T[] {
   const keyOf = ({ id, time }: Published): string => JSON.stringify([id, time]);

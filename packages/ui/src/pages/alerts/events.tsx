@@ -3,7 +3,7 @@ import type { TopicEvent } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
-import { EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
+import { containing, EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { route, setParams } from '../../app/router.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
@@ -32,7 +32,8 @@ type OpenEvents = {
   readonly total: number;
 };
 
-async function openEvents(topic: string, minLevel: string): Promise<OpenEvents> {
+/** `search` is part of an event's id. */
+async function openEvents(topic: string, minLevel: string, search: string): Promise<OpenEvents> {
   const [topics, { changes }] = await Promise.all([
     topic === '' ? engine.topics({ minLevel }) : [{ id: topic }],
     engine.alertHistory({ topic: topic || undefined, limit: CHANGES_MAX }),
@@ -43,7 +44,11 @@ async function openEvents(topic: string, minLevel: string): Promise<OpenEvents> 
   const lists = await Promise.all(
     topics.map(async ({ id }) => ({
       id,
-      ...(await engine.mostSevereEvents(id, { minLevel, limit: EVENTS_MAX })),
+      ...(await engine.mostSevereEvents(id, {
+        minLevel,
+        pattern: containing(search),
+        limit: EVENTS_MAX,
+      })),
     })),
   );
   const all = lists.flatMap(({ id, events }) =>
@@ -66,9 +71,18 @@ export function Events() {
   const topic = chosenTopic();
   const level = route.value.params.get('level') ?? 'INFO';
   const search = useSignal('');
-  const found = useResource(() => openEvents(topic, level), [topic, level], {
-    refreshMs: REFRESH_MS,
-  });
+  // What is shown is searched here; the engine searches where there is more.
+  const isCut = useSignal(false);
+  const asked = isCut.value ? search.value : '';
+  const found = useResource(
+    async () => {
+      const open = await openEvents(topic, level, asked);
+      if (asked === '') isCut.value = open.total > open.events.length;
+      return open;
+    },
+    [topic, level, asked],
+    { refreshMs: REFRESH_MS, keepsValue: asked !== '' },
+  );
   const open = found.value.value;
   const all = open?.events;
   const wanted = search.value.toLowerCase();

@@ -2,7 +2,7 @@
 import type { AlertGroup, Task } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
-import { EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
+import { containing, EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
 import { LEVEL_KINDS } from '../../try-out/fired.tsx';
 
 /** Groups that are shown at once. */
@@ -60,9 +60,8 @@ export async function groupsOf(
   { node, search, offset }: GroupChoice,
   signal: AbortSignal,
 ): Promise<GroupList> {
-  const pattern = search === '' ? undefined : `*${search.replaceAll(/[[\]*?\\]/g, '\\$&')}*`;
   // One more tells whether another page follows.
-  const options = { pattern, offset, limit: PAGE_ROWS + 1, signal };
+  const options = { pattern: containing(search), offset, limit: PAGE_ROWS + 1, signal };
   const isRunning = task.executing && node !== '';
   const found = isRunning ? await engine.alertGroups(task.id, node, options) : undefined;
   const groups = found?.groups.slice(0, PAGE_ROWS) ?? [];
