@@ -322,16 +322,18 @@ export class EngineClient {
     return this.http.json(path, { search, signal });
   }
 
-  /** Undeliverable events, newest first. */
+  /** Undeliverable events, newest first, and the number of all that match. */
   async deadLetters(
     choice: Pick<DeadLetterChoice, 'topic' | 'handler'> = {},
-  ): Promise<readonly DeadLetter[]> {
+    limit: number = ALL,
+  ): Promise<{ readonly total: number; readonly letters: readonly DeadLetter[] }> {
     const path = `${PREVIEW}/alerts/dead-letters`;
     const { topic, handler } = choice;
-    const answer = await this.http.json<{ 'dead-letters': readonly DeadLetter[] }>(path, {
-      search: { topic, handler, limit: ALL },
-    });
-    return answer['dead-letters'];
+    const { total, 'dead-letters': letters } = await this.http.json<{
+      total: number;
+      'dead-letters': readonly DeadLetter[];
+    }>(path, { search: { topic, handler, limit } });
+    return { total, letters };
   }
 
   /** Retries or drops dead letters; returns how many, and how many are left. */

@@ -10,7 +10,7 @@ export const taskOfTopic = (topic: string): string | undefined => TOPIC_OF_NODE.
 
 type Published = { readonly topic: string; readonly id: string; readonly time: string };
 
-/** Events of a topic that a page reads: more than anybody looks through. */
+/** Events of a list that a page reads: more than anybody looks through. */
 export const EVENTS_MAX = 1000;
 
 /** The glob of ids that contain a text; all if it is empty. */

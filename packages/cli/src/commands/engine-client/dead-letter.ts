@@ -30,7 +30,7 @@ function listCommand(): Command {
   return withChoice(clientCommand('list', 'List undeliverable events, newest first.')).action(
     async (flags: Flags) => {
       const { topic, handler } = flags;
-      const letters = await engineClient(flags).deadLetters({ topic, handler });
+      const { letters } = await engineClient(flags).deadLetters({ topic, handler });
       if (flags.json === true) {
         printJson(letters);
         return;

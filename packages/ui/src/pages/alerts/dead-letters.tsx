@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { DeadLetterChoice } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
+import { EVENTS_MAX } from '../../api/events.ts';
 import { problemOf } from '../../api/problem.ts';
 import { session } from '../../api/session.ts';
 import { useResource } from '../../api/use-resource.ts';
@@ -21,11 +22,13 @@ const REFRESH_MS = 5000;
 
 export function DeadLetters() {
   const topic = chosenTopic();
-  const found = useResource(() => engine.deadLetters({ topic: topic || undefined }), [topic], {
-    refreshMs: REFRESH_MS,
-  });
+  const found = useResource(
+    () => engine.deadLetters({ topic: topic || undefined }, EVENTS_MAX),
+    [topic],
+    { refreshMs: REFRESH_MS },
+  );
   const toRemove = useSignal<DeadLetterChoice | undefined>(undefined);
-  const letters = found.value.value;
+  const { letters, total = 0 } = found.value.value ?? {};
   const zone = shownZone.value;
   const change = async (action: 'retry' | 'drop', choice: DeadLetterChoice): Promise<void> => {
     try {
@@ -59,6 +62,11 @@ export function DeadLetters() {
           ) : undefined
         }
       >
+        {letters === undefined || total <= letters.length ? null : (
+          <p class="padded muted" role="status">
+            {t.deadShown(letters.length, total)}
+          </p>
+        )}
         {letters === undefined ? (
           found.error.value === undefined ? (
             <Loading rows={6} />

@@ -13,6 +13,8 @@ export const alerts = {
   database: 'Database',
   deadLetters: 'Undelivered events',
   deadNone: 'No dead letters',
+  deadShown: (shown: number, all: number) =>
+    `The newest ${count(shown)} of ${counted(all, 'event')} are shown.`,
   deadNoneHint: 'Events that could not be delivered are kept here until they are dropped.',
   delivered: 'Delivered',
   deliveries: (id: string) => `Last deliveries of ${id}`,
