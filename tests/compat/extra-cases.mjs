@@ -1040,4 +1040,17 @@ add('patterns', patterns, [
   ),
 ]);
 
+// Tags in calls of top and bottom that a subquery does not know.
+add('patterns', patterns, [
+  ...combine('SELECT {what} FROM (SELECT {call} AS v FROM ({inner})){group}', {
+    what: ['host', 'host, v', 'host::tag', 'host::field', '*', 'count(host)'],
+    call: ['top(f, host, 2)', 'bottom(f, host, zone, 2)'],
+    inner: ['SELECT f FROM k', 'SELECT max(f) AS f FROM k GROUP BY zone', 'SELECT f, host FROM k'],
+    group: ['', ' GROUP BY zone'],
+  }),
+  'SELECT nosuch FROM (SELECT top(f, nosuch, 2) AS v FROM k)',
+  'SELECT nosuch, v FROM (SELECT top(f, nosuch, 2) AS v FROM k)',
+  'SELECT host FROM (SELECT top(f, host, 2), host AS x FROM (SELECT f FROM k))',
+]);
+
 export default groups;

@@ -9,14 +9,11 @@ import { SPAN } from './trees.ts';
 
 const TARGET = 'written';
 
-/**
- * Writes the answer of a SELECT to a measurement, reads that, and drops it. Without SLIMIT: the
- * reference server counts series without rows (`excuses.ts`), and what is read tells nothing of it.
- */
+/** Writes the answer of a SELECT to a measurement, reads that, and drops it. */
 export function intoChain(statement: SelectStatement): readonly string[] {
   const into = { measurement: TARGET, isBackReference: false, span: SPAN };
   return [
-    printStatement({ ...statement, into, seriesLimit: undefined, seriesOffset: undefined }),
+    printStatement({ ...statement, into }),
     `SELECT * FROM ${TARGET} GROUP BY *`,
     `SHOW FIELD KEYS FROM ${TARGET}`,
     `SHOW TAG KEYS FROM ${TARGET}`,

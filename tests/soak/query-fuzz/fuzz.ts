@@ -332,9 +332,14 @@ function differenceOf(
 
 /**
  * Whether INTO does the same. There, a row with an infinite number is not written at all, numbers
- * of fill() are written into columns of texts, and fields are named like tags beside them.
+ * of fill() are written into columns of texts, fields are named like tags beside them, and SLIMIT
+ * counts series without rows.
  */
-function isStorable({ fields, fill }: SelectStatement, body: string): boolean {
+function isStorable(
+  { fields, fill, seriesLimit, seriesOffset }: SelectStatement,
+  body: string,
+): boolean {
+  if (seriesLimit !== undefined || seriesOffset !== undefined) return false;
   const isRanking = fields.some(
     ({ expression }) => expression.kind === 'call' && expression.arguments.length > 2,
   );

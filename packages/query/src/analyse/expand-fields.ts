@@ -93,7 +93,7 @@ function namesOf(sources: readonly PreparedSource[]): Names {
       continue;
     }
     for (const { name, type, isTag, visibility } of source.select.columns) {
-      if (visibility === 'name') continue;
+      if (visibility === 'name' || visibility === 'none') continue;
       if (visibility === 'wildcard') {
         unknown.add(name);
         continue;

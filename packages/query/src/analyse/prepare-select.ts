@@ -170,13 +170,15 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
       const type = isUnknownCall(call) ? undefined : ofValues;
       // A tag selected by a call is still a tag to wildcards.
       const isTagValue = call?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
-      const found = type === undefined ? 'wildcard' : 'all';
+      const [unknown, known] = isIntoTag
+        ? (['none', 'name'] as const)
+        : (['wildcard', 'all'] as const);
       return {
         name,
         type: type ?? 'float',
         valueType: expression.type ?? type ?? 'float',
         isTag: isTag || isTagValue || isNoField,
-        visibility: isIntoTag ? 'name' : found,
+        visibility: type === undefined ? unknown : known,
       };
     }),
   };

@@ -28,9 +28,9 @@ export type PreparedColumn = {
   readonly isTag: boolean;
   /**
    * How it can be referenced. Wildcards do not pass unknown names to functions; tags in calls of
-   * `top` are only found by their name (recorded).
+   * `top` are only found by their name, and not at all if the source does not know them (recorded).
    */
-  readonly visibility: 'all' | 'wildcard' | 'name';
+  readonly visibility: 'all' | 'wildcard' | 'name' | 'none';
 };
 
 export type PreparedSource =
@@ -121,7 +121,8 @@ function sourceFieldType(source: PreparedSource, name: string): FieldType | unde
   if (source.kind === 'measurement') return source.schema.fields.get(name);
   // A tag that a subquery selects is a column of texts to the query around it.
   const column = source.select.columns.find((one) => one.name === name);
-  return column === undefined || column.visibility === 'wildcard' ? undefined : column.type;
+  if (column?.visibility === 'wildcard' || column?.visibility === 'none') return undefined;
+  return column?.type;
 }
 
 function hasTag(source: PreparedSource, name: string): boolean {
