@@ -1,33 +1,16 @@
 // The HTTP server: fastify set up for this API (docs/adr/0005-http-stack.md). Endpoints register
 // themselves through `Api`; they get a decoded request and return a value, and the server does
 // everything else.
-import {
-  discardBody,
-  listenError,
-  packAnswer,
-  receiveBody,
-  unpackedBytes,
-  YoungBuffers,
-} from '@tidemark/process';
+import { discardBody, listenError, packAnswer } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  AppError,
-  assert,
-  Cancelled,
-  InvalidRequest,
-  LimitExceeded,
-  TIDEMARK_VERSION,
-  within,
-} from '@tidemark/core';
-import type { Budget, Clock, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
+import { AppError, assert, TIDEMARK_VERSION, within } from '@tidemark/core';
+import type { Budget, Clock, Diagnostic, RequestMetrics } from '@tidemark/core';
 import { DataAccess } from '../access/data-access.ts';
 import { deferred } from '../deferred.ts';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
@@ -39,12 +22,11 @@ import { answerOf } from './errors.ts';
 import { printJson } from '../formats/json.ts';
 import { decode, QueryParams } from '../formats/params.ts';
 import { unknownParameters } from './query-parameters.ts';
+import { RequestBodies } from './request-bodies.ts';
 import { rightOf } from './route-rights.ts';
 import type { Authorize, RequestUser } from '../access/request.ts';
 import { BASE, BIND_SETTING, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
-
-const gunzipAsync = promisify(gunzip);
 
 /** Smaller answers are not worth compressing. */
 const GZIP_BYTES_MIN = 1024;
@@ -88,7 +70,7 @@ export class HttpServer implements Api {
   readonly #app: FastifyInstance;
   readonly #options: ServerOptions;
   readonly #routes = new RouteTable();
-  readonly #bodies = new YoungBuffers();
+  readonly #bodies: RequestBodies;
   /** Requests that have no complete answer yet. */
   readonly #open = new Set<ServerResponse>();
   /** Those whose end `close` waits for: all but streams. */
@@ -99,6 +81,7 @@ export class HttpServer implements Api {
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#bodies = new RequestBodies(options);
     const common = {
       bodyLimit: options.bodyBytesMax,
       routerOptions: { maxParamLength: 1100 },
@@ -151,15 +134,7 @@ export class HttpServer implements Api {
 
   /** The use of the budget for bodies. */
   bodyCounters(): Readonly<Record<string, number>> {
-    const { bodies } = this.#options;
-    return {
-      body_bytes: bodies.heldBytes,
-      body_limit_bytes: bodies.limitBytes,
-      body_waiting: bodies.waitingCount,
-      body_refused: bodies.counters.refused,
-      body_waited: bodies.counters.waited,
-      body_cut_off: bodies.counters.revoked,
-    };
+    return this.#bodies.counters();
   }
 
   routes(): Readonly<Record<string, readonly string[]>> {
@@ -210,7 +185,7 @@ export class HttpServer implements Api {
     // Clients send JSON and line protocol with any content type, or none. The path determines the
     // kind of body.
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (request: FastifyRequest) => this.#receive(request.raw));
+    app.addContentTypeParser('*', (request: FastifyRequest) => this.#bodies.receive(request.raw));
     app.addHook('onRequest', (request, reply, done) => {
       const refusal = isHostMissing(request)
         ? { status: 400, message: 'the request has no Host header' }
@@ -304,7 +279,7 @@ export class HttpServer implements Api {
     reply.raw.once('close', () => {
       this.#open.delete(reply.raw);
       this.#ended(reply.raw);
-      for (const part of parts.get(request.raw) ?? []) part.release();
+      this.#bodies.release(request.raw);
     });
   }
 
@@ -340,7 +315,7 @@ export class HttpServer implements Api {
           if (!reply.raw.writableEnded) gone.abort();
         });
         const product = products.get(request.raw) ?? '/engine';
-        const body = await this.#bodyOf(request);
+        const body = await this.#bodies.of(request);
         if (changesSomething(request.method, path)) bodies.set(request.raw, body);
         const user = users.get(request.raw);
         const data = new DataAccess(user);
@@ -362,36 +337,6 @@ export class HttpServer implements Api {
         return this.#send(request, reply, response);
       },
     });
-  }
-
-  #receive(request: IncomingMessage): Promise<Uint8Array> {
-    const { bodies: budget, bodyBytesMax: maxBytes } = this.#options;
-    return receiveBody(request, {
-      maxBytes,
-      budget,
-      parts: partsOf(request),
-      tooLarge: () => new LimitExceeded('Request body is too large', 'http.max-body-size'),
-      gone: () => new Cancelled('the client closed the connection'),
-    });
-  }
-
-  async #bodyOf(request: FastifyRequest): Promise<Uint8Array> {
-    const body = request.body instanceof Uint8Array ? request.body : new Uint8Array(0);
-    // As received, and joined.
-    this.#bodies.note(body.length * 2);
-    const encoding = headerText(request.headers['content-encoding']) ?? '';
-    if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
-    if (encoding !== 'gzip')
-      throw new InvalidRequest(`unsupported content encoding ${JSON.stringify(encoding)}`);
-    const { bodies, bodyBytesMax } = this.#options;
-    partsOf(request.raw).push(await bodies.take(Math.min(unpackedBytes(body), bodyBytesMax)));
-    try {
-      return await gunzipAsync(body, { maxOutputLength: this.#options.bodyBytesMax });
-    } catch (cause) {
-      const isTooLarge = cause instanceof RangeError;
-      if (isTooLarge) throw new LimitExceeded('body is too large', 'http.max-body-size', { cause });
-      throw new InvalidRequest('gzip: invalid header', { cause });
-    }
   }
 
   async #send(
@@ -482,18 +427,6 @@ function isHostMissing({ raw }: FastifyRequest): boolean {
 
 /** A queue moves, so a retry after a second is soon enough. */
 const RETRY_AFTER_SECONDS = '1';
-
-/** Parts of the budget for bodies that requests hold until they are answered. */
-const parts = new WeakMap<IncomingMessage, Part[]>();
-
-function partsOf(request: IncomingMessage): Part[] {
-  let held = parts.get(request);
-  if (held === undefined) {
-    held = [];
-    parts.set(request, held);
-  }
-  return held;
-}
 
 /** Bodies of requests that may change something. */
 const bodies = new WeakMap<IncomingMessage, Uint8Array>();

@@ -1,0 +1,86 @@
+// Bodies of requests: read as a whole, within a budget of memory, and unpacked.
+import { receiveBody, unpackedBytes, YoungBuffers } from '@tidemark/process';
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { FastifyRequest } from 'fastify';
+import { Cancelled, InvalidRequest, LimitExceeded } from '@tidemark/core';
+import type { Budget, Part } from '@tidemark/core';
+
+const gunzipAsync = promisify(gunzip);
+
+export type RequestBodiesOptions = {
+  readonly bodyBytesMax: number;
+  /** Memory for all bodies. */
+  readonly bodies: Budget;
+};
+
+export class RequestBodies {
+  readonly #options: RequestBodiesOptions;
+  readonly #young = new YoungBuffers();
+  /** Parts of the budget that requests hold until they are answered. */
+  readonly #parts = new WeakMap<IncomingMessage, Part[]>();
+
+  constructor(options: RequestBodiesOptions) {
+    this.#options = options;
+  }
+
+  /** The use of the budget. */
+  counters(): Readonly<Record<string, number>> {
+    const { bodies } = this.#options;
+    return {
+      body_bytes: bodies.heldBytes,
+      body_limit_bytes: bodies.limitBytes,
+      body_waiting: bodies.waitingCount,
+      body_refused: bodies.counters.refused,
+      body_waited: bodies.counters.waited,
+      body_cut_off: bodies.counters.revoked,
+    };
+  }
+
+  /** Reads a body as it was sent. Throws `LimitExceeded`, and `Cancelled` when the client goes. */
+  receive(request: IncomingMessage): Promise<Uint8Array> {
+    const { bodies: budget, bodyBytesMax: maxBytes } = this.#options;
+    return receiveBody(request, {
+      maxBytes,
+      budget,
+      parts: this.#partsOf(request),
+      tooLarge: () => new LimitExceeded('Request body is too large', 'http.max-body-size'),
+      gone: () => new Cancelled('the client closed the connection'),
+    });
+  }
+
+  /** The body that was received with a request, unpacked; empty if there is none. */
+  async of({ body: received, raw }: FastifyRequest): Promise<Uint8Array> {
+    const body = received instanceof Uint8Array ? received : new Uint8Array(0);
+    // As received, and joined.
+    this.#young.note(body.length * 2);
+    const encoding = raw.headers['content-encoding'] ?? '';
+    if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
+    if (encoding !== 'gzip')
+      throw new InvalidRequest(`unsupported content encoding ${JSON.stringify(encoding)}`);
+    const { bodies, bodyBytesMax } = this.#options;
+    this.#partsOf(raw).push(await bodies.take(Math.min(unpackedBytes(body), bodyBytesMax)));
+    try {
+      return await gunzipAsync(body, { maxOutputLength: bodyBytesMax });
+    } catch (cause) {
+      const isTooLarge = cause instanceof RangeError;
+      if (isTooLarge) throw new LimitExceeded('body is too large', 'http.max-body-size', { cause });
+      throw new InvalidRequest('gzip: invalid header', { cause });
+    }
+  }
+
+  /** The request is answered: gives its part of the budget back. */
+  release(request: IncomingMessage): void {
+    for (const part of this.#parts.get(request) ?? []) part.release();
+  }
+
+  #partsOf(request: IncomingMessage): Part[] {
+    let held = this.#parts.get(request);
+    if (held === undefined) {
+      held = [];
+      this.#parts.set(request, held);
+    }
+    return held;
+  }
+}
