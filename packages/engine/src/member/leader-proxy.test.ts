@@ -19,6 +19,8 @@ let proxy: LeaderProxy;
 let url: string;
 let leader: Target | undefined;
 let standIn: typeof here | undefined;
+/** How often the proxy has asked for it. */
+let offers = 0;
 /** Bodies that this process got, and its answer to them. */
 let taken: string[];
 let answer: () => string | Promise<string>;
@@ -64,7 +66,10 @@ beforeEach(async () => {
       return leader;
     },
     own: () => Promise.resolve(false),
-    standIn: ({ url: path }) => (path === '/write' ? standIn : undefined),
+    standIn: ({ url: path }) => {
+      offers++;
+      return path === '/write' ? standIn : undefined;
+    },
     get silenceMs() {
       return silenceMs;
     },
@@ -217,4 +222,27 @@ test('a request that another instance has forwarded is answered here, or not at 
   leader = here;
   expect(await (await forwarded()).text()).toBe('here');
   expect([taken, next.requests]).toEqual([['{}'], []]);
+});
+
+test('a client that goes while its write waits is not answered by the stand-in', async () => {
+  standIn = here;
+  silenceMs = 600_000;
+  const silent = createServer((socket) => {
+    socket.on('error', () => undefined).resume();
+    arrived.resolve();
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  leader = { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` };
+  const gone = new AbortController();
+  const asked = fetch(`${url}/write`, { method: 'POST', body: 'm v=1', signal: gone.signal });
+  await arrived.promise;
+
+  const before = offers;
+  gone.abort();
+  await expect(asked).rejects.toThrow('aborted');
+  await expect.poll(() => offers).toBeGreaterThan(before);
+
+  await proxy.close();
+  expect(taken).toEqual([]);
+  await new Promise((resolve) => silent.close(resolve));
 });

@@ -200,6 +200,8 @@ export class LeaderProxy {
     response: ServerResponse,
     { answer }: InThisProcess,
   ): Promise<void> {
+    // The client has gone meanwhile.
+    if (response.destroyed) return;
     const answered = new Promise<void>((resolve) => response.once('close', resolve));
     if (this.#options.standIn?.(request) !== undefined) this.#writing.add(answered);
     answer(request, response);
