@@ -19,7 +19,12 @@ export function isConflictAsSpecified(reference: Answer, candidate: Answer): boo
     .replaceAll(/\\"(\w+)\\"/g, '$1')
     .replaceAll(/\btype integer\b/g, 'type int64');
   const dropped = SEVERAL.exec(words)?.[1];
-  if (dropped !== undefined && dropped === SEVERAL.exec(candidate.body)?.[1]) return true;
+  if (dropped !== undefined) {
+    // Without a frame, nothing was written.
+    const isFramed = candidate.body.includes('partial write: ');
+    if (!isFramed && CONFLICT.test(candidate.body)) return true;
+    if (dropped === SEVERAL.exec(candidate.body)?.[1]) return true;
+  }
   return candidate.body === words || candidate.body === words.replace(FRAMED, '$1');
 }
 
