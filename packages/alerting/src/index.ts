@@ -12,12 +12,11 @@ export type { AlertLog, DeliveryCount } from './attached-handlers.ts';
 export { connectionCache } from './connection-cache.ts';
 export { NOT_LEADING } from './delivery.ts';
 export type { DeliveryState } from './delivery.ts';
-export { printDataJson, printEventJson, printFieldJson, printState, readState } from './event.ts';
+export { printDataJson, printState, readState } from './event.ts';
 export type { EventState, TopicEvent } from './event.ts';
 export { defineTest } from './handler.ts';
 export type {
   Closable,
-  ConnectionCache,
   HandlerContext,
   HandlerKind,
   ServiceTestSpec,
@@ -27,7 +26,7 @@ export { checkTopicId, ID_BYTES_MAX, printHandlerSpec, readHandlerSpec } from '.
 export type { HandlerSpec } from './handler-spec.ts';
 export type { HandlerPatch } from './handler-secrets.ts';
 export { HISTORY_LENGTH } from './limits.ts';
-export { LEVELS, levelRank, parseLevel } from './level.ts';
+export { LEVELS, parseLevel } from './level.ts';
 export { bodyTemplate, HTTP_POST_SECTION } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 export { refusedReach } from './script-handler.ts';

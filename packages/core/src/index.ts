@@ -71,7 +71,7 @@ export type {
   StoredDocument,
   VersionSummary,
 } from './document.ts';
-export { checkJsonDepth, JSON_DEPTH } from './json-depth.ts';
+export { checkJsonDepth } from './json-depth.ts';
 export type { Limit, SettingLimit } from './limits.ts';
 export {
   familiesOf,

@@ -14,14 +14,8 @@ export { IngestKernel } from './ingest-kernel.ts';
 export type { IngestOptions, LineParser } from './ingest-kernel.ts';
 export { JsonRows } from './json-rows.ts';
 export type { JsonColumn, TextSink } from './json-rows.ts';
-export {
-  BATCH_BYTES_KEPT,
-  BATCH_BYTES_MAX,
-  BLOCK_VALUES_MAX,
-  FIELDS_PER_POINT_MAX,
-  PARSE_ERRORS_MAX,
-} from './limits.ts';
-export { compileKernels, Kernels } from './loader.ts';
+export { BLOCK_VALUES_MAX } from './limits.ts';
+export { Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';
 export { mergeOrder, RowOrder } from './merge-rows.ts';
 export type { SortedRuns, TieOrder } from './merge-rows.ts';

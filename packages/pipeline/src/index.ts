@@ -6,7 +6,6 @@ export { completeScript } from './complete.ts';
 export type { Completion, CompletionResult } from './complete.ts';
 export { formatDot, formatRunningDot } from './dot.ts';
 export type { DotView, NodeStats, PipelineStats } from './dot.ts';
-export { DEFAULT_DEADMAN } from './evaluate/deadman-config.ts';
 export type { DeadmanConfig } from './evaluate/deadman-config.ts';
 export type { Parameter, ParameterType, ExternalResource } from './evaluate/parameter.ts';
 export type { HandlerDefinition, HandlerRow } from './definition/handler-definition.ts';

@@ -15,7 +15,6 @@ export type {
   QueryMemory,
   SeriesText,
 } from './context.ts';
-export { normaliseSelect } from './analyse/resolve-source.ts';
 export { refuseTime, tagPredicate } from './show/show-context.ts';
 export { splitCondition } from './analyse/time-range.ts';
 export type { ConditionSplit } from './analyse/time-range.ts';

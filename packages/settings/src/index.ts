@@ -13,14 +13,13 @@ export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './
 export { parseConfigDuration, printConfigDuration, printConfigValue } from './config/values.ts';
 export { compileGlob } from './glob.ts';
 export type { Glob } from './glob.ts';
-export { httpSender, isRetryableStatus, refusal } from './http-sender.ts';
+export { httpSender, refusal } from './http-sender.ts';
 export type { HttpSender, IncomingResponse, OutgoingRequest, TlsOptions } from './http-sender.ts';
 export {
   convertOption,
   decodeOptions,
   defaultOptions,
   durationMs,
-  holdsSecret,
   isSet,
   optionsOf,
   printOption,

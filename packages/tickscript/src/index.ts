@@ -1,9 +1,9 @@
 // Public interface of @tidemark/tickscript: the syntax of the script language.
 export type * from './ast.ts';
 export { parseDuration } from './duration.ts';
-export { formatExpression, formatFloat, formatProgram, formatScript } from './formatter.ts';
+export { formatExpression, formatFloat, formatScript } from './formatter.ts';
 export { tokenize } from './lexer.ts';
-export { MAX_DIAGNOSTICS, MAX_NESTING, MAX_SCRIPT_LENGTH, MAX_TREE_DEPTH } from './limits.ts';
+export { MAX_DIAGNOSTICS } from './limits.ts';
 export { parseLambda, parseScript } from './parser.ts';
 export type { LambdaParseResult, ParseLambdaOptions, ParseResult } from './parser.ts';
 export { checkRegexSyntax } from './regex-syntax.ts';
@@ -19,13 +19,11 @@ export {
   callTypeError,
   LAMBDA_FUNCTIONS,
   MATCH_FUNCTIONS,
-  MAX_ARGUMENTS,
 } from './lambda/functions.ts';
 export type { LambdaFunction, LambdaSignature } from './lambda/functions.ts';
 export {
   binaryResultType,
   binaryTypeError,
-  isAlwaysBoolean,
   operatorClass,
   unaryResultType,
 } from './lambda/types.ts';

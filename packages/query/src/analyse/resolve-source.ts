@@ -1,7 +1,6 @@
 // Full names of measurements: database and retention policy from the statement, the request or the
 // catalog.
 import { Forbidden } from '@tidemark/core';
-import { rewriteSelect } from '@tidemark/influxql';
 import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
 
 import {
@@ -60,25 +59,6 @@ function resolveRetentionPolicy(
     throw retentionPolicyNotFound(byDefault ?? 'autogen');
   }
   return byDefault;
-}
-
-/**
- * The statement with every source and target fully named, as SHOW QUERIES and warnings print it.
- */
-export function normaliseSelect(
-  statement: SelectStatement,
-  context: QueryContext,
-): SelectStatement {
-  return rewriteSelect(statement, {
-    measurement: (source) => {
-      const { database, retentionPolicy } = resolveMeasurement(source, context);
-      return { ...source, database, retentionPolicy };
-    },
-    select: (one) =>
-      one.into === undefined
-        ? one
-        : { ...one, into: { ...one.into, ...resolveTarget(one.into, context) } },
-  });
 }
 
 /** Database and policy that INTO writes to. */

@@ -197,8 +197,6 @@ export const MATCH_FUNCTIONS: ReadonlyMap<string, LambdaFunction> = byName([
   row('match', 'alertDuration >D', 'how long the event has not been OK'),
 ]);
 
-export const MAX_ARGUMENTS = 4;
-
 /** Result type of a call; `undefined` when no signature takes these types. */
 export function callResultType(
   fn: LambdaFunction,
