@@ -58,24 +58,16 @@ const RFC3339 =
 export function parseRfc3339(text: string): Timestamp | undefined {
   const m = RFC3339.exec(text);
   if (m === null) return undefined;
-  const [year, month, day, hour, minute, second] = m.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year, month, day] = [Number(m[1]), Number(m[2]), Number(m[3])];
+  const [hour, minute, second] = [Number(m[4]), Number(m[5]), Number(m[6])];
   if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined;
-  const millis = Date.UTC(year, month - 1, day, hour, minute, second);
-  const date = new Date(millis);
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
   if (year < 100) date.setUTCFullYear(year);
   if (date.getUTCDate() !== day) return undefined;
   const offsetMinutes = m[8] === undefined ? 0 : Number(m[9]) * 60 + Number(m[10]);
   const sign = m[8] === '-' ? -1 : 1;
-  const fraction = BigInt((m[7] ?? '').padEnd(9, '0') || '0');
-  const utcMillis = date.getTime() - sign * offsetMinutes * 60_000;
-  return BigInt(utcMillis) * NANOS_PER_MILLISECOND + fraction;
+  const nanos = BigInt(date.getTime() - sign * offsetMinutes * 60_000) * NANOS_PER_MILLISECOND;
+  return m[7] === undefined ? nanos : nanos + BigInt(m[7].padEnd(9, '0'));
 }
 
 /** Units of the present time since 1970 by its number of digits; nanoseconds have 19. */

@@ -113,7 +113,9 @@ export function measurementsIn<S extends SourceKind>(
 
 /** The measurements that a statement and its subqueries read, in the order of the text. */
 export function measurementSources(statement: SelectStatement): readonly MeasurementSource[] {
-  return statement.sources.flatMap((source) =>
+  const { sources } = statement;
+  if (sources.every((source): source is MeasurementSource => !isSubquery(source))) return sources;
+  return sources.flatMap((source) =>
     isSubquery(source) ? measurementSources(source.statement) : [source],
   );
 }
