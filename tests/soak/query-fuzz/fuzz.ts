@@ -330,8 +330,11 @@ function differenceOf(
   return `line ${line}: ${a[line]} against ${b[line]}`.slice(0, 400);
 }
 
-/** What the reference server selects as it comes, so that INTO may store another choice. */
-const ARBITRARY = /\b(mode|percentile|sample)\(|\bS(LIMIT|OFFSET)\b/;
+/**
+ * What the reference server selects as it comes, so that INTO may store another choice, and its own
+ * windows of integrals.
+ */
+const ARBITRARY = /\b(mode|percentile|sample|integral)\(|\bS(LIMIT|OFFSET)\b/;
 
 /**
  * Whether INTO does the same. There, a row with an infinite number is not written at all, numbers
@@ -343,13 +346,7 @@ function isStorable(statement: SelectStatement, body: string): boolean {
   const isRanking = fields.some(
     ({ expression }) => expression.kind === 'call' && expression.arguments.length > 2,
   );
-  // Calls beside an integral stand in rows of their own there.
-  const isIntegral = fields.some(
-    ({ expression }) => expression.kind === 'call' && expression.name === 'integral',
-  );
-  return (
-    !isIntegral && !body.includes('unsupported value') && fill?.kind !== 'number' && !isRanking
-  );
+  return !body.includes('unsupported value') && fill?.kind !== 'number' && !isRanking;
 }
 
 function hasError({ reference, candidate }: Outcome): boolean {
