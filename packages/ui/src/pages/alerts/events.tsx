@@ -1,9 +1,9 @@
 // Open events: by topic, from a minimum level, most severe first.
-import type { TopicEvent } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';
-import { containing, EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
+import { containing, EVENT_LEVELS, readEvents, severityOf } from '../../api/events.ts';
+import type { PublishedEvent } from '../../api/events.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { route, setParams } from '../../app/router.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
@@ -19,21 +19,17 @@ import type { Origin } from './origin.tsx';
 const t = texts.alerts;
 const REFRESH_MS = 5000;
 
-const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
-
-type OpenEvent = TopicEvent & { readonly topic: string; readonly origin: Origin | undefined };
+type OpenEvent = PublishedEvent & { readonly origin: Origin | undefined };
 
 /** Enough to find where most open events came from. */
 const CHANGES_MAX = 1000;
 
-type OpenEvents = {
-  readonly events: readonly OpenEvent[];
-  /** How many there are; more than are read of topics with very many. */
-  readonly total: number;
-};
-
 /** `search` is part of an event's id. */
-async function openEvents(topic: string, minLevel: string, search: string): Promise<OpenEvents> {
+async function openEvents(
+  topic: string,
+  minLevel: string,
+  search: string,
+): Promise<{ readonly events: readonly OpenEvent[]; readonly total: number }> {
   const [topics, { changes }] = await Promise.all([
     topic === '' ? engine.topics({ minLevel }) : [{ id: topic }],
     engine.alertHistory({ topic: topic || undefined, limit: CHANGES_MAX }),
@@ -41,30 +37,15 @@ async function openEvents(topic: string, minLevel: string, search: string): Prom
   const keyOf = (of: string, id: string): string => JSON.stringify([of, id]);
   // The newest change of an event comes first, and is set last.
   const origins = new Map(changes.toReversed().map((each) => [keyOf(each.topic, each.id), each]));
-  const lists = await Promise.all(
-    topics.map(async ({ id }) => ({
-      id,
-      ...(await engine.mostSevereEvents(id, {
-        minLevel,
-        pattern: containing(search),
-        limit: EVENTS_MAX,
-      })),
-    })),
+  const { events, total } = await readEvents(
+    topics.map(({ id }) => id),
+    { minLevel, pattern: containing(search) },
   );
-  const all = lists.flatMap(({ id, events }) =>
-    events.map((event) => {
-      const origin = origins.get(keyOf(id, event.id));
-      return { ...event, topic: id, origin, time: event.state.time };
-    }),
-  );
-  const once = withoutDuplicates(all);
-  const events = once.toSorted(
-    (a, b) =>
-      LEVELS.indexOf(b.state.level) - LEVELS.indexOf(a.state.level) ||
-      (a.state.time < b.state.time ? 1 : -1),
-  );
-  const total = lists.reduce((sum, each) => sum + each.total, 0);
-  return { events, total: total - (all.length - once.length) };
+  const withOrigins = events.map((event) => ({
+    ...event,
+    origin: origins.get(keyOf(event.topic, event.id)),
+  }));
+  return { events: withOrigins, total };
 }
 
 export function Events() {
@@ -72,12 +53,13 @@ export function Events() {
   const level = route.value.params.get('level') ?? 'INFO';
   const search = useSignal('');
   // What is shown is searched here; the engine searches where there is more.
-  const isCut = useSignal(false);
-  const asked = isCut.value ? search.value : '';
+  const list = JSON.stringify([topic, level]);
+  const cutList = useSignal('');
+  const asked = cutList.value === list ? search.value : '';
   const found = useResource(
     async () => {
       const open = await openEvents(topic, level, asked);
-      if (asked === '') isCut.value = open.total > open.events.length;
+      if (asked === '') cutList.value = open.total > open.events.length ? list : '';
       return open;
     },
     [topic, level, asked],
@@ -97,7 +79,7 @@ export function Events() {
         <SelectField
           label={t.anyLevel}
           value={level}
-          options={LEVELS}
+          options={EVENT_LEVELS}
           onChange={(next) => setParams({ level: next })}
         />
         <TextField
@@ -132,7 +114,7 @@ export function Events() {
               {
                 label: t.level,
                 cell: ({ state }) => <LevelBadge level={state.level} />,
-                sortBy: ({ state }) => LEVELS.indexOf(state.level),
+                sortBy: ({ state }) => severityOf(state.level),
               },
               { label: t.event, cell: ({ id }) => id, sortBy: ({ id }) => id },
               {

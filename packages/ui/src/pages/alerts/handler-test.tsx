@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { TopicEvent, TriedAction } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
+import { EVENT_LEVELS } from '../../api/events.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Button } from '../../design/button.tsx';
@@ -16,8 +17,6 @@ const t = texts.alerts;
 
 /** Events to choose from. */
 const CHOICES_MAX = 100;
-
-const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 
 const EXAMPLE = { id: 'test', level: 'CRITICAL', message: 'test is CRITICAL', details: '' };
 
@@ -77,7 +76,7 @@ export function HandlerTest({
           <SelectField
             label={t.level}
             value={event.value.level}
-            options={LEVELS}
+            options={EVENT_LEVELS}
             onChange={(level) => set({ level })}
           />
         </div>

@@ -2,6 +2,7 @@
 import type { Task } from '@tidemark/client';
 
 import { services } from '../../api/connection.ts';
+import type { PublishedEvent } from '../../api/events.ts';
 import type { Resource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
 import { formatBytes } from '../../charts/quantity.ts';
@@ -12,7 +13,7 @@ import { Badge, Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { figuresOf } from '../tasks/figures.ts';
-import type { EngineOverview, OpenAlert } from './load.ts';
+import type { EngineOverview } from './load.ts';
 import { needsAttention, problemsOf } from './task-health.ts';
 
 const t = texts.home;
@@ -114,7 +115,7 @@ function OpenAlerts({
   alerts,
   count,
 }: {
-  readonly alerts: readonly OpenAlert[];
+  readonly alerts: readonly PublishedEvent[];
   readonly count: number;
 }) {
   if (alerts.length === 0) return <p class="padded muted">{t.noAlerts}</p>;

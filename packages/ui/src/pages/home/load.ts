@@ -1,9 +1,10 @@
 // Data of the start page from both services, as far as the user's rights go.
-import type { SevereEvents, Task, TopicEvent } from '@tidemark/client';
+import type { Task } from '@tidemark/client';
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { engine, tsdb } from '../../api/clients.ts';
-import { EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
+import { readEvents, severityOf } from '../../api/events.ts';
+import type { PublishedEvent } from '../../api/events.ts';
 import { mayRead, session } from '../../api/session.ts';
 
 const SELF = '_internal';
@@ -95,12 +96,10 @@ async function seriesOf(databases: readonly string[], signal: AbortSignal): Prom
   return results.reduce((sum, { series }) => sum + Number(series?.[0]?.values?.[0]?.[0] ?? 0), 0);
 }
 
-export type OpenAlert = TopicEvent & { readonly topic: string; readonly time: string };
-
 export type EngineOverview = {
   readonly tasks: readonly Task[];
   /** Events above OK, the most severe first, of so many topics as are shown. */
-  readonly alerts: readonly OpenAlert[];
+  readonly alerts: readonly PublishedEvent[];
   /** How many there are in these topics; of very many, not all are in `alerts`. */
   readonly openAlertCount: number;
   readonly criticalCount: number;
@@ -117,9 +116,6 @@ const TOPICS_MAX = 5;
 const REFRESHES_PER_WARNING = 12;
 
 type Warnings = NonNullable<Task['warnings']>;
-
-const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
-const severityOf = (level: string): number => LEVELS.indexOf(level);
 
 /** Loads the engine's part; keeps the warnings between the calls that request them. */
 export class EngineLoader {
@@ -145,36 +141,15 @@ export class EngineLoader {
     this.#count = isWarning ? 1 : this.#count + 1;
     if (isWarning) this.#warnings = new Map(tasks.map(({ id, warnings = [] }) => [id, warnings]));
     const worst = topics.toSorted((a, b) => severityOf(b.level) - severityOf(a.level));
-    const lists = await Promise.all(
-      worst.slice(0, TOPICS_MAX).map(async ({ id: topic }) => ({
-        topic,
-        ...(await engine.mostSevereEvents(topic, { minLevel: 'INFO', limit: EVENTS_MAX })),
-      })),
+    const alerts = await readEvents(
+      worst.slice(0, TOPICS_MAX).map(({ id }) => id),
+      { minLevel: 'INFO' },
     );
-    const read = lists.flatMap(({ topic, events }) =>
-      events.map((event) => ({ ...event, topic, time: event.state.time })),
-    );
-    const alerts = withoutDuplicates(read);
-    const isCritical = ({ state }: OpenAlert): boolean => state.level === 'CRITICAL';
-    // Those of very many that are not read count, too.
-    const numberOf = (all: number, isCounted: (alert: OpenAlert) => boolean): number =>
-      all - read.filter(isCounted).length + alerts.filter(isCounted).length;
-    const sum = (of: (list: SevereEvents) => number): number =>
-      lists.reduce((count, list) => count + of(list), 0);
     return {
       tasks: tasks.map((task) => ({ ...task, warnings: this.#warnings.get(task.id) ?? [] })),
-      openAlertCount: numberOf(
-        sum(({ total }) => total),
-        () => true,
-      ),
-      criticalCount: numberOf(
-        sum(({ levels }) => levels['CRITICAL'] ?? 0),
-        isCritical,
-      ),
-      alerts: alerts.toSorted(
-        (a, b) =>
-          severityOf(b.state.level) - severityOf(a.state.level) || (a.time < b.time ? 1 : -1),
-      ),
+      alerts: alerts.events,
+      openAlertCount: alerts.total,
+      criticalCount: alerts.counts.get('CRITICAL') ?? 0,
       deadLetterCount: deadLetters.total ?? 0,
     };
   }

@@ -2,8 +2,7 @@
 import type { AlertGroup, Task } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
-import { containing, EVENTS_MAX, withoutDuplicates } from '../../api/events.ts';
-import { LEVEL_KINDS } from '../../try-out/fired.tsx';
+import { containing, readEvents } from '../../api/events.ts';
 
 /** Groups that are shown at once. */
 export const PAGE_ROWS = 100;
@@ -122,25 +121,20 @@ async function topicsOf(
 }
 
 async function eventsOf(task: Shown, node: string | undefined): Promise<readonly TopicState[]> {
-  const lists = await Promise.all(
-    (await topicsOf(task, node)).map(async (topic) => {
-      const [{ events }, { changes }] = await Promise.all([
-        engine.mostSevereEvents(topic, { limit: EVENTS_MAX }),
-        engine.alertHistory({ topic, limit: CHANGES_MAX }),
-      ]);
-      // The newest change of an event comes first, and is set last.
-      const origins = new Map(changes.toReversed().map((each) => [each.id, each]));
-      return events.flatMap(({ id, state: { level, time, message } }): TopicState[] => {
-        const { task: of, group = {} } = origins.get(id) ?? {};
-        // Other tasks may publish to the same topic.
-        if (of !== undefined && of !== '' && of !== task.id) return [];
-        const shown = { level, message, event: id, lastEvent: time, group: tagsText(group) };
-        return [{ topic, id, time, ...shown }];
-      });
-    }),
-  );
-  const severity = Object.keys(LEVEL_KINDS);
-  return withoutDuplicates(lists.flat()).toSorted(
-    (a, b) => severity.indexOf(b.level) - severity.indexOf(a.level) || (a.time < b.time ? 1 : -1),
-  );
+  const topics = await topicsOf(task, node);
+  const [{ events }, ...histories] = await Promise.all([
+    readEvents(topics),
+    ...topics.map((topic) => engine.alertHistory({ topic, limit: CHANGES_MAX })),
+  ]);
+  const keyOf = (topic: string, id: string): string => JSON.stringify([topic, id]);
+  // The newest change of an event comes first, and is set last.
+  const changes = histories.flatMap((history) => history.changes.toReversed());
+  const origins = new Map(changes.map((each) => [keyOf(each.topic, each.id), each]));
+  return events.flatMap(({ topic, id, time, state: { level, message } }): TopicState[] => {
+    const { task: of, group = {} } = origins.get(keyOf(topic, id)) ?? {};
+    // Other tasks may publish to the same topic.
+    if (of !== undefined && of !== '' && of !== task.id) return [];
+    const shown = { level, message, event: id, lastEvent: time, group: tagsText(group) };
+    return [{ topic, id, time, ...shown }];
+  });
 }
