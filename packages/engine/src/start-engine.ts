@@ -166,8 +166,8 @@ async function openEngine(
     parts,
   );
   await stores.overrides.follow([TSDB_SECTION], () => subscriptions.requestSync());
-  starting?.stopListening();
   await server.ready();
+  starting?.stopListening();
   const url = proxy?.url ?? (await server.listen(address.host, address.port));
   starting?.answerWith(server.answer);
   service.isListening = true;

@@ -79,17 +79,16 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
       matches: readPattern(request.query),
       ...readPage(request.query),
     };
-    const { events, ...numbers } = isByLevel(request.query)
-      ? alerts.mostSevereEvents(topic, filter)
-      : { events: alerts.events(topic, filter) };
+    const severe = isByLevel(request.query) ? alerts.mostSevereEvents(topic, filter) : undefined;
+    const events = severe?.events ?? alerts.events(topic, filter);
     return {
       status: 200,
       json: {
         link: { rel: 'self', href: `${topicHref(request, topic)}/events` },
         topic,
-        ...('levels' in numbers
-          ? { total: numbers.total, levels: Object.fromEntries(numbers.levels) }
-          : {}),
+        ...(severe === undefined
+          ? {}
+          : { total: severe.total, levels: Object.fromEntries(severe.levels) }),
         events: events.map(([id, state]) =>
           pickFields(eventView({ topic, id, state }, request), fields),
         ),

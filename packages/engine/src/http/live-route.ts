@@ -1,8 +1,8 @@
 // Liveness: the process responds, whatever else does not work.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TIDEMARK_VERSION } from '@tidemark/core';
-import { printJson } from '../formats/json.ts';
 import type { Api } from './api.ts';
+import { sendJson } from './send-json.ts';
 
 const LIVE_PATH = '/health/live';
 
@@ -14,8 +14,7 @@ export function addLiveRoute(api: Api): void {
 export function answerLive(request: IncomingMessage, response: ServerResponse): boolean {
   const isGet = request.method === 'GET' || request.method === 'HEAD';
   if (!isGet || request.url?.split('?')[0] !== LIVE_PATH) return false;
-  response.writeHead(200, { 'Content-Type': 'application/json' });
-  response.end(`${printJson(healthOf('pass', 'alive'))}\n`);
+  sendJson(response, 200, healthOf('pass', 'alive'));
   return true;
 }
 

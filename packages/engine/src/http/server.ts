@@ -26,6 +26,7 @@ import { RequestBodies } from './request-bodies.ts';
 import { rightOf } from './route-rights.ts';
 import type { Authorize, RequestUser } from '../access/request.ts';
 import { BASE, BIND_SETTING, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
+import { sendJson } from './send-json.ts';
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
 /** Smaller answers are not worth compressing. */
@@ -392,13 +393,10 @@ function cutOff(response: ServerResponse): void {
     response.destroy();
     return;
   }
-  response.writeHead(503, {
-    [VERSION_HEADER]: TIDEMARK_VERSION,
-    'Content-Type': 'application/json',
-    'Retry-After': RETRY_AFTER_SECONDS,
-    Connection: 'close',
-  });
-  response.end(`${printJson({ error: 'the engine stops' })}\n`);
+  response.setHeader(VERSION_HEADER, TIDEMARK_VERSION);
+  response.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+  response.setHeader('Connection', 'close');
+  sendJson(response, 503, { error: 'the engine stops' });
 }
 
 /** Only ASCII goes into a header; a quote and a backslash of the text are escaped. */

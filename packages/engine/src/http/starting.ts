@@ -9,9 +9,9 @@ import { listenError } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { PING_WAIT_MS } from '../limits.ts';
 import { HEALTH_PATH } from './health-route.ts';
-import { printJson } from '../formats/json.ts';
 import { answerLive, healthOf } from './live-route.ts';
 import { BIND_SETTING, isPingPath } from './routes.ts';
+import { sendJson } from './send-json.ts';
 import { connectionOptions } from './server.ts';
 import type { ServerOptions } from './server.ts';
 import { VERSION_HEADER } from './unreadable.ts';
@@ -95,7 +95,8 @@ export class StartingListener {
     for (const [name, value] of Object.entries(border.corsHeaders(request)))
       response.setHeader(name, value);
     const refusal = border.refusal(request);
-    if (refusal !== undefined) return send(response, refusal.status, { error: refusal.message });
+    if (refusal !== undefined)
+      return sendJson(response, refusal.status, { error: refusal.message });
     const url = request.url ?? '/';
     const [path] = url.split('?');
     const isGet = request.method === 'GET' || request.method === 'HEAD';
@@ -104,8 +105,8 @@ export class StartingListener {
     if (isPing && (await this.#isTakenOver(request, response))) return;
     request.resume();
     response.setHeader('Retry-After', '1');
-    if (path !== HEALTH_PATH) return send(response, 503, { error: 'the engine is starting' });
-    send(response, 503, healthOf('fail', 'starting'));
+    if (path !== HEALTH_PATH) return sendJson(response, 503, { error: 'the engine is starting' });
+    sendJson(response, 503, healthOf('fail', 'starting'));
   }
 
   /** Waits for the engine and lets it answer; returns whether it did. */
@@ -119,9 +120,4 @@ export class StartingListener {
     this.#engine(request, response);
     return true;
   }
-}
-
-function send(response: ServerResponse, status: number, json: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json' });
-  response.end(`${printJson(json)}\n`);
 }

@@ -1,7 +1,7 @@
 // An instance of a cluster: it listens, follows the shared log, and leads when it is elected. To
 // lead, it opens the engine on its copy, as after a restart (docs/adr/0020-engine-cluster.md).
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { assert, messageOf, OpenParts, systemClock, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { NatsCoordinator, MemberThread } from '@tidemark/cluster';
@@ -26,6 +26,7 @@ import type { WritePath } from '../ingest/write-path.ts';
 import { levelOf, THIS_BUILD } from '../shared-log/build.ts';
 import type { Build } from '../shared-log/build.ts';
 import { LeaderProxy } from './leader-proxy.ts';
+import type { InThisProcess } from './leader-proxy.ts';
 import { HostServer } from '../cluster/host-server.ts';
 import type { Identity } from '../cluster/identity.ts';
 import { InstanceRole } from '../cluster/instance-role.ts';
@@ -52,12 +53,11 @@ type OpenEngine = (
 ) => Promise<OpenedEngine>;
 
 /** An engine as the process that opens it uses it. */
-export type OpenedEngine = EngineService & {
-  /** Answers a request that was received for it. */
-  readonly answer: RequestListener;
-  /** Writes points without a request. */
-  readonly writes: Pick<WritePath, 'write'>;
-};
+export type OpenedEngine = EngineService &
+  InThisProcess & {
+    /** Writes points without a request. */
+    readonly writes: Pick<WritePath, 'write'>;
+  };
 
 export type ClusterMemberOptions = StartEngineOptions & { readonly openEngine: OpenEngine };
 
@@ -124,7 +124,7 @@ class ClusterMember {
   readonly #unreadable: UnreadablePoints;
   #url = '';
   /** Accepts writes in this instance while no instance leads. */
-  #standIn: RequestListener | undefined;
+  #standIn: InThisProcess | undefined;
   readonly #standInParts = new OpenParts();
   readonly #closed = new AbortController();
   #membership: MemberThread | undefined;
@@ -137,7 +137,7 @@ class ClusterMember {
     const { clock, logger: log } = parts;
     this.#unreadable = new UnreadablePoints(config[''].dataDir, log);
     const relay = new UdpRelay({
-      leader: () => this.#leading() ?? this.#otherLeader(),
+      leader: () => this.#leader(),
       secret: () => this.#identity.secret,
       clock,
       waitMs: WAIT_LEASES * config.cluster.leaseMs,
@@ -298,7 +298,7 @@ class ClusterMember {
     });
   }
 
-  #openStandIn(): Promise<RequestListener> {
+  #openStandIn(): Promise<InThisProcess> {
     const { environment = {}, skipConfigOverrides, defaultTsdbUrl } = this.#parts;
     const waitMs = WAIT_LEASES * this.#config.cluster.leaseMs;
     return openStandIn(
@@ -317,15 +317,11 @@ class ClusterMember {
   }
 
   /** This instance, for requests that it can accept instead of a leader. */
-  #standInFor({
-    method,
-    url = '',
-  }: IncomingMessage): { readonly answer: RequestListener } | undefined {
+  #standInFor({ method, url = '' }: IncomingMessage): InThisProcess | undefined {
     const isWrite = method === 'POST' && isWritePath(url, this.#config.http.compatPaths);
     // Acknowledged writes must be in the log that the next leader reads.
     const isOfLog = this.#role.isFilled && this.#role.problem === undefined;
-    const answer = isWrite && isOfLog ? this.#standIn : undefined;
-    return answer && { answer };
+    return isWrite && isOfLog ? this.#standIn : undefined;
   }
 
   #makeHosts(): HostServer {
@@ -357,7 +353,7 @@ class ClusterMember {
       clock,
       hasCompatiblePaths: this.#config.http.compatPaths,
       secret: this.#identity.secret,
-      leader: () => this.#leading() ?? this.#otherLeader(),
+      leader: () => this.#leader(),
       requestTimeoutMs: this.#config.http.requestTimeoutMs,
       problem: () => this.#role.problem,
       connect: (request, socket, head) => {
@@ -378,13 +374,9 @@ class ClusterMember {
     });
   }
 
-  /** The engine of this instance, while it leads. */
-  #leading(): OpenedEngine | undefined {
-    return this.#membership?.isLeading === true ? this.#engine : undefined;
-  }
-
-  /** Another instance, if it leads. */
-  #otherLeader(): { readonly url: string } | undefined {
+  /** The leading engine: that of this instance, or another instance. */
+  #leader(): OpenedEngine | { readonly url: string } | undefined {
+    if (this.#engine !== undefined && this.#membership?.isLeading === true) return this.#engine;
     const leader = this.#membership?.leader;
     if (leader === undefined || !leader.isServing || leader.id === '') return undefined;
     // An entry from before this instance was deposed.
@@ -395,8 +387,7 @@ class ClusterMember {
   async #whenServed(deadlineMs: number): Promise<void> {
     const { clock } = this.#parts;
     const untilMs = clock.monotonicMs() + deadlineMs;
-    const isServed = (): boolean => (this.#leading() ?? this.#otherLeader()) !== undefined;
-    while (!isServed() && clock.monotonicMs() < untilMs) await clock.sleep(20);
+    while (this.#leader() === undefined && clock.monotonicMs() < untilMs) await clock.sleep(20);
   }
 
   #warn(message: string, error: unknown): void {

@@ -3,7 +3,7 @@ import { systemClock } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -120,6 +120,18 @@ test('nothing happens to what the present leader is asked', async () => {
   expect(await (await fetch(`${url}/engine/v1/tasks`)).text()).toBe('whole');
 });
 
+/** Another instance leads that accepts connections and says nothing. */
+async function silentLeader(): Promise<Server> {
+  const silent = createServer((socket) => {
+    socket.on('error', () => undefined).resume();
+    arrived.resolve();
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  leader = { url: `http://127.0.0.1:${port}` };
+  return silent;
+}
+
 /** Writes a line through the proxy. */
 const writing = (): Promise<Response> => fetch(`${url}/write`, { method: 'POST', body: 'm v=1' });
 
@@ -133,10 +145,7 @@ test('a write is taken by the stand-in while nobody leads', async () => {
 
 test('a write is taken by the stand-in when the leader has gone or does not say that it takes it', async () => {
   standIn = here;
-  const silent = createServer((socket) => socket.on('error', () => undefined).resume());
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as AddressInfo;
-  leader = { url: `http://127.0.0.1:${port}` };
+  const silent = await silentLeader();
 
   expect(await (await writing()).text()).toBe('here');
 
@@ -148,16 +157,9 @@ test('a write is taken by the stand-in when the leader has gone or does not say 
 test('a write is taken by the stand-in as soon as the leader serves no more', async () => {
   silenceMs = 600_000;
   standIn = here;
-  const asked = deferred();
-  const silent = createServer((socket) => {
-    socket.on('error', () => undefined).resume();
-    asked.resolve();
-  });
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as AddressInfo;
-  leader = { url: `http://127.0.0.1:${port}` };
+  const silent = await silentLeader();
   const answered = writing();
-  await asked.promise;
+  await arrived.promise;
 
   leader = undefined;
   proxy.leaderChanged();
@@ -227,12 +229,7 @@ test('a request that another instance has forwarded is answered here, or not at 
 test('a client that goes while its write waits is not answered by the stand-in', async () => {
   standIn = here;
   silenceMs = 600_000;
-  const silent = createServer((socket) => {
-    socket.on('error', () => undefined).resume();
-    arrived.resolve();
-  });
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  leader = { url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` };
+  const silent = await silentLeader();
   const gone = new AbortController();
   const asked = fetch(`${url}/write`, { method: 'POST', body: 'm v=1', signal: gone.signal });
   await arrived.promise;

@@ -10,8 +10,8 @@ import { messageOf, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
-import { printJson } from '../formats/json.ts';
 import { isPingPath } from '../http/routes.ts';
+import { sendJson } from '../http/send-json.ts';
 import { connectionOptions } from '../http/server.ts';
 import { refuseUnreadable } from '../http/unreadable.ts';
 import { PING_WAIT_MS } from '../limits.ts';
@@ -49,7 +49,8 @@ export type Target =
   /** Another instance. */
   | { readonly url: string };
 
-type InThisProcess = {
+/** Answers requests without another connection. */
+export type InThisProcess = {
   /** Checks the request again, because it does not depend on who has received it. */
   readonly answer: RequestListener;
 };
@@ -351,8 +352,7 @@ function headersOf({ rawHeaders }: IncomingMessage): string[] {
   return kept;
 }
 
-function refuse(response: ServerResponse, status: number, message: string): void {
-  const retry = status === 503 ? { 'Retry-After': '1' } : {};
-  response.writeHead(status, { 'Content-Type': 'application/json', ...retry });
-  response.end(`${printJson({ error: message })}\n`);
+function refuse(response: ServerResponse, status: number, error: string): void {
+  if (status === 503) response.setHeader('Retry-After', '1');
+  sendJson(response, status, { error });
 }

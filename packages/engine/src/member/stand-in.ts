@@ -1,6 +1,5 @@
 // Accepts writes while no instance leads, by appending them to the log of points for the next
 // leader. Rights are checked as a leader would, with the copy of this instance.
-import type { RequestListener } from 'node:http';
 import { Budget, OpenParts, RequestMetrics, Unavailable } from '@tidemark/core';
 import { httpSender } from '@tidemark/settings';
 import type { Authenticator } from '../auth/authenticator.ts';
@@ -14,6 +13,7 @@ import { WritePath } from '../ingest/write-path.ts';
 import type { LogHub } from '../observability/log-hub.ts';
 import { METRIC_PREFIX } from '../observability/metric-table.ts';
 import { openEntry } from '../open-stores.ts';
+import type { InThisProcess } from './leader-proxy.ts';
 import type { EntryOptions } from '../open-stores.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { PointLog } from '../shared-log/point-log.ts';
@@ -38,7 +38,7 @@ type Entry = {
 export async function openStandIn(
   options: StandInOptions,
   parts: OpenParts,
-): Promise<RequestListener> {
+): Promise<InThisProcess> {
   const { config, clock, logs, secret, points } = options;
   const log = logs.logger('http');
   const server = new HttpServer({
@@ -71,7 +71,7 @@ export async function openStandIn(
     isTracingWrites: config.http.writeTracing,
   });
   await server.ready();
-  return server.answer;
+  return server;
 }
 
 function authorizing(options: StandInOptions, parts: OpenParts): Authorize {
