@@ -22,7 +22,7 @@ type StoredState = {
 };
 
 /** A state as JSON. Written by hand, because it is written for every event. */
-export function printState(state: EventState & StateSource, texts: QuotedTexts): string {
+export function encodeState(state: EventState & StateSource, texts: QuotedTexts): string {
   const number = recordOf(state);
   const record = number === undefined ? '' : `,"record":${number}`;
   return (

@@ -12,7 +12,7 @@ import {
   printCause,
   printEntry,
   printLetter,
-  printState,
+  encodeState,
   rangeOf,
   rangesOfPrefix,
   readCause,
@@ -68,7 +68,7 @@ export type AlertStoreOptions = {
 
 export class AlertStore {
   readonly #entries: AlertEntries;
-  /** By topic and id (`keyOf`); values are those of `printState`. */
+  /** By topic and id (`keyOf`); values are those of `encodeState`. */
   readonly #states: EntryTable<PairKey>;
   /** By topic and id; values are JSON. */
   readonly #specs: EntryTable<PairKey>;
@@ -403,7 +403,7 @@ export class AlertStore {
     return {
       table: this.#states,
       key: keyOf(topic, state.id),
-      value: this.#slab.encode(printState(state, texts)),
+      value: this.#slab.encode(encodeState(state, texts)),
       onStored,
     };
   }

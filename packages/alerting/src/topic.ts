@@ -107,7 +107,8 @@ export class Topic {
    * Events at or above a level, the most severe first and of one level the newest first, with the
    * numbers of all that match.
    */
-  mostSevere({ minLevel, matches, offset = 0, limit }: EventFilter): SevereEvents {
+  mostSevere(filter: EventFilter): SevereEvents {
+    const { minLevel, matches, offset = 0, limit = Number.POSITIVE_INFINITY } = filter;
     const floor = levelRank(minLevel);
     const byRank: number[][] = LEVELS.map(() => []);
     for (const [id, slot] of this.#slots) {
@@ -117,11 +118,10 @@ export class Topic {
     const newestFirst = (a: number, b: number): number =>
       this.#records.approximateTime(b) - this.#records.approximateTime(a);
     const slots = byRank.toReversed().flatMap((same) => same.sort(newestFirst));
-    const end = limit === undefined ? undefined : offset + limit;
     return {
       total: slots.length,
       levels: new Map(LEVELS.map((level, rank) => [level, byRank[rank]?.length ?? 0])),
-      events: slots.slice(offset, end).map((slot) => {
+      events: slots.slice(offset, offset + limit).map((slot) => {
         const id = this.#ids[slot] ?? '';
         return [id, this.#state(id, slot)] as const;
       }),
