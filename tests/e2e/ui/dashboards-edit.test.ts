@@ -138,21 +138,13 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     const { page } = visit;
     await visit.show('dashboards?id=other&edit=1');
     // The list of databases comes while somebody types.
-    let goOn = (): void => undefined;
-    const typed = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    await page.route('**/api/tsdb/query**', async (route) => {
-      await typed;
-      await route.continue();
-    });
+    const goOn = await visit.hold('**/api/tsdb/query**');
     await press('Settings');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Folder').fill('Buildings');
     await dialog.getByLabel('Tags').pressSequentially('home, heat, home');
-    goOn();
+    await goOn();
     await dialog.getByRole('option', { name: 'house' }).waitFor({ state: 'attached' });
-    await page.unrouteAll();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await press('Save');
     await page.getByText('Saved', { exact: true }).waitFor();

@@ -225,20 +225,12 @@ describe.skipIf(!hasPrograms('chromium'))('Explore with keys', () => {
     expect(await readFile(await file.path(), 'utf8')).toMatch(/^name,host,time,last\ncpu,h0,/);
     await keys.press(button('Run'), 'back');
     // Enter saves, also before the statements saved earlier are read.
-    let goOn = (): void => undefined;
-    const typed = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    await page.route('**/api/documents?**', async (route) => {
-      await typed;
-      await route.continue();
-    });
+    const goOn = await visit.hold('**/api/documents?**');
     await keys.press(button('History'));
     await keys.type(page.getByPlaceholder('Save this statement as'), 'latest');
     await keys.keys('Enter');
-    goOn();
+    await goOn();
     await button('Delete latest').waitFor();
-    await page.unrouteAll();
     await visit.inspectThemes('explore-history');
     await keys.keys('Escape');
     await keys.press(button('Add to dashboard'));

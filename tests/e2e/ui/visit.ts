@@ -119,6 +119,22 @@ export class Visit {
     await this.page.locator('main h1').waitFor();
   }
 
+  /** Keeps requests to these addresses waiting; what it returns lets them go on. */
+  async hold(addresses: string): Promise<() => Promise<void>> {
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    await this.page.route(addresses, async (route) => {
+      await held;
+      await route.continue();
+    });
+    return async () => {
+      goOn();
+      await this.page.unrouteAll({ behavior: 'wait' });
+    };
+  }
+
   async setTheme(theme: Theme, page = this.page): Promise<void> {
     await page.emulateMedia({ colorScheme: theme });
   }
