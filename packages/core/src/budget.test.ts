@@ -116,6 +116,59 @@ test('a holder that gets nowhere loses its part, but only while others wait', as
   expect([...given.keys()]).toContain('waiting');
 });
 
+test('the oldest part grows to its largest size at once; room for that is kept from the others', async () => {
+  budget = new Budget({
+    setting: 's',
+    limitBytes: 100,
+    waitMs: 10_000,
+    clock,
+    what: 'things',
+    grownBytesMax: 60,
+  });
+  const [oldest, second, third] = [10, 20, 10].map((bytes) => budget.take(bytes) as Part);
+  take('newcomer', 20);
+  const grown: string[] = [];
+  const grow = (name: string, part: Part | undefined, bytes: number): void => {
+    void Promise.resolve(part?.grow(bytes)).then(() => grown.push(name));
+  };
+  grow('third', third, 25);
+  grow('second', second, 35);
+  await pass(1);
+  expect([budget.heldBytes, grown, [...given.keys()]]).toEqual([40, [], []]);
+
+  expect(oldest?.grow(60)).toBeUndefined();
+  expect([budget.heldBytes, budget.waitingCount]).toEqual([90, 3]);
+
+  // The second is the oldest now; those that hold some come before the newcomer.
+  oldest?.release();
+  await pass(1);
+  expect([grown, [...given.keys()]]).toEqual([['second', 'third'], []]);
+  expect(second?.sizeBytes).toBe(35);
+  third?.release();
+  await pass(1);
+  expect([...given.keys()]).toEqual(['newcomer']);
+});
+
+test('a part that waits to grow too long stays as it is, and one that is released waits no more', async () => {
+  budget = new Budget({
+    setting: 'section.key',
+    limitBytes: 100,
+    waitMs: 10_000,
+    clock,
+    what: 'things',
+    grownBytesMax: 60,
+  });
+  const [, second, third] = [10, 20, 10].map((bytes) => budget.take(bytes) as Part);
+  const refusal = expect(second?.grow(50)).rejects.toThrow('setting=`section.key`');
+  const released = third?.grow(50);
+  third?.release();
+  await released;
+  await pass(11);
+
+  await refusal;
+  expect([second?.sizeBytes, budget.heldBytes, budget.waitingCount]).toEqual([20, 30, 0]);
+});
+
 test('without a limit nothing waits', async () => {
   budget = new Budget({ setting: 's', limitBytes: 0, waitMs: 1, clock, what: 'things' });
   take('a', 1e12);

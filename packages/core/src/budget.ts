@@ -1,6 +1,9 @@
 // A memory budget that many requests share. A request that finds no room waits in a queue, first
 // in, first out, for a bounded time. While a request waits, memory whose holder makes no progress
 // (its client stopped sending or reading) is reclaimed.
+//
+// Parts may grow. As much as the oldest part may ever need is kept for it, so it never waits for
+// others. Whoever waits, waits for the oldest part to be released at most, so there is no deadlock.
 import { assert } from './assert.ts';
 import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';
@@ -15,6 +18,11 @@ export type BudgetOptions = {
   readonly clock: Clock;
   /** What the memory is used for, as a plural for error messages: "bodies of requests". */
   readonly what: string;
+  /**
+   * Largest size that a part may grow to, of which the oldest part is assured; absent or 0 when
+   * parts do not grow. Much smaller than the limit, or parts are handed out one by one.
+   */
+  readonly grownBytesMax?: number | undefined;
 };
 
 /** A holder of a part, from whom the part can be taken back. */
@@ -28,12 +36,36 @@ export type Holder = {
   readonly revoke: (error: Unavailable) => void;
 };
 
-/** A part of a budget. `release` is idempotent. */
-export type Part = { readonly sizeBytes: number; release(): void };
+/** A part of a budget. */
+export type Part = {
+  readonly sizeBytes: number;
+  /**
+   * Makes the part so large, `grownBytesMax` at most, at once or when there is room. Rejects as
+   * `take`; the part stays as it is then. Not while it grows already.
+   */
+  grow(sizeBytes: number): void | Promise<void>;
+  /** Idempotent. The part no longer waits to grow: that promise resolves. */
+  release(): void;
+};
 
-type Held = { readonly holder: Holder; sinceMs: number; progress: number };
+type Held = {
+  readonly holder: Holder | undefined;
+  sizeBytes: number;
+  isRevoked: boolean;
+  sinceMs: number;
+  progress: number;
+  /** Present while the part waits to grow. */
+  growing: Waiting | undefined;
+};
 
-type Waiting = { readonly sizeBytes: number; readonly admit: () => void };
+type Waiting = {
+  /** Absent for one that has no part yet. */
+  readonly held: Held | undefined;
+  readonly addedBytes: number;
+  readonly admit: () => void;
+  /** Its part was released. */
+  readonly abandon: () => void;
+};
 
 /** Interval for checking the progress of holders while others wait. */
 const LOOK_MS = 1000;
@@ -46,14 +78,21 @@ const IDLE_BYTES = 64 << 10;
 
 export class Budget {
   readonly #options: BudgetOptions;
+  readonly #grownBytesMax: number;
+  /** Those that have no part yet, in the order of their arrival. */
   readonly #waiting = new Set<Waiting>();
+  /** The parts, oldest first. */
   readonly #held = new Set<Held>();
   #heldBytes = 0;
+  #growingCount = 0;
   #isLooking = false;
   readonly counters = { waited: 0, refused: 0, revoked: 0 };
 
   constructor(options: BudgetOptions) {
+    const { limitBytes, grownBytesMax = 0 } = options;
+    assert(limitBytes === 0 || grownBytesMax <= limitBytes, 'a part fits into the budget');
     this.#options = options;
+    this.#grownBytesMax = grownBytesMax;
   }
 
   get limitBytes(): number {
@@ -65,7 +104,7 @@ export class Budget {
   }
 
   get waitingCount(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#growingCount;
   }
 
   /**
@@ -76,71 +115,143 @@ export class Budget {
   take(sizeBytes: number, holder?: Holder): Part | Promise<Part> {
     const { limitBytes } = this.#options;
     const wanted = limitBytes === 0 ? sizeBytes : Math.min(sizeBytes, limitBytes);
-    if (this.#waiting.size === 0 && this.#hasRoom(wanted)) return this.#give(wanted, holder);
-    return this.#wait(wanted, holder);
+    if (this.waitingCount === 0 && this.#hasRoom(wanted)) return this.#give(wanted, holder);
+    let part: Part | undefined;
+    const given = this.#wait(undefined, wanted, () => (part = this.#give(wanted, holder)));
+    return given.then(() => {
+      assert(part !== undefined, 'who is admitted has a part');
+      return part;
+    });
   }
 
-  #hasRoom(sizeBytes: number): boolean {
+  /** Whether a part may become larger, or a new one begin, by so much. */
+  #hasRoom(addedBytes: number, held?: Held): boolean {
     const { limitBytes } = this.#options;
-    return limitBytes === 0 || this.#heldBytes + sizeBytes <= limitBytes;
+    if (limitBytes === 0) return true;
+    const bytes = this.#heldBytes + addedBytes;
+    if (bytes > limitBytes) return false;
+    const [oldest] = this.#held;
+    if (this.#grownBytesMax === 0 || oldest === undefined || oldest === held) return true;
+    return bytes - oldest.sizeBytes <= limitBytes - this.#grownBytesMax;
   }
 
   #give(sizeBytes: number, holder: Holder | undefined): Part {
     this.#heldBytes += sizeBytes;
-    const held: Held | undefined =
-      holder === undefined
-        ? undefined
-        : { holder, sinceMs: this.#options.clock.monotonicMs(), progress: holder.progress() ?? 0 };
-    if (held !== undefined) this.#held.add(held);
-    let isHeld = true;
-    return {
+    const held: Held = {
+      holder,
       sizeBytes,
-      release: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.#heldBytes -= sizeBytes;
-        assert(this.#heldBytes >= 0, 'what is given back was taken');
-        if (held !== undefined) this.#held.delete(held);
-        this.#admit();
+      isRevoked: false,
+      sinceMs: this.#options.clock.monotonicMs(),
+      progress: holder?.progress() ?? 0,
+      growing: undefined,
+    };
+    this.#held.add(held);
+    return {
+      get sizeBytes() {
+        return held.sizeBytes;
       },
+      grow: (wantedBytes) => this.#grow(held, wantedBytes),
+      release: () => this.#release(held),
     };
   }
 
+  #grow(held: Held, wantedBytes: number): void | Promise<void> {
+    assert(held.growing === undefined, 'a part grows once at a time');
+    assert(this.#held.has(held), 'a part that grows is held');
+    assert(
+      this.limitBytes === 0 || wantedBytes <= this.#grownBytesMax,
+      'a part keeps to its largest size',
+    );
+    const addedBytes = wantedBytes - held.sizeBytes;
+    if (addedBytes <= 0) return;
+    const add = (): void => {
+      held.sizeBytes += addedBytes;
+      this.#heldBytes += addedBytes;
+    };
+    const isNext = this.#growingCount === 0 || this.#isOldest(held);
+    if (isNext && this.#hasRoom(addedBytes, held)) return add();
+    return this.#wait(held, addedBytes, add);
+  }
+
+  #isOldest(held: Held): boolean {
+    const [oldest] = this.#held;
+    return oldest === held;
+  }
+
+  #release(held: Held): void {
+    if (!this.#held.delete(held)) return;
+    this.#heldBytes -= held.sizeBytes;
+    assert(this.#heldBytes >= 0, 'what is given back was taken');
+    held.growing?.abandon();
+    this.#admit();
+  }
+
+  /** Admits parts that grow, by age, then new ones, up to the first for which there is no room. */
   #admit(): void {
+    for (const held of this.#growingCount > 0 ? this.#held : []) {
+      if (held.growing === undefined) continue;
+      if (!this.#hasRoom(held.growing.addedBytes, held)) return;
+      held.growing.admit();
+    }
     for (const waiting of this.#waiting) {
-      if (!this.#hasRoom(waiting.sizeBytes)) return;
-      this.#waiting.delete(waiting);
+      if (!this.#hasRoom(waiting.addedBytes)) return;
       waiting.admit();
     }
   }
 
-  #wait(sizeBytes: number, holder: Holder | undefined): Promise<Part> {
+  #enqueue(waiting: Waiting): void {
+    if (waiting.held === undefined) this.#waiting.add(waiting);
+    else {
+      waiting.held.growing = waiting;
+      this.#growingCount++;
+    }
+  }
+
+  #dequeue(waiting: Waiting): void {
+    if (waiting.held === undefined) this.#waiting.delete(waiting);
+    else {
+      waiting.held.growing = undefined;
+      this.#growingCount--;
+    }
+  }
+
+  #wait(held: Held | undefined, addedBytes: number, add: () => void): Promise<void> {
     const { clock, waitMs, what, setting, limitBytes } = this.#options;
     this.counters.waited++;
     return new Promise((resolve, reject) => {
       const timer = new AbortController();
+      const end = (): void => {
+        this.#dequeue(waiting);
+        timer.abort('decided');
+      };
       const waiting: Waiting = {
-        sizeBytes,
+        held,
+        addedBytes,
         admit: () => {
-          timer.abort('admitted');
-          resolve(this.#give(sizeBytes, holder));
+          end();
+          add();
+          resolve();
+        },
+        abandon: () => {
+          end();
+          resolve();
         },
       };
-      this.#waiting.add(waiting);
+      this.#enqueue(waiting);
       void this.#look(); // Never rejects.
       clock.sleep(waitMs, timer.signal).then(
         () => {
-          this.#waiting.delete(waiting);
           this.counters.refused++;
-          // Those behind it may need less.
-          this.#admit();
+          this.#dequeue(waiting);
           reject(
             new Unavailable(
               `${what} take all the memory that they may, come again later. limitBytes=${limitBytes} setting=\`${setting}\``,
             ),
           );
+          // Those behind it may need less.
+          this.#admit();
         },
-        () => undefined, // Admitted in time.
+        () => undefined, // Decided in time.
       );
     });
   }
@@ -154,9 +265,9 @@ export class Budget {
     // Progress was not checked while nobody waited: each holder's idle time begins now.
     for (const held of this.#held) {
       held.sinceMs = startMs;
-      held.progress = held.holder.progress() ?? held.progress;
+      held.progress = held.holder?.progress() ?? held.progress;
     }
-    while (this.#waiting.size > 0) {
+    while (this.waitingCount > 0) {
       await clock.sleep(LOOK_MS);
       this.#revokeIdle(clock.monotonicMs());
     }
@@ -164,19 +275,20 @@ export class Budget {
   }
 
   #revokeIdle(nowMs: number): void {
-    if (this.#waiting.size === 0) return;
+    if (this.waitingCount === 0) return;
     const { what, setting } = this.#options;
     for (const held of this.#held) {
-      if (nowMs - held.sinceMs < IDLE_MS) continue;
-      const progress = held.holder.progress();
+      const { holder } = held;
+      if (holder === undefined || held.isRevoked || nowMs - held.sinceMs < IDLE_MS) continue;
+      const progress = holder.progress();
       if (progress === undefined || progress - held.progress >= IDLE_BYTES) {
         held.sinceMs = nowMs;
         held.progress = progress ?? held.progress;
         continue;
       }
-      this.#held.delete(held);
+      held.isRevoked = true;
       this.counters.revoked++;
-      held.holder.revoke(
+      holder.revoke(
         new Unavailable(
           `the client was too slow while other ${what} waited. setting=\`${setting}\``,
         ),

@@ -76,8 +76,7 @@ export function buildExecution({
     moduleOf('memory', {
       ...budgetCounters('body', bodyBudget),
       ...budgetCounters('queryBeginning', memories.beginnings),
-      ...budgetCounters('queryMedium', memories.medium),
-      ...budgetCounters('queryLarge', memories.large),
+      ...budgetCounters('queryGrowth', memories.growth),
     }),
   ]);
   const writer = new WriteService({

@@ -135,7 +135,7 @@ export const TSDB_CONFIG = {
     ),
     'query-memory-limit': size('Memory one query may hold; 0 is no limit.', 256 * 1024 * 1024),
     'total-query-memory-limit': size(
-      'Memory all queries may hold together, in all threads: a quarter for what every query may begin with, a quarter for those that need up to 16 MiB, the rest for the few that need more. Queries wait in order for theirs; clients that hold some and do not read are cut off then. 0 is no limit.',
+      'Memory all queries may hold together, in all threads: a quarter for what every query may begin with, the rest for those that need more, which get it in steps as they grow. The oldest of these may grow to the limit of one query, half of this at most; younger ones share what that leaves. Queries wait in order for theirs; clients that hold some and do not read are cut off then. 0 is no limit.',
       512 * 1024 * 1024,
     ),
     'query-memory-timeout': duration(

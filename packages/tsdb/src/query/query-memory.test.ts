@@ -20,49 +20,79 @@ function memories(options: { totalBytes: number; limitBytes: number }): QueryMem
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a query that needs much waits until another that does has ended', async () => {
+test('memory grows in steps: large queries run side by side while there is room', async () => {
   const shared = memories({ totalBytes: 512 * MEBIBYTE, limitBytes: 256 * MEBIBYTE });
-  const [first, second, third] = [1, 2, 3].map(() => shared.open(holder));
-  for (const each of [first, second, third]) each!.holds(30 * MEBIBYTE);
-  await first!.admit();
-  await first!.admit();
+  const queries = Array.from({ length: 5 }, () => shared.open(holder));
+  for (const query of queries.slice(0, 4)) {
+    query.holds(30 * MEBIBYTE);
+    await query.admit();
+  }
+  expect(shared.growth.heldBytes).toBe(4 * 40 * MEBIBYTE);
+
+  // The oldest grows to its limit at once, beside the others.
+  queries[0]!.holds(250 * MEBIBYTE);
+  await queries[0]!.admit();
+  expect(shared.growth.heldBytes).toBe((256 + 3 * 40) * MEBIBYTE);
+  expect(queries[0]!.isAsking).toBe(false);
+
+  // Younger ones leave room for that, and wait.
   let admitted = '';
-  const waiting = second!.admit().then(() => (admitted += 'second'));
-  const given = third!.admit().then(() => (admitted += 'third'));
+  queries[4]!.holds(30 * MEBIBYTE);
+  const fifth = queries[4]!.admit().then(() => (admitted += 'fifth'));
+  queries[1]!.holds(60 * MEBIBYTE);
+  const second = queries[1]!.admit().then(() => (admitted += 'second'));
   await turn();
-  expect([shared.large.heldBytes, admitted]).toEqual([256 * MEBIBYTE, '']);
+  expect([admitted, shared.growth.waitingCount]).toEqual(['', 2]);
 
-  first!.close();
-  await waiting;
-  expect([second!.isAsking, third!.isAsking]).toEqual([false, true]);
-  second!.close();
-  second!.close();
-  await given;
-  third!.close();
+  queries[0]!.close();
+  await second;
+  await fifth;
+  for (const query of queries) query.close();
   await turn();
-
-  expect(shared.large.heldBytes).toBe(0);
+  expect(shared.growth.heldBytes).toBe(0);
 });
 
-test('queries that need some of it run at once, and beside one that needs much', async () => {
-  const shared = memories({ totalBytes: 512 * MEBIBYTE, limitBytes: 256 * MEBIBYTE });
-  const queries = Array.from({ length: 9 }, () => shared.open(holder));
-  for (const each of queries.slice(1)) {
-    each.holds(3 * MEBIBYTE);
-    await each.admit();
-  }
-  queries[0]!.holds(30 * MEBIBYTE);
-  await queries[0]!.admit();
-  expect(shared.medium.heldBytes).toBe(128 * MEBIBYTE);
+test('more queries than there is memory for all end, whatever the order in which they grow', async () => {
+  const shared = memories({ totalBytes: 64 * MEBIBYTE, limitBytes: 32 * MEBIBYTE });
+  let seed = 7;
+  const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
+  let most = 0;
+  const run = async (): Promise<void> => {
+    const query = shared.open(holder);
+    for (let held = 1; held <= 31; held += 1 + Math.floor(random() * 6)) {
+      query.holds(held * MEBIBYTE);
+      await query.admit();
+      most = Math.max(most, shared.growth.heldBytes);
+      if (random() < 0.5) await turn();
+    }
+    query.close();
+  };
 
-  // One that needs more after all gives back what it had.
-  queries[0]!.close();
-  queries[1]!.holds(30 * MEBIBYTE);
-  await queries[1]!.admit();
-  expect([shared.medium.heldBytes, shared.large.heldBytes]).toEqual([
-    112 * MEBIBYTE,
-    256 * MEBIBYTE,
-  ]);
+  await Promise.all(Array.from({ length: 100 }, run));
+
+  await turn();
+  expect(most).toBeGreaterThan(32 * MEBIBYTE);
+  expect(most).toBeLessThanOrEqual(48 * MEBIBYTE);
+  expect([shared.growth.heldBytes, shared.growth.counters.refused]).toEqual([0, 0]);
+});
+
+test('a query that holds some and cannot get more in time ends with the name of the setting', async () => {
+  const clock = new TestClock(0n);
+  const limits = { totalBytes: 64 * MEBIBYTE, limitBytes: 32 * MEBIBYTE };
+  const shared = new QueryMemories({ ...limits, waitMs: 1000, clock });
+  const [first, second] = [shared.open(holder), shared.open(holder)];
+  for (const query of [first, second]) {
+    query.holds(3 * MEBIBYTE);
+    await query.admit();
+  }
+  second.holds(30 * MEBIBYTE);
+  const refused = second.admit();
+  void clock.advance(1000);
+
+  await expect(refused).rejects.toThrow('coordinator.total-query-memory-limit');
+  second.close();
+  first.close();
+  expect(shared.growth.heldBytes).toBe(0);
 });
 
 test('what the source holds for a query and what its operators hold are one sum', async () => {
@@ -74,7 +104,8 @@ test('what the source holds for a query and what its operators hold are one sum'
 
   await sources[0]!.ask(100 * MEBIBYTE);
   query.holds(150 * MEBIBYTE);
-  expect([shared.large.heldBytes, query.isAsking]).toEqual([256 * MEBIBYTE, false]);
+  await query.admit();
+  expect([shared.growth.heldBytes, query.isAsking]).toEqual([256 * MEBIBYTE, false]);
   await sources[1]!.ask(150 * MEBIBYTE);
   sources[0]!.release();
   sources[0]!.release();
@@ -111,7 +142,7 @@ test('a query that ends while it waits leaves nothing behind', async () => {
   await waiting;
   await turn();
 
-  expect(shared.large.heldBytes).toBe(0);
+  expect(shared.growth.heldBytes).toBe(0);
 });
 
 test.each([
@@ -149,7 +180,7 @@ describe('of a service', () => {
     return metricValue(text, `tidemark_tsdb_memory_budget_${name}{budget="${budget}"}`);
   }
 
-  test('many that need much are all answered, one after the other', async () => {
+  test('many that need much are all answered', async () => {
     await start('128m');
     const top = (): ReturnType<TestService['query']> =>
       service.query('SELECT top(v, 190000) FROM m', { db: 'd', chunked: 'true' });
@@ -158,13 +189,13 @@ describe('of a service', () => {
       const { status, text } = await answer;
       expect([status, /error.*/.exec(text)?.[0]]).toEqual([200, undefined]);
     }
-    expect(await metric('waited_total', 'query_large')).toBeGreaterThan(0);
-    expect(await metric('bytes', 'query_large')).toBe(0);
+    expect(await metric('waited_total', 'query_growth')).toBeGreaterThan(0);
+    expect(await metric('bytes', 'query_growth')).toBe(0);
     expect(await metric('bytes', 'query_beginning')).toBe(0);
   });
 
   test('what they hold in the storage thread belongs to the same total', async () => {
-    await start('64m', 1);
+    await start('24m', 1);
     const rows = Array.from({ length: 8000 }, (_, i) => `m,a=${i}${'x'.repeat(4000)} v=1 ${i}`);
     for (let at = 0; at < rows.length; at += 2000) {
       await service.write(rows.slice(at, at + 2000).join('\n'), { db: 'd' });
@@ -174,20 +205,21 @@ describe('of a service', () => {
     // More than what the system takes of an answer that is not read.
     const first = await fetch(`${service.url}/query?${parameters}`);
     await untilDefined('the memory of the first', async () =>
-      (await metric('bytes', 'query_medium')) > 0 ? true : undefined,
+      (await metric('bytes', 'query_growth')) > 0 ? true : undefined,
     );
-    const second = service.query(text, { db: 'd', chunked: 'true' });
-    await untilDefined('the second, which waits', async () =>
-      (await metric('waiting', 'query_medium')) === 1 ? true : undefined,
+    const others = [1, 2].map(() => service.query(text, { db: 'd', chunked: 'true' }));
+    await untilDefined('one of the others, which waits', async () =>
+      (await metric('waiting', 'query_growth')) === 1 ? true : undefined,
     );
 
-    const answers = [await first.text(), (await second).text];
+    const answers = [await first.text()];
+    for (const other of others) answers.push((await other).text);
 
     for (const answer of answers) {
       expect(answer.split('"last"').length - 1).toBe(8001);
       expect(answer).not.toContain('error');
     }
-    expect(await metric('bytes', 'query_medium')).toBe(0);
+    expect(await metric('bytes', 'query_growth')).toBe(0);
   });
 
   test('queries wait for a beginning too; those about the catalog and running queries do not', async () => {

@@ -1,7 +1,7 @@
-// Memory of all queries together, in all threads, in three budgets: every query takes a small
-// amount of the first before it begins; those that need more take a part of the second, or their
-// maximum from the third. A query that holds a part of one waits only for a larger one, so there is
-// no deadlock.
+// Memory of all queries together, in all threads, in two budgets: every query takes a small amount
+// of the first before it begins, so that small ones never wait for large ones. Those that need more
+// take a part of the second, which grows in steps with the query. A query that holds a part of one
+// waits only for the other, and in that for the oldest query at most: there is no deadlock.
 import { Budget } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
 import { HeapWatch, MUCH_BYTES } from '@tidemark/process';
@@ -20,11 +20,14 @@ export type QueryMemoryOptions = {
 
 /** Memory that a query may use from its first part: dashboards need less. */
 const BEGINNING_BYTES = 2 << 20;
-/** The part of a query that needs more: a few chunks of texts, or ten thousands of groups. */
-const MEDIUM_BYTES = 16 << 20;
-/** The shares of the first and of the second budget. */
+/** What a query gets beyond what it needs, as a share of that, so that it asks rarely. */
+const STEP_SHARE = 1 / 4;
+/** The smallest step, and what steps are multiples of. */
+const STEP_BYTES = 4 << 20;
+/** The share of the first budget. */
 const BEGINNINGS_SHARE = 1 / 4;
-const MEDIUM_SHARE = 1 / 4;
+/** The most that one query gets of the whole: others find room beside the largest. */
+const QUERY_SHARE_MAX = 1 / 2;
 /**
  * Memory that is granted to a request of the source besides what it needs, so that it asks rarely:
  * a question takes a message to another thread and one back.
@@ -35,8 +38,8 @@ const HEAP_GROWTH_BYTES = 64 << 20;
 
 export class QueryMemories {
   readonly beginnings: Budget;
-  readonly medium: Budget;
-  readonly large: Budget;
+  /** What queries hold beyond their beginnings. */
+  readonly growth: Budget;
   /** Maximum memory of one query; 0 is no limit. */
   readonly limitBytes: number;
   readonly heap: HeapWatch;
@@ -52,13 +55,15 @@ export class QueryMemories {
     const setting = 'coordinator.total-query-memory-limit';
     const common = { setting, waitMs, clock, what: 'queries' };
     const beginningsBytes = Math.floor(totalBytes * BEGINNINGS_SHARE);
-    const mediumBytes = Math.floor(totalBytes * MEDIUM_SHARE);
-    const largeBytes = totalBytes - beginningsBytes - mediumBytes;
-    this.beginnings = new Budget({ ...common, limitBytes: beginningsBytes });
-    this.medium = new Budget({ ...common, limitBytes: mediumBytes });
-    this.large = new Budget({ ...common, limitBytes: largeBytes });
+    const mostBytes = Math.floor(totalBytes * QUERY_SHARE_MAX);
     if (totalBytes === 0) this.limitBytes = limitBytes;
-    else this.limitBytes = limitBytes === 0 ? largeBytes : Math.min(limitBytes, largeBytes);
+    else this.limitBytes = limitBytes === 0 ? mostBytes : Math.min(limitBytes, mostBytes);
+    this.beginnings = new Budget({ ...common, limitBytes: beginningsBytes });
+    this.growth = new Budget({
+      ...common,
+      limitBytes: totalBytes - beginningsBytes,
+      grownBytesMax: this.limitBytes,
+    });
   }
 
   /**
@@ -68,10 +73,11 @@ export class QueryMemories {
     return this.beginnings.take(BEGINNING_BYTES, holder);
   }
 
-  /** Whether a query that needs this much takes a part of the second budget. */
-  isMedium(neededBytes: number): boolean {
-    const { limitBytes } = this.medium;
-    return neededBytes <= MEDIUM_BYTES && (limitBytes === 0 || limitBytes >= MEDIUM_BYTES);
+  /** The size of the part of a query that needs this much. */
+  stepTo(neededBytes: number): number {
+    const ahead = neededBytes * (1 + STEP_SHARE);
+    const stepped = Math.ceil(ahead / STEP_BYTES) * STEP_BYTES;
+    return this.limitBytes === 0 ? stepped : Math.min(stepped, this.limitBytes);
   }
 
   /** The memory of one query, which has begun. */
@@ -148,21 +154,19 @@ export class OpenMemory implements QueryMemory {
   }
 
   async #take(): Promise<void> {
-    const { medium, large, limitBytes } = this.#memories;
-    const neededBytes = this.#neededBytes;
-    const isMedium = this.#memories.isMedium(neededBytes);
+    const { growth, limitBytes } = this.#memories;
+    const wantedBytes = this.#memories.stepTo(this.#neededBytes);
     try {
-      const part = await (isMedium
-        ? medium.take(MEDIUM_BYTES, this.#holder)
-        : large.take(limitBytes === 0 ? neededBytes : limitBytes, this.#holder));
-      if (this.#isClosed) {
-        part.release();
-        return;
-      }
-      this.#part?.release();
-      this.#part = part;
-      // From here on its operators and each of its requests keep to the limit of a query.
-      this.#allowedBytes = isMedium ? MEDIUM_BYTES : Infinity;
+      if (this.#part === undefined) {
+        const part = await growth.take(wantedBytes, this.#holder);
+        if (this.#isClosed) {
+          part.release();
+          return;
+        }
+        this.#part = part;
+      } else await this.#part.grow(wantedBytes);
+      // At the maximum its operators and each of its requests keep to the limit of a query.
+      this.#allowedBytes = wantedBytes === limitBytes ? Infinity : wantedBytes;
     } finally {
       this.#taking = undefined;
     }
@@ -185,8 +189,8 @@ export class OpenMemory implements QueryMemory {
       return;
     }
     setImmediate(() => {
-      const { heap, large } = this.#memories;
-      if (large.waitingCount > 0) heap.collect();
+      const { heap, growth } = this.#memories;
+      if (growth.waitingCount > 0) heap.collect();
       else heap.release();
       part.release();
     });

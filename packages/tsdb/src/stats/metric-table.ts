@@ -205,12 +205,9 @@ const PROCESS: readonly MetricRow[] = [
   ]),
 ];
 
-const MEMORY: readonly MetricRow[] = [
-  'body',
-  'queryBeginning',
-  'queryMedium',
-  'queryLarge',
-].flatMap((budget) => budgetRows(budget, 'camel'));
+const MEMORY: readonly MetricRow[] = ['body', 'queryBeginning', 'queryGrowth'].flatMap((budget) =>
+  budgetRows(budget, 'camel'),
+);
 
 const omitted = (module: string, values: string): readonly string[] =>
   values.split(' ').map((value) => `${module}.${value}`);
