@@ -12,6 +12,7 @@ import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { openArriving, withAttachments } from './arriving.ts';
 import { describeBackup, joinBackups, storeBackup } from './chain.ts';
+import { BACKUP_HEADER_BYTES, FRAME_HEAD_BYTES } from './format.ts';
 import { fileBytes } from './read-frames.ts';
 
 const FIELDS = [
@@ -47,6 +48,10 @@ const AS_IT_IS: RestoreRequest = {
 
 function store(path: string, request: BackupRequest = {}) {
   return storeBackup(path, engine.backup(request), { disk });
+}
+
+async function* portions(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 async function sinceOf(path: string): Promise<BackupRequest> {
@@ -393,6 +398,17 @@ test('a damaged or cut backup is noticed wherever the damage is, and restores no
       expect(await copy.shards()).toEqual([]);
     }
   }
+});
+
+test('contents that come twice are damage', async () => {
+  await store('/full');
+  const bytes = Buffer.from(disk.bytes('/full'));
+  const begin = BACKUP_HEADER_BYTES;
+  const end = begin + FRAME_HEAD_BYTES + bytes.readUInt32LE(begin + 4);
+  const twice = Buffer.concat([bytes.subarray(0, end), bytes.subarray(begin)]);
+  const copy = await open('/copy');
+
+  await expect(copy.restore(AS_IT_IS, portions(twice))).rejects.toThrow(Corruption);
 });
 
 test('a stored backup appears whole or not at all', async () => {

@@ -18,7 +18,7 @@ import { Pacer } from '../schedule/pacer.ts';
 import { IndexFiles } from '../series/index-files.ts';
 import { IndexCache } from '../series/index-cache.ts';
 import { ShardKeys } from '../shard/shard-keys.ts';
-import { ShardStore } from '../shard/shard-store.ts';
+import { ShardStore } from '../state/shard-store.ts';
 import type { Contents } from '../state/contents.ts';
 import { Databases } from '../state/databases.ts';
 import { Ids } from '../state/ids.ts';
@@ -101,7 +101,7 @@ export async function openEngine(
 
   const stopping = new Stopping(clock);
   const shared = { ...common, state, wal, reserve, segmentFiles, indexFiles };
-  const shardKeys = new ShardKeys(disk, directory);
+  const shardKeys = new ShardKeys({ disk, directory, shards: contents.shards });
   const signal = stopping.background;
   const checkpoints = new Checkpoints({ state, indexFiles, wal, signal });
   const flushSignal = stopping.flushes;

@@ -2,7 +2,7 @@
 // out and noted; requests that need them fail later.
 import { randomUUID } from 'node:crypto';
 
-import { Corruption } from '@tidemark/core';
+import { AssertionFailed, Corruption } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 
@@ -53,7 +53,7 @@ import {
 } from '../write/apply.ts';
 import { applyAdditions, padIndex } from '../series/index-additions.ts';
 import { indexDirectory, shardsDirectory, walDirectory } from '../disk/paths.ts';
-import { registerSegment } from '../shard/live-series.ts';
+import { registerSegment } from '../state/live-series.ts';
 
 export type RecoveryOptions = {
   /** Empty; filled here. */
@@ -205,8 +205,7 @@ function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {
 }
 
 function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: ManifestShard): void {
-  const shard = contents.shards.add(stored.descriptor);
-  shard.isLogged = true;
+  const { shards, databases } = contents;
   const { id, database: name } = stored.descriptor;
   const segments: Segment[] = [];
   const unreadable: UnreadableSegment[] = [];
@@ -214,19 +213,20 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
     try {
       segments.push(segmentFiles.open(id, info));
     } catch (error) {
+      if (error instanceof AssertionFailed) throw error;
       if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
       const damage = segmentDamage(error, segmentFiles.pathOf(id, info.fileId));
       unreadable.push({ info, damage });
       log('error', 'segment cannot be opened', { ...damage });
     }
   }
-  shard.segments = segments;
-  shard.unreadable = unreadable;
-  shard.tombstones = withSharedSeries(stored.tombstones);
-  shard.seriesFileBytes = stored.seriesFileBytes;
-  const index = contents.databases.get(name)?.index;
+  const { descriptor, seriesFileBytes } = stored;
+  const tombstones = withSharedSeries(stored.tombstones);
+  const shard = shards.make(descriptor, { segments, tombstones, unreadable, seriesFileBytes });
+  shards.adopt(shard);
+  const index = databases.get(name)?.index;
   if (index === undefined) return;
-  for (const segment of segments) registerSegment({ shard, index }, segment);
+  for (const segment of segments) registerSegment(shards, { shard, index }, segment);
 }
 
 /** Errors that do not mean damage: they fail the start, instead of leaving shards out. */
@@ -422,8 +422,9 @@ class Replay {
       for (const logged of tables) {
         const table = ofKnownSeries(index, logged);
         if (table === undefined) continue;
-        for (const column of table.columns) {
-          shard.fields.set(table.measurementId, column.name, column.type);
+        const { measurementId } = table;
+        for (const { name: field, type } of table.columns) {
+          shards.setField(shard, { measurementId, field }, type);
         }
         applyRows(this.#contents, { shard, index, nowMs: this.#nowMs }, table);
       }

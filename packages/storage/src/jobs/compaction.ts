@@ -6,10 +6,10 @@ import { Pacer } from '../schedule/pacer.ts';
 import type { Turns } from '../schedule/turns.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { ShardKeys } from '../shard/shard-keys.ts';
-import type { Shard } from '../shard/shard.ts';
+import type { FilesOfShard, Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
-import type { FilesOfShard, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { planCompaction } from './compaction-plan.ts';
 import { mergeSegments } from './merge-segments.ts';
 

@@ -11,10 +11,10 @@ import type { Turns } from '../schedule/turns.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { IndexFiles } from '../series/index-files.ts';
 import type { ShardKeys } from '../shard/shard-keys.ts';
-import type { Shard } from '../shard/shard.ts';
+import type { FilesOfShard, Shard } from '../shard/shard.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
-import type { FilesOfShard, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { walFileId, walPath } from '../wal/wal.ts';
 import type { Wal } from '../wal/wal.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -138,7 +138,7 @@ export class Flush {
         const shard = state.shards.get(shardId);
         assert(shard !== undefined, 'memtables go with their shards');
         const sequence = state.ids.takeSequence();
-        shard.frozenSequence = sequence;
+        state.shards.freeze(shard, sequence);
         shards.push({ shard, tables, sequence, segment: undefined });
       }
       const rebuilt = [...state.databases.all()].filter(({ rebuild }) => rebuild?.isReady);

@@ -17,13 +17,14 @@ import { applyAdditions } from '../series/index-additions.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
 import type { IndexFiles } from '../series/index-files.ts';
 import { IndexLog } from '../series/index-log.ts';
-import { registerSegment } from '../shard/live-series.ts';
+import { registerSegment } from '../state/live-series.ts';
 import type { ShardKeys } from '../shard/shard-keys.ts';
 import type { Shard } from '../shard/shard.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
-import type { RestoreReport, RestoreRequest } from '../storage-engine.ts';
+import type { RestoreReport, RestoreRequest, ShardDescriptor } from '../storage-engine.ts';
 
 export type RestoreOptions = {
   readonly state: State;
@@ -74,7 +75,12 @@ export class Restores {
   }
 }
 
-type PendingShard = { readonly shard: Shard; readonly infos: readonly SegmentInfo[] };
+/** A shard of the backup, under the ids of this engine. */
+type PendingShard = {
+  readonly descriptor: ShardDescriptor;
+  readonly tombstones: readonly Tombstone[];
+  readonly infos: readonly SegmentInfo[];
+};
 
 type Target = { readonly shardId: number; readonly info: SegmentInfo };
 
@@ -84,11 +90,14 @@ class Restore {
   readonly #pacer: Pacer;
   /** Databases by their instance in the backup. */
   readonly #databases = new Map<number, Database>();
-  readonly #shards: PendingShard[] = [];
+  readonly #pending: PendingShard[] = [];
+  /** Those of `#pending` whose segments are open. */
+  readonly #shards: Shard[] = [];
   /** Segments that have not been read yet, by their names in the backup. */
   readonly #wanted = new Map<string, Target>();
   #open: { readonly file: DiskFile; readonly sizeBytes: number; written: number } | undefined;
   #bytes = 0;
+  #hasBegun = false;
   /** Abandoned, or handed over to the state. */
   #hasEnded = false;
 
@@ -123,7 +132,8 @@ class Restore {
   async #begin(contents: BackupContents): Promise<void> {
     const { manifest, segments: names, includes } = contents;
     const { state, drops, disk, directory } = this.#options;
-    assert(this.#databases.size === 0, 'a backup has its contents once');
+    if (this.#hasBegun) throw damaged('its contents are there twice');
+    this.#hasBegun = true;
     for (const { name, instance } of manifest.databases) {
       const newName = this.#request.databases.get(name);
       if (newName === undefined) continue;
@@ -147,8 +157,6 @@ class Restore {
       at += segments.length;
       if (database === undefined || policyId === undefined) continue;
       const id = state.shards.takeId();
-      const shard = state.shards.make({ ...descriptor, id, policyId, database });
-      shard.tombstones = tombstones.map((t) => ({ ...t, sequence: newSequence(t.sequence) }));
       const infos = segments.map((old, i): SegmentInfo => {
         const name = names[first + i] ?? '';
         if (!included.has(name))
@@ -161,7 +169,11 @@ class Restore {
         this.#wanted.set(name, { shardId: id, info });
         return info;
       });
-      this.#shards.push({ shard, infos });
+      this.#pending.push({
+        descriptor: { ...descriptor, id, policyId, database },
+        tombstones: tombstones.map((t) => ({ ...t, sequence: newSequence(t.sequence) })),
+        infos,
+      });
       disk.makeDirectory(shardDirectory(directory, id));
     }
     await disk.syncDirectory(shardsDirectory(directory));
@@ -197,7 +209,7 @@ class Restore {
     const [missing] = this.#wanted.keys();
     if (missing !== undefined) throw damaged(`\`${missing}\` is missing`);
     await fault('restore:segments-written');
-    for (const { shard, infos } of this.#shards) await this.#openShard(shard, infos);
+    for (const pending of this.#pending) await this.#openShard(pending);
     for (const database of this.#databases.values()) {
       // A crash during an earlier restore may have left a file of this number.
       this.#indexLog(database).remove();
@@ -210,7 +222,7 @@ class Restore {
       throw new Conflict(`retention policy was dropped while it was being restored. id=${id}`);
     }
     const databases = [...this.#databases.values()];
-    const shards = this.#shards.map(({ shard }) => shard);
+    const shards = this.#shards;
     // Even if the commit fails, the manifest on disk may name the files: they are removed after the
     // next one.
     this.#hasEnded = true;
@@ -225,20 +237,22 @@ class Restore {
     return {
       databases: databases.map(({ name }) => name),
       shards: shards.length,
-      segments: this.#shards.reduce((sum, { infos }) => sum + infos.length, 0),
+      segments: shards.reduce((sum, { segments }) => sum + segments.length, 0),
       bytes: this.#bytes,
     };
   }
 
-  async #openShard(shard: Shard, infos: readonly SegmentInfo[]): Promise<void> {
-    const { id, database: name } = shard.descriptor;
-    const { segmentFiles, shardKeys } = this.#options;
+  async #openShard({ descriptor, tombstones, infos }: PendingShard): Promise<void> {
+    const { id, database: name } = descriptor;
+    const { state, segmentFiles, shardKeys } = this.#options;
     await segmentFiles.sync(id);
     const database = [...this.#databases.values()].find((one) => one.name === name);
     assert(database !== undefined, 'shards of databases that are restored');
-    shard.segments = infos.map((info) => segmentFiles.open(id, info));
-    for (const segment of shard.segments) {
-      registerSegment({ shard, index: database.index }, segment);
+    const segments = infos.map((info) => segmentFiles.open(id, info));
+    const shard = state.shards.make(descriptor, { segments, tombstones });
+    this.#shards.push(shard);
+    for (const segment of segments) {
+      registerSegment(state.shards, { shard, index: database.index }, segment);
       await this.#pacer.pause();
     }
     const { index } = database;
@@ -267,9 +281,9 @@ class Restore {
   #remove(): void {
     const { state, disk, directory } = this.#options;
     this.#open?.file.close();
-    for (const { shard } of this.#shards) {
-      for (const segment of shard.segments) segment.close();
-      disk.removeDirectory(shardDirectory(directory, shard.descriptor.id));
+    for (const { segments } of this.#shards) for (const segment of segments) segment.close();
+    for (const { descriptor } of this.#pending) {
+      disk.removeDirectory(shardDirectory(directory, descriptor.id));
     }
     for (const database of this.#databases.values()) {
       this.#indexLog(database).remove();

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { viewOf } from '../state/snapshot.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
-import { ShardStore } from '../shard/shard-store.ts';
+import { ShardStore } from '../state/shard-store.ts';
 import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { LastRows } from './last-rows.ts';

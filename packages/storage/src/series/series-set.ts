@@ -2,6 +2,12 @@
 
 const PAGE_BITS = 1 << 15;
 
+/** A set that belongs to somebody else. */
+export type ReadonlySeriesSet = Pick<
+  SeriesSet,
+  'size' | 'pageCount' | 'has' | 'clone' | typeof Symbol.iterator
+>;
+
 export class SeriesSet {
   readonly #pages = new Map<number, Uint32Array>();
   #size = 0;

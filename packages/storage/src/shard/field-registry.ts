@@ -18,6 +18,9 @@ export class FieldRemovals {
  */
 type OneField = readonly [field: string, type: FieldType];
 
+/** The field types of a shard, for those that do not own it. */
+export type FieldTypes = Pick<FieldRegistry, 'get' | 'of' | 'measurementIds'>;
+
 export class FieldRegistry {
   readonly #fields = new Map<number, Map<string, FieldType> | OneField>();
   readonly #changes: SchemaChanges;

@@ -20,9 +20,16 @@ const STEP_SERIES = 1 << 14;
 
 type UpdateBy = { readonly index: SeriesIndex; readonly pacer: Pacer };
 
+export type ShardKeysOptions = {
+  readonly disk: Disk;
+  /** Of the engine. */
+  readonly directory: string;
+  /** The owner of the shards. */
+  readonly shards: { seriesFileWritten(shard: Shard, sizeBytes: number): void };
+};
+
 export class ShardKeys {
-  readonly #disk: Disk;
-  readonly #directory: string;
+  readonly #options: ShardKeysOptions;
   /**
    * Series whose keys are in the file, for shards that were written to since the engine was opened.
    */
@@ -31,10 +38,8 @@ export class ShardKeys {
   /** Updates run one after another: flush, compaction and restore may call at the same time. */
   #running: Promise<void> = Promise.resolve();
 
-  /** `directory` is the engine's. */
-  constructor(disk: Disk, directory: string) {
-    this.#disk = disk;
-    this.#directory = directory;
+  constructor(options: ShardKeysOptions) {
+    this.#options = options;
   }
 
   /**
@@ -53,23 +58,24 @@ export class ShardKeys {
     added: readonly Segment[],
     { index, pacer }: UpdateBy,
   ): Promise<void> {
-    const path = seriesFilePath(this.#directory, shard.descriptor.id);
+    const { disk, directory, shards } = this.#options;
+    const path = seriesFilePath(directory, shard.descriptor.id);
     // A file that is missing or truncated is written again from the beginning.
     const isWhole =
-      shard.seriesFileBytes !== undefined && sizeOf(this.#disk, path) >= shard.seriesFileBytes;
+      shard.seriesFileBytes !== undefined && sizeOf(disk, path) >= shard.seriesFileBytes;
     let written = isWhole ? this.#written.get(shard) : new SeriesSet();
     written ??= await seriesOf(shard.segments, pacer);
     const unlisted = isWhole ? added : [...shard.segments, ...added];
     const missing = await this.#missing(unlisted, written, { index, pacer });
     if (missing.length > 0 || !isWhole) {
       const logBytes = isWhole ? (shard.seriesFileBytes ?? 0) : 0;
-      const { logBytes: end } = await appendFrames(this.#disk, path, {
+      const { logBytes: end } = await appendFrames(disk, path, {
         payloads: recordsOf(missing, index),
         end: { logBytes, checksum: undefined },
         pause: () => pacer.pause(),
-        keep: (file) => copyAside({ disk: this.#disk, directory: this.#directory }, file),
+        keep: (file) => copyAside({ disk, directory }, file),
       });
-      shard.seriesFileBytes = end;
+      shards.seriesFileWritten(shard, end);
       for (const { ids } of missing) for (const id of ids) written.add(id);
     }
     this.#written.set(shard, written);

@@ -4,7 +4,7 @@ import type { MemtableTables } from '../memtable/memtables.ts';
 import type { Table } from '../memtable/table.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { SeriesSet } from '../series/series-set.ts';
+import type { ReadonlySeriesSet } from '../series/series-set.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { StoppedDatabases } from './stopped-databases.ts';
@@ -14,7 +14,7 @@ export type TableView = { readonly table: Table; readonly rows: number };
 
 export type ShardView = {
   readonly shard: Shard;
-  readonly series: SeriesSet;
+  readonly series: ReadonlySeriesSet;
   readonly segments: readonly Segment[];
   readonly tombstones: readonly Tombstone[];
   /** By id of the measurement, oldest rows first. All of them are newer than the segments. */

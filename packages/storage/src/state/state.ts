@@ -7,20 +7,13 @@ import { ShardFiles } from '../manifest/shard-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
 import type { StorageLog } from '../options.ts';
-import type { Segment, SegmentInfo } from '../segment/segment.ts';
-import type { Shard } from '../shard/shard.ts';
-import type { Tombstone } from '../shard/tombstone.ts';
+import type { SegmentInfo } from '../segment/segment.ts';
+import type { FilesOfShard, Shard } from '../shard/shard.ts';
 import type { Contents } from './contents.ts';
 import type { Database } from './database.ts';
 import type { Reclaimer } from './reclaimer.ts';
 import { viewOf } from './snapshot.ts';
 import type { DatabaseView, ShardView, Snapshot } from './snapshot.ts';
-
-/** The part of a shard that is in files. */
-export type FilesOfShard = {
-  readonly segments: readonly Segment[];
-  readonly tombstones: readonly Tombstone[];
-};
 
 /** A change to commit. Absent parts stay as they are. */
 export type Change = {
@@ -230,7 +223,7 @@ export class State implements Contents {
       this.#walStart = flushed.walStart;
       for (const shard of flushed.shards) {
         this.memtables.flushed(shard.descriptor.id);
-        shard.frozenSequence = undefined;
+        this.shards.flushed(shard);
       }
     }
     const gone = new Set<Shard>();
@@ -239,9 +232,7 @@ export class State implements Contents {
         gone.add(shard);
         continue;
       }
-      const { segments, tombstones } = present();
-      shard.segments = segments;
-      shard.tombstones = tombstones;
+      this.shards.replaceFiles(shard, present());
     }
     let rebuiltCount = 0;
     for (const database of rebuilt ?? []) {
@@ -254,7 +245,7 @@ export class State implements Contents {
       }
     }
     for (const database of adopted?.databases ?? []) this.databases.adopt(database);
-    for (const shard of adopted?.shards ?? []) this.shards.adopt(shard).isLogged = true;
+    for (const shard of adopted?.shards ?? []) this.shards.adopt(shard);
     return { gone, rebuiltCount };
   }
 

@@ -95,13 +95,16 @@ function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void 
 }
 
 /**
- * Ends the thread when an assertion has failed: its memory cannot be trusted, so it must not answer
- * any more. The other side opens the directory again, from the log.
+ * Ends the thread when an assertion has failed, be it the cause of another error: its memory cannot
+ * be trusted, so it must not answer any more. The other side opens the directory again, from the
+ * log.
  */
 function endIfBroken(error: unknown): void {
-  if (!(error instanceof AssertionFailed)) return;
-  send({ kind: 'broken', error: errorToMessage(error) });
-  process.exit(1);
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (!(at instanceof AssertionFailed)) continue;
+    send({ kind: 'broken', error: errorToMessage(at) });
+    process.exit(1);
+  }
 }
 
 /** The memory of a stream, which the other side grants. */

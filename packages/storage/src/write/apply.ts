@@ -3,7 +3,7 @@ import type { RowBlock } from '../columns/row-block.ts';
 import { runStarts } from '../memtable/row-runs.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Deletion } from '../memtable/deletion.ts';
-import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
+import { dropEmptySeries, STEP_SERIES } from '../state/live-series.ts';
 import type { Shard } from '../shard/shard.ts';
 import { groupInSteps, sharedSeries, tombstonesOf } from '../shard/tombstone.ts';
 import type { Contents } from '../state/contents.ts';
@@ -12,18 +12,15 @@ import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 
 /** Adds rows to the memtable of a shard, and their series to the shard. */
 export function applyRows(
-  { memtables }: Contents,
+  { shards, memtables }: Contents,
   to: { readonly shard: Shard; readonly index: SeriesIndex; readonly nowMs: number },
   block: RowBlock,
 ): void {
   const { shard, index, nowMs } = to;
-  shard.isLogged = true;
+  shards.logged(shard);
   const { series, rows } = block;
   const starts = runStarts(series, rows);
-  for (const start of starts) {
-    const id = series[start]!;
-    if (shard.series.add(id)) index.addedToShard(id);
-  }
+  for (const start of starts) shards.addSeries(shard, series[start]!, index);
   memtables.append(shard.descriptor.id, block, { index, starts, nowMs });
 }
 
@@ -41,7 +38,7 @@ export function applyDelete(contents: Contents, record: DeleteRecord, deletion: 
     memtables.delete(id, deletion);
     addTombstones(contents, shard, { ...record, rows });
     if (!record.freesTypes) continue;
-    for (const { measurementId } of rows) shard.fields.removeMeasurement(measurementId);
+    for (const { measurementId } of rows) shards.removeFieldsOf(shard, measurementId);
   }
 }
 
@@ -55,6 +52,7 @@ export function* releaseDeleted(contents: Contents, record: DeleteRecord): Gener
     if (shard === undefined) continue;
     yield* groupInSteps(shard.tombstones);
     yield* dropEmptySeries(shard, record.rows, {
+      shards,
       index: () => (shards.get(id) === shard ? database.index : undefined),
       isInMemory: (measurementId, series) => memtables.hasSeries(id, measurementId, series),
     });
@@ -73,7 +71,11 @@ function databaseOf(
 }
 
 /** Adds tombstones for rows in segments, and for frozen rows that a flush is writing. */
-function addTombstones({ ids, memtables }: Contents, shard: Shard, record: DeleteRecord): void {
+function addTombstones(
+  { ids, shards, memtables }: Contents,
+  shard: Shard,
+  record: DeleteRecord,
+): void {
   const hasSegments = shard.segments.length > 0 || shard.unreadable.length > 0;
   if (!hasSegments && !memtables.hasFrozen(shard.descriptor.id)) return;
   const { timeRange, freesTypes } = record;
@@ -85,7 +87,7 @@ function addTombstones({ ids, memtables }: Contents, shard: Shard, record: Delet
     timeRange,
     freesTypes,
   }));
-  shard.tombstones = [...shard.tombstones, ...added];
+  shards.addTombstones(shard, added);
 }
 
 /** A dropped shard whose database remains: its series have to leave the index. */

@@ -11,12 +11,12 @@ import { Memtables } from '../memtable/memtables.ts';
 import { runStarts } from '../memtable/row-runs.ts';
 import { RowBlock } from '../columns/row-block.ts';
 import { IndexCache } from '../series/index-cache.ts';
-import { SchemaChanges, SchemaVersions } from '../series/schema-version.ts';
-import { FieldRegistry, FieldRemovals } from '../shard/field-registry.ts';
-import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
-import { ShardStore } from '../shard/shard-store.ts';
-import { Shard } from '../shard/shard.ts';
+import { SchemaVersions } from '../series/schema-version.ts';
+import { dropEmptySeries, STEP_SERIES } from '../state/live-series.ts';
+import { ShardStore } from '../state/shard-store.ts';
+import type { Shard } from '../shard/shard.ts';
 import { groupInSteps } from '../shard/tombstone.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
 import { finish, STEP_ELEMENTS } from '../schedule/steps.ts';
 import type { Contents } from '../state/contents.ts';
 import { Database } from '../state/database.ts';
@@ -178,25 +178,32 @@ const DESCRIPTOR = {
   end: 1n,
 };
 
+/** A shard with tombstones, and a segment that cannot be opened. */
+function addUnreadable({ shards }: Contents, tombstones: readonly Tombstone[]): Shard {
+  const unreadable = [{ info: {} as SegmentInfo, damage: {} as Damage }];
+  const descriptor = { ...DESCRIPTOR, id: 2, policyId: 2 };
+  return shards.adopt(shards.make(descriptor, { segments: [], tombstones, unreadable }));
+}
+
 /** A shard that holds so many series of a measurement, without rows. */
-function shardOf(of: Database, count: number): Shard {
-  const changes = new SchemaChanges('db', new SchemaVersions());
-  const shard = new Shard(DESCRIPTOR, new FieldRegistry(changes, new FieldRemovals()));
+function shardOf(of: Database, count: number): { shards: ShardStore; shard: Shard } {
+  const shards = new ShardStore(new SchemaVersions());
+  const shard = shards.add(DESCRIPTOR);
   const measurement = of.index.addMeasurement('m');
   for (let i = 0; i < count; i++) {
     const id = of.index.addSeries(measurement, [['t', String(i)]]);
-    shard.series.add(id);
-    of.index.addedToShard(id);
+    shards.addSeries(shard, id, of.index);
   }
-  return shard;
+  return { shards, shard };
 }
 
 test('few series are looked at between two pauses, and few are forgotten', () => {
   const one = database();
-  const shard = shardOf(one, 10 * STEP_SERIES + 1);
+  const { shards, shard } = shardOf(one, 10 * STEP_SERIES + 1);
   const before = shard.series;
   let looked = 0;
   const steps = dropEmptySeries(shard, [{ measurementId: 0, series: undefined }], {
+    shards,
     index: () => one.index,
     isInMemory: () => {
       looked++;
@@ -224,18 +231,18 @@ test('few series are looked at between two pauses, and few are forgotten', () =>
 
 test('series of very many measurements are looked at a few at once, too', () => {
   const one = database();
-  const changes = new SchemaChanges('db', new SchemaVersions());
-  const shard = new Shard(DESCRIPTOR, new FieldRegistry(changes, new FieldRemovals()));
+  const shards = new ShardStore(new SchemaVersions());
+  const shard = shards.add(DESCRIPTOR);
   const rows = Array.from({ length: 4 * STEP_SERIES }, (_, i) => {
     const measurement = one.index.addMeasurement(`m${i}`);
     const id = one.index.addSeries(measurement, []);
-    shard.series.add(id);
-    one.index.addedToShard(id);
+    shards.addSeries(shard, id, one.index);
     return { measurementId: measurement.id, series: undefined };
   });
   const sets = new Set([shard.series]);
   let looked = 0;
   const steps = dropEmptySeries(shard, rows, {
+    shards,
     index: () => one.index,
     isInMemory: () => {
       looked++;
@@ -258,10 +265,8 @@ test('a delete looks only at tombstones of its measurements, at few before each 
   const count = 10_000;
   const contents = contentsOf();
   const one = contents.databases.add({ name: 'db', instance: 1 });
-  const shard = contents.shards.add({ ...DESCRIPTOR, id: 2, policyId: 2 });
   let looked = 0;
-  shard.unreadable = [{ info: {} as SegmentInfo, damage: {} as Damage }];
-  shard.tombstones = Array.from({ length: count }, (_, measurementId) => ({
+  const tombstones = Array.from({ length: count }, (_, measurementId) => ({
     sequence: 1,
     measurementId,
     get series() {
@@ -271,6 +276,7 @@ test('a delete looks only at tombstones of its measurements, at few before each 
     timeRange: ALL,
     freesTypes: false,
   }));
+  const shard = addUnreadable(contents, tombstones);
   const rows = Array.from({ length: count }, (_, i) => ({
     measurementId: i,
     series: Uint32Array.of(i),
@@ -295,8 +301,7 @@ test('a delete looks only at tombstones of its measurements, at few before each 
 test('a delete that a start reads in parts has one tombstone for each measurement', () => {
   const contents = contentsOf();
   const one = contents.databases.add({ name: 'db', instance: 1 });
-  const shard = contents.shards.add({ ...DESCRIPTOR, id: 2, policyId: 2 });
-  shard.unreadable = [{ info: {} as SegmentInfo, damage: {} as Damage }];
+  const shard = addUnreadable(contents, []);
   const rows = [[5, 7], [2], [8, 6]].map((ids) => ({
     measurementId: 0,
     series: Uint32Array.from(ids),
@@ -317,9 +322,10 @@ test('a delete that a start reads in parts has one tombstone for each measuremen
 
 test('series of a shard that goes during a pause are left to its drop', () => {
   const one = database();
-  const shard = shardOf(one, 3 * STEP_SERIES);
+  const { shards, shard } = shardOf(one, 3 * STEP_SERIES);
   let isThere = true;
   const steps = dropEmptySeries(shard, [{ measurementId: 0, series: undefined }], {
+    shards,
     index: () => (isThere ? one.index : undefined),
     isInMemory: () => false,
   });
@@ -334,10 +340,10 @@ test('series of a shard that goes during a pause are left to its drop', () => {
 test('series of a shard that is dropped while a delete looks at them stay where others hold them', () => {
   const contents = contentsOf();
   const one = contents.databases.add({ name: 'db', instance: 1 });
-  const held = shardOf(one, 3 * STEP_SERIES).series;
+  const held = shardOf(one, 3 * STEP_SERIES).shard.series;
   for (const id of [2, 3]) {
-    const { series } = contents.shards.add({ ...DESCRIPTOR, id, policyId: id });
-    for (const member of held) if (series.add(member)) one.index.addedToShard(member);
+    const shard = contents.shards.add({ ...DESCRIPTOR, id, policyId: id });
+    for (const member of held) contents.shards.addSeries(shard, member, one.index);
   }
   one.index.removedFromShard(Uint32Array.from(held));
   const steps = releaseDeleted(contents, {
@@ -359,9 +365,10 @@ test('series of a shard that is dropped while a delete looks at them stay where 
 
 test('dead series wait for the writes that were parsed before', () => {
   const one = database();
-  const shard = shardOf(one, 10);
+  const { shards, shard } = shardOf(one, 10);
   const endWrite = one.beginWrite([]);
   for (const _ of dropEmptySeries(shard, [{ measurementId: 0, series: undefined }], {
+    shards,
     index: () => one.index,
     isInMemory: () => false,
   }));

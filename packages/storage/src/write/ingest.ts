@@ -10,7 +10,7 @@ import type { Batch, IngestHost, RowBuffers, StagedTable } from '@tidemark/kerne
 import { RowBlock } from '../columns/row-block.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
-import type { ShardStore } from '../shard/shard-store.ts';
+import type { ShardStore } from '../state/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
 import type {
   PolicyRef,
@@ -182,7 +182,7 @@ export class Ingest {
       const shard = shards.get(shardId);
       const measurementId = this.#index.addMeasurement(measurement).id;
       if (shard === undefined || shard.fields.get(measurementId, field) !== undefined) continue;
-      shard.fields.set(measurementId, field, type);
+      shards.setField(shard, { measurementId, field }, type);
       definedFields.push({ shard, measurementId, field });
     }
     // With one type per measurement, a type defined in one shard holds in all of them.

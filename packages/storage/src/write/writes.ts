@@ -216,7 +216,7 @@ export class Writes {
         const batch = parse(writes.ingest, from, { shards, policy, admission, used, outcome });
         admission.endBatch();
         if (isWanted?.(batch) === false) {
-          removeFields(batch);
+          removeFields(contents, batch);
           return false;
         }
         if (from === 0) this.counters.writeRequests += count;
@@ -274,7 +274,7 @@ export class Writes {
       endWrite();
       this.counters.writeErrors++;
       database.returnAdditions(additions);
-      removeFields(batch);
+      removeFields(this.#options.contents, batch);
       throw error;
     } finally {
       this.#queuedBytes -= queuedBytes;
@@ -360,10 +360,8 @@ function joinable(requests: readonly WriteLinesRequest[]): readonly WriteLinesRe
 }
 
 /** Of a batch that is not logged. Its series stay: the next record has them. */
-function removeFields({ definedFields }: WriteBatch): void {
-  for (const { shard, measurementId, field } of definedFields) {
-    shard.fields.remove(measurementId, field);
-  }
+function removeFields({ shards }: Contents, { definedFields }: WriteBatch): void {
+  for (const field of definedFields) shards.removeField(field.shard, field);
 }
 
 /** Memory of the rows of a batch while they wait for the log. */

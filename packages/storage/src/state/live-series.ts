@@ -7,8 +7,9 @@ import type { Segment } from '../segment/segment.ts';
 import { padIndex } from '../series/index-additions.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
-import type { Shard } from './shard.ts';
-import { coverage, deletedRanges, tombstonesOf, withoutRanges } from './tombstone.ts';
+import type { Shard } from '../shard/shard.ts';
+import { coverage, deletedRanges, tombstonesOf, withoutRanges } from '../shard/tombstone.ts';
+import type { ShardStore } from './shard-store.ts';
 
 type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
 
@@ -16,7 +17,11 @@ type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
  * Adds a segment's field types, and its series with rows, to its shard and to the series index.
  * Call it for the oldest segment first, when the segments and tombstones of the shard are set.
  */
-export function registerSegment({ shard, index }: ShardAndIndex, segment: Segment): void {
+export function registerSegment(
+  shards: ShardStore,
+  { shard, index }: ShardAndIndex,
+  segment: Segment,
+): void {
   for (const measurement of segment.footer.measurements) {
     const { measurementId } = measurement;
     const largest = measurement.series.at(-1) ?? -1;
@@ -25,7 +30,7 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
     const isFreed = tombstones.some((t) => t.freesTypes && t.sequence > segment.info.sequence);
     if (!isFreed) {
       for (const field of measurement.fields) {
-        shard.fields.set(measurementId, field.name, field.type);
+        shards.setField(shard, { measurementId, field: field.name }, field.type);
       }
     }
     const isTouched = tombstones.length > 0;
@@ -35,7 +40,7 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
       if (isTouched && !(index.has(series) && hasRowsInSegments(shard, measurementId, series))) {
         continue;
       }
-      if (shard.series.add(series)) index.addedToShard(series);
+      shards.addSeries(shard, series, index);
     }
   }
 }
@@ -44,6 +49,7 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
 export const STEP_SERIES = 512;
 
 export type EmptySeriesOptions = {
+  readonly shards: ShardStore;
   /** The index now; `undefined` when the shard is gone. */
   readonly index: () => SeriesIndex | undefined;
   readonly isInMemory: (measurementId: number, series: number) => boolean;
@@ -56,9 +62,14 @@ export type EmptySeriesOptions = {
 export function* dropEmptySeries(
   shard: Shard,
   rows: readonly DeletedRows[],
-  { index, isInMemory }: EmptySeriesOptions,
+  { shards, index, isInMemory }: EmptySeriesOptions,
 ): Generator<undefined> {
   let empty: SeriesId[] = [];
+  const removeEmpty = (): void => {
+    const present = index();
+    if (present !== undefined && empty.length > 0) shards.removeSeries(shard, empty, present);
+    empty = [];
+  };
   let left = STEP_SERIES;
   for (const { measurementId, series } of rows) {
     const ids = series ?? index()?.measurements[measurementId]?.seriesIds() ?? [];
@@ -73,26 +84,13 @@ export function* dropEmptySeries(
         if (!hasRowsInSegments(shard, measurementId, id)) empty.push(id);
       }
       if (left > 0) break;
-      removeEmpty(shard, index(), empty);
-      empty = [];
+      removeEmpty();
       left = STEP_SERIES;
       yield undefined;
     }
   }
-  removeEmpty(shard, index(), empty);
+  removeEmpty();
   yield undefined;
-}
-
-function removeEmpty(
-  shard: Shard,
-  index: SeriesIndex | undefined,
-  empty: readonly SeriesId[],
-): void {
-  if (index === undefined || empty.length === 0) return;
-  const kept = shard.series.clone();
-  for (const id of empty) kept.delete(id);
-  shard.series = kept;
-  index.removedFromShard(empty);
 }
 
 /** Whether a segment of the shard holds rows of the series that no tombstone covers. */
