@@ -1,7 +1,7 @@
 // Deletes on a real cluster: they hide older rows at once, completely or not at all, whatever is
 // unreachable; their rows are removed in the background while others write.
 import { MIN_TIME } from '@tidemark/core';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 

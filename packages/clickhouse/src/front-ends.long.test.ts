@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { eachBatch } from '@tidemark/query';
-import type { PolicyRef } from '@tidemark/storage';
+import type { PolicyRef } from '@tidemark/storage-api';
 import { hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 

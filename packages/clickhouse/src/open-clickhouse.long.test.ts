@@ -6,7 +6,7 @@ import { ALL_TIME, assert, columnValue } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import type { Predicate, ScanRequest, SchemaRequest, SeriesSource } from '@tidemark/query';
 import { openStorage } from '@tidemark/storage';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

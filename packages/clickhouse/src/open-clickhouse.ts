@@ -3,11 +3,12 @@ import { InvalidRequest } from '@tidemark/core';
 import type { Clock, DocumentStore } from '@tidemark/core';
 import type {
   DatabaseStatistics,
+  IngestSettings,
   ShardInfo,
   StorageEngine,
   StorageLog,
   StorageStatistics,
-} from '@tidemark/storage';
+} from '@tidemark/storage-api';
 
 import { Cluster } from './cluster/cluster.ts';
 import type { ClusterSettings } from './cluster/cluster.ts';
@@ -28,7 +29,6 @@ import { commonTables, pointsTable, seriesTable } from './sql/tables.ts';
 import { DeleteRemoval } from './write/delete-removal.ts';
 import { deletePoints, dropMeasurement } from './write/deletes.ts';
 import { dropGroup, dropPolicy } from './write/drops.ts';
-import type { IngestSettings } from './write/ingest.ts';
 import { PartitionSweeper } from './write/partition-sweeper.ts';
 import { Writer } from './write/writer.ts';
 

@@ -3,7 +3,7 @@
 // is logged as an error.
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 /** Logs the failures of work that is retried. */
 export class FailureLog {

@@ -1,7 +1,7 @@
 // The removal of deleted rows in the background, on a real cluster: a delete hides them until the
 // last replica has removed them and what servers held back can no longer arrive.
 import { Unavailable } from '@tidemark/core';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 

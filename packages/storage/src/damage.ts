@@ -1,8 +1,6 @@
 // Damage: what cannot be read in a data directory, and the errors of requests that need it.
 import { Corruption, messageOf } from '@tidemark/core';
-
-/** A file that cannot be read from `offset` on, or whose contents are lost. */
-export type Damage = { readonly file: string; readonly offset: number; readonly message: string };
+import type { Damage } from '@tidemark/storage-api';
 
 /** The setting that lets reads go on without what cannot be read. */
 const SERVE_SETTING = 'storage.serve-damaged';

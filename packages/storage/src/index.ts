@@ -1,6 +1,5 @@
 // Public face of @tidemark/storage: the embedded engine.
 export { openStorageInline } from './engine/open-inline.ts';
-export { BodyBuffers } from './thread/body-buffers.ts';
 export { openStorage } from './thread/open-storage.ts';
 export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
 export { DiskReserve } from './disk/reserve.ts';
@@ -8,9 +7,7 @@ export type { Disk } from './disk/disk.ts';
 export { nodeDisk } from './disk/node-disk.ts';
 export { lockStorage } from './disk/storage-lock.ts';
 export type { StorageEnvironment } from './engine/environment.ts';
-export type { StorageLog, StorageOptions } from './options.ts';
-export type * from './storage-engine.ts';
-export type { Damage } from './damage.ts';
+export type { StorageOptions } from './options.ts';
 export type { ToolOptions, ToolProgress } from './tools/directory.ts';
 export { inspectDirectory } from './tools/inspect.ts';
 export type {
@@ -27,10 +24,5 @@ export { describeBackup, joinBackups, storeBackup } from './backup/chain.ts';
 export type { BackupProgress } from './backup/chain.ts';
 export { encodeFailure } from './backup/format.ts';
 export type { BackupContents } from './backup/format.ts';
-export { shardBounds } from './shard/shard-bounds.ts';
 export { verifyDirectory } from './tools/verify.ts';
 export type { VerifyReport } from './tools/verify.ts';
-export { badLineLimit, seriesLimit, shardLimit, tagValueLimit } from './write/messages.ts';
-export { parseSeriesKey } from './series/series-key.ts';
-export { OutcomeCollector } from './write/ingest.ts';
-export { canonicalTags } from './series/series-index.ts';

@@ -1,11 +1,5 @@
 // Options that the program which embeds the engine chooses when it opens it.
-export type LogLevel = 'info' | 'warn' | 'error';
-
-export type StorageLog = (
-  level: LogLevel,
-  message: string,
-  details?: Readonly<Record<string, unknown>>,
-) => void;
+import type { StorageLog } from '@tidemark/storage-api';
 
 export type StorageOptions = {
   /** The data directory. Created when it does not exist; owned by one process at a time. */

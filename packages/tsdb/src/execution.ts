@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { Budget, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { planCacheCounters, PLAN_CACHE_BYTES } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import type { Catalog } from './catalog/catalog.ts';

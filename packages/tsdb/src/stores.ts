@@ -6,7 +6,7 @@ import type { Clock, OpenParts } from '@tidemark/core';
 import { LocalDocuments, makeDirectory, narrowAndLog, PRIVATE_DIRECTORY } from '@tidemark/process';
 import type { ClickHouseStorage } from '@tidemark/clickhouse';
 import { openStorage } from '@tidemark/storage';
-import type { StorageEngine, StorageLog } from '@tidemark/storage';
+import type { StorageEngine, StorageLog } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import { Catalog } from './catalog/catalog.ts';

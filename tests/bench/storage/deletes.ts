@@ -2,7 +2,7 @@
 // measurement and of very many: the longest turn, the longest of the small writes beside it, and
 // what the statement itself takes. Arguments: series, rows of each. `packages/cli/bin/node
 // --conditions=source tests/bench/storage/deletes.ts`
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { POLICY } from './policy.ts';
 import { Bench } from './steps.ts';

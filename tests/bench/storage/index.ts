@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import type { Predicate, SchemaRequest } from '@tidemark/query';
 import { openStorageInline } from '@tidemark/storage';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { cpuMs } from '../kernels/measure.ts';
 import { POLICY } from './policy.ts';

@@ -2,7 +2,7 @@
 // every block. Arguments: series, rows of each, deletes, groups that they take turns to be about.
 // `packages/cli/bin/node --conditions=source tests/bench/storage/many-deletes.ts`
 import { eachBatch } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { POLICY } from './policy.ts';
 import { Bench } from './steps.ts';

@@ -1,6 +1,6 @@
 // The policy that benchmarks of storage write into: weekly shards, no limits.
 import { NANOS_PER_WEEK } from '@tidemark/core';
-import type { PolicyRef } from '@tidemark/storage';
+import type { PolicyRef } from '@tidemark/storage-api';
 
 export const POLICY: PolicyRef = {
   id: 1,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openStorageInline } from '@tidemark/storage';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { cpuMs } from '../kernels/measure.ts';
 import { POLICY } from './policy.ts';

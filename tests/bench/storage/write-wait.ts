@@ -1,6 +1,6 @@
 // How long a small write takes by itself, and while eight segments are compacted beside it. One
 // write after the other, synced; arguments: steps.ts.
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { POLICY } from './policy.ts';
 import { Bench, load } from './steps.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { columnValue } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import { openStorageInline } from '@tidemark/storage';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
 
 /** Opens a directory as the service does, without background work. */
 export function openSubject(directory: string, servesDamaged = false): Promise<StorageEngine> {

@@ -3,7 +3,8 @@
 import { join, resolve } from 'node:path';
 
 import { formatRfc3339 } from '@tidemark/core';
-import type { Damage, ShardReport } from '@tidemark/storage';
+import type { ShardReport } from '@tidemark/storage';
+import type { Damage } from '@tidemark/storage-api';
 import { Command, InvalidArgumentError } from 'commander';
 
 import { ExitStatus } from '../exit.ts';

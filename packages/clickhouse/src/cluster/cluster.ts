@@ -9,7 +9,7 @@ import {
   Unavailable,
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { ReplicaLoad, ReplicaState } from '@tidemark/storage';
+import type { ReplicaLoad, ReplicaState } from '@tidemark/storage-api';
 
 import { LIMITS } from '../limits.ts';
 import { sqlName, sqlText } from '../sql/literals.ts';

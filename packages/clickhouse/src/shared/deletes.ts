@@ -1,7 +1,7 @@
 // Deletes that front ends have agreed on and whose rows may still be stored; reads hide these rows.
 import type { TimeRange } from '@tidemark/core';
 import { textMatcher } from '@tidemark/query';
-import type { DeleteRequest } from '@tidemark/storage';
+import type { DeleteRequest } from '@tidemark/storage-api';
 
 /** The series of a database that a delete covers. */
 export type SeriesFilter = Pick<DeleteRequest, 'measurements' | 'measurementPattern' | 'where'>;

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';

@@ -1,8 +1,8 @@
 // Shard groups with their field types and tag keys: those that front ends have agreed on, and
 // proposals of this front end for points that it is about to store.
 import type { FieldType, TimeRange, Timestamp } from '@tidemark/core';
-import { shardBounds } from '@tidemark/storage';
-import type { PolicyRef } from '@tidemark/storage';
+import { shardBounds } from '@tidemark/storage-api';
+import type { PolicyRef } from '@tidemark/storage-api';
 
 import { Deletes } from './deletes.ts';
 import type { Delete } from './deletes.ts';

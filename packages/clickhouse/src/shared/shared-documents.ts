@@ -11,7 +11,7 @@ import type {
   DocumentStore,
   ListedDocument,
 } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';

@@ -2,7 +2,7 @@
 // documents, deletes, and the holder of the lease.
 import { assert } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';

@@ -12,7 +12,7 @@ import type {
   SeriesSource,
   WindowSpec,
 } from '@tidemark/query';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
 
 const WEEK = 604_800_000_000_000n;
 const ALL: readonly AggregateFunction[] = [

@@ -2,7 +2,7 @@
 // it, and a later delete hides it. The same checks for a cluster of the oldest version and for the
 // current one in a single process.
 import { Unavailable } from '@tidemark/core';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
 import { expect } from 'vitest';
 
 import type { Gate } from './gate.ts';

@@ -1,7 +1,7 @@
 // Shared by tests of the storage: settings, policies, and helpers for writing and reading.
 import { ALL_TIME, systemClock, Unavailable } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
-import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage-api';
 
 import type { ClickHouseOptions } from '../open-clickhouse.ts';
 import { scanned } from './compare-sources.ts';
@@ -21,7 +21,13 @@ export const TEST_SETTINGS = {
   givesPartialAnswers: false,
   readTimeoutMs: 0,
   pingTimeoutMs: 4000,
-  ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
+  ingest: {
+    allowUnsigned: true,
+    fieldTypes: 'shard',
+    maxShards: 0,
+    maxBadLines: 0,
+    maxTextBytes: 0,
+  },
   writeQueueMaxBytes: 1 << 26,
   writeTimeoutMs: 10_000,
   clock: systemClock(),

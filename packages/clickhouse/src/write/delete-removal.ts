@@ -2,7 +2,7 @@
 // mutations on every shard, polls until all replicas have finished them, and then keeps the delete
 // for a while, because a server that hung may still store an older insert.
 import type { Clock } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';

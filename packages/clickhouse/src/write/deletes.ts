@@ -2,7 +2,7 @@
 // with versions lower than the entry's, are hidden from then on. They are removed in the background
 // (`DeleteRemoval`).
 import { Unavailable } from '@tidemark/core';
-import type { DeleteRequest, StorageLog } from '@tidemark/storage';
+import type { DeleteRequest, StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { FailureLog } from '../periodic-job.ts';

@@ -2,7 +2,7 @@
 // partitions at once. The holder of the lease looks for those that are left, on shards that were
 // unreachable or from front ends that did not know of the drop yet.
 import type { Clock } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { Unreachable } from '../cluster/failure.ts';

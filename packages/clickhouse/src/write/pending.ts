@@ -1,5 +1,5 @@
 // Rows that wait to be inserted into the tables of one retention policy.
-import type { WriteOutcome } from '@tidemark/storage';
+import type { WriteOutcome } from '@tidemark/storage-api';
 
 import type { Additions } from '../shared/entries.ts';
 import { PointRows } from './point-rows.ts';

@@ -1,6 +1,6 @@
 // Rows of a points table in ClickHouse's format Native: blocks of columns, which both sides handle
 // as arrays. In RowBinary both sides would handle every value.
-import type { BodyBuffers } from '@tidemark/storage';
+import type { BodyBuffers } from '@tidemark/storage-api';
 
 import { RowWriter } from '../sql/row-binary.ts';
 

@@ -1,8 +1,8 @@
 // The soft limits on new series of a policy. The series of the cluster are read before the first
 // write of a database and from time to time, so several front ends together may exceed the limit.
 import type { Clock } from '@tidemark/core';
-import { parseSeriesKey, seriesLimit, tagValueLimit } from '@tidemark/storage';
-import type { PolicyRef, StorageLog } from '@tidemark/storage';
+import { parseSeriesKey, seriesLimit, tagValueLimit } from '@tidemark/storage-api';
+import type { PolicyRef, StorageLog } from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { seriesIdOf } from '../ids.ts';

@@ -5,14 +5,15 @@
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { tagsOfSeriesKey } from '@tidemark/query';
-import { BodyBuffers } from '@tidemark/storage';
+import { BodyBuffers } from '@tidemark/storage-api';
 import type {
+  IngestSettings,
   PolicyRef,
   StorageLog,
   WriteLinesRequest,
   WriteOutcome,
   WritePointsRequest,
-} from '@tidemark/storage';
+} from '@tidemark/storage-api';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { isEmpty } from '../shared/entries.ts';
@@ -20,14 +21,13 @@ import type { MeasurementInGroup, SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { pointsTable, policyTables, SERIES_COLUMNS, seriesTable } from '../sql/tables.ts';
 import { encodePoints } from './encode-points.ts';
-import { Ingest } from './ingest.ts';
-import type { IngestedPart, IngestSettings } from './ingest.ts';
+import { ClusterIngest } from './cluster-ingest.ts';
+import type { ClusterPart, ParseOptions } from './cluster-ingest.ts';
 import { LocalSet } from './local-series.ts';
 import { InsertPace } from './pace.ts';
 import { PendingRows } from './pending.ts';
 import type { ShardFailures } from './pending.ts';
 import { SeriesLimits } from './series-limits.ts';
-import type { Admission } from './series-limits.ts';
 import { refusedAt, writeDeadline } from './write-deadline.ts';
 
 export type WriterParts = {
@@ -52,7 +52,7 @@ type Queue = {
 
 /** A request whose points are being queued. */
 type QueuedRequest = {
-  readonly ingest: Ingest;
+  readonly ingest: ClusterIngest;
   readonly rows: PendingRows;
   /** Cluster shards that received rows of the request; filled while it is parsed. */
   readonly shards: Set<number>;
@@ -63,7 +63,7 @@ export class Writer {
   readonly #limits: SeriesLimits;
   /** Buffers for received bodies and for inserts. */
   readonly #bodies = new BodyBuffers();
-  readonly #ingests = new Map<string, Ingest>();
+  readonly #ingests = new Map<string, ClusterIngest>();
   readonly #queues = new Map<number, Queue>();
   /** Announced series, by shard group. */
   readonly #announced = new Map<number, LocalSet>();
@@ -85,8 +85,8 @@ export class Writer {
 
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
     const { body } = request;
-    const outcome = this.#write(request.policy, (ingest, admission, take) =>
-      ingest.lines(request, admission, take),
+    const outcome = this.#write(request.policy, (ingest, options) =>
+      ingest.lines(request, options),
     );
     // The body may have to be parsed again until then.
     const { buffer } = body;
@@ -95,9 +95,7 @@ export class Writer {
   }
 
   points(request: WritePointsRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (ingest, admission, take) =>
-      ingest.points(request, admission, take),
-    );
+    return this.#write(request.policy, (ingest, options) => ingest.points(request, options));
   }
 
   /** Series that were dropped or deleted must be announced again when they are written again. */
@@ -169,11 +167,7 @@ export class Writer {
   // inserted in the order of the requests.
   #write(
     policy: PolicyRef,
-    ingestAll: (
-      ingest: Ingest,
-      admission: Admission | undefined,
-      take: (part: IngestedPart) => void,
-    ) => WriteOutcome,
+    ingestAll: (ingest: ClusterIngest, options: ParseOptions) => WriteOutcome,
     sinceMs = this.#parts.clock.monotonicMs(),
   ): Promise<WriteOutcome> {
     const unknown = this.#limits.ready(policy);
@@ -192,9 +186,10 @@ export class Writer {
       try {
         const admission = this.#limits.admission(policy);
         const shards = new Set<number>();
-        const outcome = ingestAll(ingest, admission, (part) =>
-          this.#enqueue(part, { ingest, rows, shards }),
-        );
+        const outcome = ingestAll(ingest, {
+          admission,
+          take: (part) => this.#enqueue(part, { ingest, rows, shards }),
+        });
         admission?.end();
         const retry = (): Promise<WriteOutcome> => this.#write(policy, ingestAll, sinceMs);
         rows.waiters.push({ outcome, shards, resolve, reject, retry });
@@ -236,16 +231,16 @@ export class Writer {
     return new PendingRows(this.#parts.cluster.shardCount, this.#epoch);
   }
 
-  #ingestOf(database: string): Ingest {
+  #ingestOf(database: string): ClusterIngest {
     let ingest = this.#ingests.get(database);
     if (ingest === undefined) {
-      ingest = new Ingest(this.#parts.state.registry, this.#parts.settings);
+      ingest = new ClusterIngest(database, this.#parts.state.registry, this.#parts.settings);
       this.#ingests.set(database, ingest);
     }
     return ingest;
   }
 
-  #enqueue({ batch, newGroups }: IngestedPart, request: QueuedRequest): void {
+  #enqueue({ batch, newGroups }: ClusterPart, request: QueuedRequest): void {
     const { ingest, rows, shards } = request;
     const fields = batch.newFields.map(({ shardId, ...field }) => ({ group: shardId, ...field }));
     rows.add({ groups: newGroups, fields, tags: [] });

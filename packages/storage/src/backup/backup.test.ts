@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 
 import { Conflict, Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { BackupRequest, RestoreRequest, StorageEngine } from '@tidemark/storage-api';
 
 import { scanFrames } from '../disk/frames.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { seriesFilePath } from '../shard/series-file.ts';
-import type { BackupRequest, RestoreRequest, StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { verifyDirectory } from '../tools/verify.ts';

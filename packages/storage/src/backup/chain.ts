@@ -1,9 +1,9 @@
 // Backup files: storing a backup, and joining a full backup with incremental ones.
 import { Conflict, Corruption, InvalidRequest } from '@tidemark/core';
+import type { BackupSummary } from '@tidemark/storage-api';
 
 import type { Disk } from '../disk/disk.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import type { BackupSummary } from '../storage-engine.ts';
 import { backupHeader, encodeFrame } from './format.ts';
 import type { BackupContents, BackupFrame } from './format.ts';
 import { selectFromContents } from './select.ts';

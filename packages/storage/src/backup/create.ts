@@ -1,6 +1,7 @@
 // Makes a backup while the engine runs: flushes, takes a snapshot, and sends its segments after
 // checking every block.
 import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
+import type { BackupRequest } from '@tidemark/storage-api';
 
 import type { Disk } from '../disk/disk.ts';
 import type { Gate } from '../schedule/gate.ts';
@@ -15,7 +16,6 @@ import { segmentPath } from '../disk/paths.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
 import { Segment } from '../segment/segment.ts';
-import type { BackupRequest } from '../storage-engine.ts';
 import { backupHeader, encodeFrame, PIECE_BYTES, segmentName } from './format.ts';
 import { selectFromManifest } from './select.ts';
 

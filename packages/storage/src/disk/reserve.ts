@@ -4,9 +4,9 @@
 import { randomFillSync } from 'node:crypto';
 
 import { messageOf, Unavailable } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import { LIMITS } from '../limits.ts';
-import type { StorageLog } from '../options.ts';
 import { isDiskFull } from './disk-errors.ts';
 import type { Disk } from './disk.ts';
 

@@ -3,9 +3,9 @@
 // acknowledged.
 import { Corruption } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from './open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import type { Row } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';

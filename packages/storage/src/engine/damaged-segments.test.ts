@@ -3,9 +3,9 @@
 import { Corruption } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from './open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import {
   aggregateRows,
   EVERYTHING,

@@ -3,8 +3,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
-import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 

@@ -1,11 +1,9 @@
 // The engine as the embedding program uses it, in one thread. It is assembled in `open-engine.ts`;
 // its methods call the owners of state and the jobs.
-import { createBackup } from '../backup/create.ts';
-import type { Damage } from '../damage.ts';
-import { flushAtEnd } from '../jobs/stopping.ts';
-import type { Snapshot } from '../state/snapshot.ts';
+import { retainPolicies } from '@tidemark/storage-api';
 import type {
   BackupRequest,
+  Damage,
   DeleteRequest,
   PolicyRef,
   RestoreReport,
@@ -15,8 +13,11 @@ import type {
   WriteLinesRequest,
   WriteOutcome,
   WritePointsRequest,
-} from '../storage-engine.ts';
-import { retainPolicies } from '../retain-policies.ts';
+} from '@tidemark/storage-api';
+
+import { createBackup } from '../backup/create.ts';
+import { flushAtEnd } from '../jobs/stopping.ts';
+import type { Snapshot } from '../state/snapshot.ts';
 import type { EngineParts } from './parts.ts';
 import { statisticsOf } from './statistics.ts';
 

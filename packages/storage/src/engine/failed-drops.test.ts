@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { Unavailable } from '@tidemark/core';
 import type { SchemaRequest } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
-import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, schemaBatches, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { openStorageInline } from './open-inline.ts';

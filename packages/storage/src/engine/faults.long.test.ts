@@ -2,9 +2,9 @@
 // full disk, damaged files.
 import { Corruption, Unavailable } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { describeBackup, joinBackups, storeBackup } from '../backup/chain.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { check, open, run, WEEK, writeStep } from '../testing/crash-plan.ts';
 import type { Expectation } from '../testing/crash-plan.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';

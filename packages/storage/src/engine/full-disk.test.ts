@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from './open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 

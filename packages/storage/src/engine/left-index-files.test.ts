@@ -1,10 +1,10 @@
 // Index files that no manifest names.
 import { expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { openStorageInline } from './open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 
 const open = (disk: SimulatedDisk): Promise<StorageEngine> =>
   openStorageInline({ directory: '/data', hasBackgroundWork: false }, { disk });

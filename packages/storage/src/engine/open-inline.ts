@@ -1,5 +1,6 @@
 // The engine in the calling thread: inside the storage thread, for tests and for offline tools.
 import { systemClock } from '@tidemark/core';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
@@ -10,7 +11,6 @@ import { LocalSource } from '../read/local-source.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment } from './environment.ts';
 import type { StorageOptions } from '../options.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 
 /** With what only the storage thread calls. */
 export type InlineEngine = StorageEngine & Pick<Engine, 'writeTogether'>;

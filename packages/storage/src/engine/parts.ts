@@ -1,4 +1,6 @@
 // The parts of an engine, which `open-engine.ts` assembles.
+import type { StorageLog } from '@tidemark/storage-api';
+
 import type { BackupOptions } from '../backup/create.ts';
 import type { Checkpoints } from '../jobs/checkpoints.ts';
 import type { Compaction } from '../jobs/compaction.ts';
@@ -6,7 +8,6 @@ import type { Flush } from '../jobs/flush.ts';
 import type { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
 import type { Restores } from '../jobs/restore.ts';
 import type { Stopping } from '../jobs/stopping.ts';
-import type { StorageLog } from '../options.ts';
 import type { MemoryTotal } from '../read/request-memory.ts';
 import type { Reclaimer } from '../state/reclaimer.ts';
 import type { State } from '../state/state.ts';

@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { systemClock } from '@tidemark/core';
 import { eachBatch, zeroCounters } from '@tidemark/query';
 import { afterEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { openStorageInline } from './open-inline.ts';

@@ -1,5 +1,6 @@
 // The engine's counters, for `/metrics`, `SHOW STATS` and the monitor.
-import type { DatabaseStatistics, StorageStatistics } from '../storage-engine.ts';
+import type { DatabaseStatistics, StorageStatistics } from '@tidemark/storage-api';
+
 import type { EngineParts } from './parts.ts';
 
 export function statisticsOf(parts: EngineParts): StorageStatistics {

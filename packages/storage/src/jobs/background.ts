@@ -1,8 +1,9 @@
 // Background work, once a second: flushes memtables that are old or at rest, compacts, rebuilds
 // indexes, syncs the log when writes do not, and drops what could not be dropped before.
 import type { Clock } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage-api';
 
-import type { StorageLog, StorageOptions } from '../options.ts';
+import type { StorageOptions } from '../options.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import type { Turns } from '../schedule/turns.ts';
 import type { Contents } from '../state/contents.ts';

@@ -2,13 +2,18 @@
 // with one commit of the manifest. Before that there are only files that no manifest names; after a
 // crash the next start removes them.
 import { assert, Conflict, Corruption } from '@tidemark/core';
+import type {
+  RestoreReport,
+  RestoreRequest,
+  ShardDescriptor,
+  StorageLog,
+} from '@tidemark/storage-api';
 
 import type { BackupContents, BackupFrame } from '../backup/format.ts';
 import { readFrames } from '../backup/read-frames.ts';
 import { withDiskReason } from '../disk/disk-errors.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { indexDirectory, shardDirectory, shardsDirectory } from '../disk/paths.ts';
-import type { StorageLog } from '../options.ts';
 import { Gate } from '../schedule/gate.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import type { Turns } from '../schedule/turns.ts';
@@ -24,7 +29,6 @@ import type { Tombstone } from '../shard/tombstone.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
-import type { RestoreReport, RestoreRequest, ShardDescriptor } from '../storage-engine.ts';
 
 export type RestoreOptions = {
   readonly state: State;

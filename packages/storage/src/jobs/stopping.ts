@@ -2,9 +2,9 @@
 // a flush has some time to finish, because then the next start has no log to replay.
 import { Cancelled, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import { LIMITS } from '../limits.ts';
-import type { StorageLog } from '../options.ts';
 
 export class Stopping {
   readonly #background = new AbortController();

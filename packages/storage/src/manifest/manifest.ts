@@ -1,9 +1,9 @@
 // The manifest: the list of files that make up the engine's state. It is replaced atomically;
 // docs/formats/manifest.md describes the format.
 import { Corruption, utf8Text } from '@tidemark/core';
+import type { Damage, ShardDescriptor } from '@tidemark/storage-api';
 
 import { utf8 } from '../columns/bytes.ts';
-import type { Damage } from '../damage.ts';
 import { codecs } from '../columns/codecs.ts';
 import {
   decodeChecked,
@@ -15,7 +15,6 @@ import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import type { IndexEnd } from '../series/index-damage.ts';
-import type { ShardDescriptor } from '../storage-engine.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 
 export type ManifestShard = {

@@ -1,8 +1,8 @@
 // Rebuilds a lost manifest from the other files on disk, for `verify` and `repair`: the files of
 // shards, the segments beside them, and the log. Only reads.
 import { Corruption, messageOf } from '@tidemark/core';
+import type { Damage } from '@tidemark/storage-api';
 
-import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
 import {
   indexDirectory,

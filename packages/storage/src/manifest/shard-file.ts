@@ -2,15 +2,14 @@
 // a new manifest from these files when both copies of the manifest are damaged. Nothing else reads
 // them. Format: docs/formats/manifest.md.
 import { Corruption, utf8Text } from '@tidemark/core';
+import type { Damage, StorageLog } from '@tidemark/storage-api';
 
 import { utf8 } from '../columns/bytes.ts';
 import { readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
-import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../disk/paths.ts';
 import { shardFromJson, shardToJson } from './manifest.ts';
-import type { StorageLog } from '../options.ts';
 import type { Manifest, ManifestDatabase, ManifestShard, ShardJson } from './manifest.ts';
 
 const FORMAT: CheckedFormat = { magic: 'TDMSHD', version: 2 };

@@ -2,9 +2,9 @@
 // partial. Every read of points or of the schema checks this before it selects series, because
 // nobody knows which series an unreadable segment holds.
 import type { EndedGroup, SourceCounters } from '@tidemark/query';
+import type { Damage } from '@tidemark/storage-api';
 
 import { partialAnswer, unreadable } from '../damage.ts';
-import type { Damage } from '../damage.ts';
 import type { ReadKernels } from '../columns/read-kernels.ts';
 import type { LastRows } from './last-rows.ts';
 import type { RequestMemory } from './request-memory.ts';

@@ -5,17 +5,18 @@ import { join } from 'node:path';
 import { CodecError } from '@tidemark/kernels';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { canonicalTags } from '@tidemark/storage-api';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { DecodeError } from '../columns/bytes.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { StorageEnvironment } from '../engine/environment.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { checkpointPath, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
-import { canonicalTags, SeriesIndex } from './series-index.ts';
+import { SeriesIndex } from './series-index.ts';
 
 const disk = nodeDisk();
 const pause = async (): Promise<void> => {};

@@ -1,8 +1,9 @@
 // The files of series indexes: their logs, to which a flush appends, and their checkpoints, which
 // are written in the background, since one of ten million series takes seconds.
+import type { StorageLog } from '@tidemark/storage-api';
+
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Disk } from '../disk/disk.ts';
-import type { StorageLog } from '../options.ts';
 import { checkpointFileName, checkpointPath } from './checkpoint.ts';
 import { IndexLog, indexFileName } from './index-log.ts';
 import { Pacer } from '../schedule/pacer.ts';

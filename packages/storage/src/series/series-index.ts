@@ -6,16 +6,10 @@
 // columns when first needed. Keys and symbols are stored once, in the linear memory in which
 // requests are parsed. Ids are dense, ascending and never reused within a database; an id whose
 // series was removed stays unused. Format of the files: docs/formats/series-index.md.
-import {
-  assert,
-  compareBytes,
-  escapeMeasurement,
-  escapeTagPart,
-  textBytes,
-  utf8Text,
-} from '@tidemark/core';
+import { assert, escapeMeasurement, escapeTagPart, textBytes, utf8Text } from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
+import type { TagPair } from '@tidemark/storage-api';
 
 import type { SeriesId, SymbolId } from '../columns/series-id.ts';
 import { ByteWriter, DecodeError, utf8 } from '../columns/bytes.ts';
@@ -30,8 +24,6 @@ import type { EncodedSeries } from './series-list.ts';
 import { SeriesRefs } from './series-refs.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
 import type { Cardinality } from './tag-cardinality.ts';
-
-export type TagPair = readonly [string, string];
 
 /** Texts of tags that are cached: those of tens of thousands of hosts. */
 const SYMBOL_CACHE_BYTES = 8 << 20;
@@ -400,13 +392,6 @@ export class SeriesIndex {
     const list = this.keys.encodeList(first, end, { measurementIds, ...options });
     return { ...list, measurementIdEnd: this.measurements.length };
   }
-}
-
-/** Tags sorted by key, without empty values. Of tags with the same key the last one is kept. */
-export function canonicalTags(tags: readonly TagPair[]): TagPair[] {
-  const byKey = new Map<string, string>();
-  for (const [key, value] of tags) if (value !== '') byKey.set(key, value);
-  return [...byKey].sort((a, b) => compareBytes(a[0], b[0]));
 }
 
 function tagsTextOf(tags: readonly TagPair[]): string {

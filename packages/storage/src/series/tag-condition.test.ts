@@ -9,7 +9,7 @@ import type { MeasurementIndex } from './measurement-index.ts';
 import { IndexCache } from './index-cache.ts';
 import { ordinalsInSteps } from './select.ts';
 import { SeriesIndex } from './series-index.ts';
-import type { TagPair } from './series-index.ts';
+import type { TagPair } from '@tidemark/storage-api';
 
 const KEYS = ['dc', 'host', 'rack', 'unused'] as const;
 const VALUES = ['', 'a', 'b', 'ab', 'h1', 'h22', 'nobody has this'] as const;

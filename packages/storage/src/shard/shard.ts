@@ -1,6 +1,6 @@
 // A shard: the data of one retention policy in one range of time.
-import type { ShardDescriptor } from '../storage-engine.ts';
-import type { Damage } from '../damage.ts';
+import type { Damage, ShardDescriptor } from '@tidemark/storage-api';
+
 import type { FieldTypes } from './field-registry.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import type { ReadonlySeriesSet } from '../series/series-set.ts';

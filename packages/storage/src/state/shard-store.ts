@@ -2,20 +2,19 @@
 // methods of the store. Everybody else has them read-only.
 import { assert, NotFound } from '@tidemark/core';
 import type { FieldType, Timestamp } from '@tidemark/core';
+import { shardBounds } from '@tidemark/storage-api';
+import type { Damage, PolicyRef, ShardDescriptor } from '@tidemark/storage-api';
 
 import { firstBeyond } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import type { Damage } from '../damage.ts';
 import type { Segment } from '../segment/segment.ts';
 import { SchemaChanges } from '../series/schema-version.ts';
 import type { SchemaVersions } from '../series/schema-version.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { SeriesSet } from '../series/series-set.ts';
 import { FieldRegistry, FieldRemovals } from '../shard/field-registry.ts';
-import { shardBounds } from '../shard/shard-bounds.ts';
 import type { FilesOfShard, Shard, UnreadableSegment } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
-import type { PolicyRef, ShardDescriptor } from '../storage-engine.ts';
 
 /** What the manifest, or a backup, says about a shard. */
 export type StoredShard = FilesOfShard & Partial<Pick<Shard, 'unreadable' | 'seriesFileBytes'>>;

@@ -1,12 +1,12 @@
 // The owner of the engine's state, and the only writer of the manifest. A commit writes the
 // manifest with a change applied, then changes the memory. Commits run one after another.
-import type { Damage } from '../damage.ts';
+import type { Damage, StorageLog } from '@tidemark/storage-api';
+
 import { namedIndexes, writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
-import type { StorageLog } from '../options.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import type { FilesOfShard, Shard } from '../shard/shard.ts';
 import type { Contents } from './contents.ts';

@@ -1,8 +1,9 @@
 // Databases that are neither read nor changed because some of their data is lost: entries of the
 // series index, or records of the log. Other databases are served. The manifest lists them until
 // `repair` has run.
+import type { Damage } from '@tidemark/storage-api';
+
 import { unchangeable } from '../damage.ts';
-import type { Damage } from '../damage.ts';
 import type { StoppedDatabase } from '../manifest/manifest.ts';
 
 export class StoppedDatabases {

@@ -1,9 +1,9 @@
 // The operations of crash tests on a simulated disk, and the expected contents afterwards.
 import { expect } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEnvironment } from '../engine/environment.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from './fixtures.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
 

@@ -1,8 +1,9 @@
 // The contents of the fixtures of file formats, the same for every version.
+import type { StorageEngine } from '@tidemark/storage-api';
+
 import { storeBackup } from '../backup/chain.ts';
 import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
 
 /** Since version 3: ids without series. The engine rebuilds its index for two deleted series. */

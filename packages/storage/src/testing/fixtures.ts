@@ -15,12 +15,12 @@ import type {
   SchemaRequest,
   SourceSnapshot,
 } from '@tidemark/query';
+import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage-api';
 
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEnvironment } from '../engine/environment.ts';
 import type { StorageOptions } from '../options.ts';
-import type { PolicyRef, StorageEngine, WriteOutcome } from '../storage-engine.ts';
 
 export const POLICY: PolicyRef = {
   id: 1,

@@ -15,8 +15,8 @@ import {
 } from '@tidemark/query';
 import type { QueryContext, ResultFormat } from '@tidemark/query';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
-import type { StorageEngine } from '../storage-engine.ts';
 import { queryContext, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
 

@@ -8,9 +8,9 @@ import { setImmediate } from 'node:timers/promises';
 import { Unavailable } from '@tidemark/core';
 import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import type { StorageOptions } from '../options.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { aggregateRows, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
 

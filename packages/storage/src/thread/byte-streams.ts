@@ -1,12 +1,12 @@
 // Backups and restores across threads: the side of the storage thread, and the side of its callers.
 import { Cancelled, NotFound, Pipe } from '@tidemark/core';
-
 import type {
   BackupRequest,
   RestoreReport,
   RestoreRequest,
   StorageEngine,
-} from '../storage-engine.ts';
+} from '@tidemark/storage-api';
+
 import type { ByteStreamCalls } from './protocol.ts';
 
 type Restore = { readonly pipe: Pipe<Uint8Array>; readonly done: Promise<RestoreReport> };

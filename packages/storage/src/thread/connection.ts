@@ -4,9 +4,9 @@ import type { Worker } from 'node:worker_threads';
 
 import { Internal, Unavailable } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
+import { BodyBuffers } from '@tidemark/storage-api';
+import type { StorageLog } from '@tidemark/storage-api';
 
-import type { StorageLog } from '../options.ts';
-import { BodyBuffers } from './body-buffers.ts';
 import { SentPlans } from './carried-plans.ts';
 import { errorFromMessage } from './errors.ts';
 import type { ErrorMessage } from './errors.ts';

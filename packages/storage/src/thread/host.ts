@@ -12,6 +12,7 @@ import type {
   SourceMemory,
   SourceSnapshot,
 } from '@tidemark/query';
+import type { StorageLog, WriteOutcome } from '@tidemark/storage-api';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { threadHeap } from '../columns/thread-heap.ts';
@@ -20,8 +21,6 @@ import { openStorageInline } from '../engine/open-inline.ts';
 import type { InlineEngine } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
-import type { StorageLog } from '../options.ts';
-import type { WriteOutcome } from '../storage-engine.ts';
 import { Answers } from './answers.ts';
 import { HeldPlans } from './carried-plans.ts';
 import { byteStreams } from './byte-streams.ts';

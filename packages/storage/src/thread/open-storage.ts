@@ -1,17 +1,18 @@
 // The engine in a thread of its own, behind the same interface (docs/adr/0002-threads.md).
 import { systemClock, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-
-import type { StorageOptions } from '../options.ts';
+import { retainPolicies } from '@tidemark/storage-api';
 import type {
+  BodyBuffers,
   StorageEngine,
   WriteLinesRequest,
   WriteOutcome,
   WritePointsRequest,
-} from '../storage-engine.ts';
+} from '@tidemark/storage-api';
+
+import type { StorageOptions } from '../options.ts';
 import { remoteBackup, remoteRestore } from './byte-streams.ts';
 import type { CallStream } from './byte-streams.ts';
-import type { BodyBuffers } from './body-buffers.ts';
 import { Connection } from './connection.ts';
 import { EngineLink, LinkHolder } from './engine-link.ts';
 import { packPoints } from './packed-points.ts';
@@ -19,7 +20,6 @@ import type { CallName } from './protocol.ts';
 import { RemoteSource } from './remote-source.ts';
 import { SchemaCache } from './schema-cache.ts';
 import { isSmall } from './small-writes.ts';
-import { retainPolicies } from '../retain-policies.ts';
 
 /** When the thread fails twice within this time, it is not opened again. */
 const FAILURE_WINDOW_MS = 60_000;

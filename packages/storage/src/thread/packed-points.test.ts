@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { NewPoint } from '@tidemark/storage-api';
 
-import type { NewPoint } from '../storage-engine.ts';
 import { packPoints, unpackPoints } from './packed-points.ts';
 
 const name = fc.constantFrom('a', 'b', 'a,b', '', 'é');

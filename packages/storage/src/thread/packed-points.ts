@@ -1,8 +1,7 @@
 // Packs points for the storage thread: columns of numbers, and lists of distinct names. A message
 // of a hundred thousand points with ten fields each would otherwise hold a million small arrays.
 import { assert } from '@tidemark/core';
-
-import type { NewPoint } from '../storage-engine.ts';
+import type { NewPoint } from '@tidemark/storage-api';
 
 const Type = { Float: 0, Integer: 1, Unsigned: 2, Boolean: 3, Text: 4 } as const;
 type Type = (typeof Type)[keyof typeof Type];

@@ -13,16 +13,17 @@ import type {
   SourceCost,
   SourceCounters,
 } from '@tidemark/query';
-
-import type { SchemaScope } from '../series/schema-version.ts';
-import type { LogLevel, StorageOptions } from '../options.ts';
 import type {
-  PolicyRef,
   BackupRequest,
+  LogLevel,
+  PolicyRef,
   RestoreReport,
   RestoreRequest,
   StorageEngine,
-} from '../storage-engine.ts';
+} from '@tidemark/storage-api';
+
+import type { SchemaScope } from '../series/schema-version.ts';
+import type { StorageOptions } from '../options.ts';
 import type { ErrorMessage } from './errors.ts';
 import type { PackedPoints } from './packed-points.ts';
 import type { PackedOutcomes, PackedWrites } from './small-writes.ts';

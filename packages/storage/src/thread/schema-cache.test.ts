@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { NANOS_PER_WEEK } from '@tidemark/core';
 import type { SchemaBatch, SchemaRequest } from '@tidemark/query';
 import { expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
-import type { StorageEngine } from '../storage-engine.ts';
 import { schemaBatches, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
 import { SchemaChanges, SchemaVersions } from '../series/schema-version.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { WriteLinesRequest } from '@tidemark/storage-api';
 
-import type { WriteLinesRequest } from '../storage-engine.ts';
 import { POLICY } from '../testing/fixtures.ts';
 import { isPlain, packOutcomes, packWrites, unpackOutcomes, unpackWrites } from './small-writes.ts';
 import type { PackedOutcomes, PackedWrites } from './small-writes.ts';

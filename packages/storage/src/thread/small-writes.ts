@@ -1,7 +1,8 @@
+import type { WriteLinesRequest, WriteOutcome } from '@tidemark/storage-api';
+
 // Small writes and their outcomes, packed: an object or a buffer in a message costs more than a
 // line of a body does. So those of one turn of the event loop cross as one object, and their bodies
 // lie in one buffer.
-import type { WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
 
 /** A longer body is sent in its own buffer. */
 const SMALL_BODY_BYTES = 4 << 10;

@@ -6,12 +6,12 @@ import { Cancelled, Conflict, LimitExceeded } from '@tidemark/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { joinBackups, storeBackup } from '../backup/chain.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { EVERYTHING, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { errorFromMessage, errorToMessage } from './errors.ts';
 import { openStorage } from './open-storage.ts';
 import { eachBatch } from '@tidemark/query';
 import type { ScanRequest } from '@tidemark/query';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 let directory: string;
 let engine: StorageEngine;

@@ -1,9 +1,9 @@
 // Shared by the offline tools: opens the directory of an engine by its manifest. The directory is
 // locked meanwhile, so that no engine changes it.
 import { Corruption } from '@tidemark/core';
+import type { Damage, PolicyRef } from '@tidemark/storage-api';
 
 import { damageOf } from '../damage.ts';
-import type { Damage } from '../damage.ts';
 import { NewerFormat } from '../disk/checked-file.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
@@ -15,7 +15,6 @@ import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
-import type { PolicyRef } from '../storage-engine.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogCheck } from '../wal/log-check.ts';
 

@@ -1,8 +1,8 @@
 // Reads the file of a series index without building an index, for `verify` and `repair`.
 import { CodecError } from '@tidemark/kernels';
+import type { Damage } from '@tidemark/storage-api';
 
 import { DecodeError } from '../columns/bytes.ts';
-import type { Damage } from '../damage.ts';
 import { indexDirectory } from '../disk/paths.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import { checkpointPath, readCheckpoint } from '../series/checkpoint.ts';

@@ -1,15 +1,14 @@
 // Describes a directory: shards, segments, measurements, bytes per value, and encodings.
 import type { FieldType } from '@tidemark/core';
+import type { Damage, ShardDescriptor } from '@tidemark/storage-api';
 
 import { ByteReader } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
-import type { Damage } from '../damage.ts';
 import { indexDirectory, segmentPath } from '../disk/paths.ts';
 import type { ManifestShard } from '../manifest/manifest.ts';
 import type { SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { indexFileName } from '../series/index-log.ts';
-import type { ShardDescriptor } from '../storage-engine.ts';
 import { scanFrames } from '../disk/frames.ts';
 import { decodeAdditions } from '../series/index-additions.ts';
 import { openSegment, withDirectory } from './directory.ts';

@@ -1,9 +1,9 @@
 // Shards that earlier builds left behind: `verify` finds them, `repair` sets them aside.
 import { beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from '../engine/open-inline.ts';
 import type { StorageEnvironment } from '../engine/environment.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { repairDirectory } from './repair.ts';

@@ -1,8 +1,9 @@
 // Shards that belong to nothing: their retention policy or database was dropped, or their policy's
 // id was reused. Earlier builds left them behind when a database was dropped while it was written
 // to, and returned their rows under the names of other series.
+import type { PolicyRef, ShardDescriptor } from '@tidemark/storage-api';
+
 import { shardDirectory } from '../disk/paths.ts';
-import type { PolicyRef, ShardDescriptor } from '../storage-engine.ts';
 import type { WalRecord } from '../wal/wal-record.ts';
 import type { KnownPolicy, OpenDirectory } from './directory.ts';
 

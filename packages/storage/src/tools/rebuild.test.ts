@@ -1,9 +1,9 @@
 // The manifest is missing, or both of its copies are damaged: `repair` builds a new one from the
 // files of the shards.
 import { beforeEach, expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { repairDirectory } from './repair.ts';

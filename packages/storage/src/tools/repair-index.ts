@@ -1,7 +1,8 @@
 // Rebuilds a series index from what can be read of it, and from the keys that shards store beside
 // their segments.
+import type { Damage } from '@tidemark/storage-api';
+
 import { utf8 } from '../columns/bytes.ts';
-import type { Damage } from '../damage.ts';
 import { copyAside } from '../disk/keep-aside.ts';
 import { indexDirectory } from '../disk/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';

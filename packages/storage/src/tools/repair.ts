@@ -1,10 +1,10 @@
 // Repairs a directory: rewrites damaged files with what can be read of them, and lists what is
 // lost. The damaged files are kept aside.
 import type { Column } from '@tidemark/core';
+import type { Damage } from '@tidemark/storage-api';
 
 import { DecodeError } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
-import type { Damage } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
 import { segmentPath, shardDirectory, walDirectory } from '../disk/paths.ts';
 import type { Run } from '../columns/run.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { inspectDirectory } from './inspect.ts';

@@ -1,6 +1,7 @@
 // Verifies a directory: reads every block of every file and reports damage.
+import type { Damage } from '@tidemark/storage-api';
+
 import { damageOf } from '../damage.ts';
-import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import { sizeOf } from '../disk/framed-file.ts';
 import { indexDirectory, segmentPath } from '../disk/paths.ts';

@@ -1,8 +1,9 @@
 // Reads the files of the log in order and compares them with the list of log files. Only bytes
 // after the last mark (`sync-mark.ts`) of a file that was not finished may be an incomplete write;
 // anything else that is missing or damaged had been acknowledged, so it is reported as damage.
+import type { Damage } from '@tidemark/storage-api';
+
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
-import type { Damage } from '../damage.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { walDirectory } from '../disk/paths.ts';
 import { logStatePath, readLogState } from './log-state.ts';

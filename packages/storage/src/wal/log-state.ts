@@ -3,9 +3,9 @@
 // missing or truncated file is noticed, and which databases lost records. Format:
 // docs/formats/wal.md.
 import { Corruption, utf8Text } from '@tidemark/core';
+import type { Damage } from '@tidemark/storage-api';
 
 import { utf8 } from '../columns/bytes.ts';
-import type { Damage } from '../damage.ts';
 import { NewerFormat, readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';

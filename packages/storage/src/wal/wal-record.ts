@@ -2,6 +2,7 @@
 import { columnLength, FIELD_TYPES, unreachable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { StagedTable } from '@tidemark/kernels';
+import type { ShardDescriptor } from '@tidemark/storage-api';
 
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { codecs, decoding } from '../columns/codecs.ts';
@@ -10,7 +11,6 @@ import { timeBoundsOf } from '../columns/row-order.ts';
 import { columnOf } from '../columns/run.ts';
 import { decodeAdditions, encodeAdditions } from '../series/index-additions.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
-import type { ShardDescriptor } from '../storage-engine.ts';
 import { fillFrame, FRAME_BYTES } from '../disk/frames.ts';
 
 /**

@@ -1,23 +1,21 @@
 // The state that writes keep about a database.
-import type { RowBuffers } from '@tidemark/kernels';
-
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Database } from '../state/database.ts';
-import { Ingest } from './ingest.ts';
-import type { IngestSettings } from './ingest.ts';
+import { BatchBuilder } from './batch-builder.ts';
+import type { BatchBuilderParts } from './batch-builder.ts';
 import { TagValueCounter } from './tag-value-counter.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 export class DatabaseWrites {
   readonly database: Database;
-  readonly ingest: Ingest;
+  readonly batches: BatchBuilder;
   /** Batches not applied yet. Their series count against the limit. */
   readonly pendingBatches = new Set<WriteBatch>();
   #counted: { readonly index: SeriesIndex; readonly tagValues: TagValueCounter } | undefined;
 
-  constructor(database: Database, settings: IngestSettings, buffers: RowBuffers) {
-    this.database = database;
-    this.ingest = new Ingest(database, settings, buffers);
+  constructor(parts: BatchBuilderParts & { readonly database: Database }) {
+    this.database = parts.database;
+    this.batches = new BatchBuilder(parts);
   }
 
   get index(): SeriesIndex {

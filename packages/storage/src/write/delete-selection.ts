@@ -3,13 +3,13 @@
 // that moment.
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
+import type { DeleteRequest } from '@tidemark/storage-api';
 
 import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { measurementsInSteps, ordinalsInSteps, residualCondition } from '../series/select.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { DeleteRequest } from '../storage-engine.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 
 /** Series per part: two milliseconds to select and to encode. */

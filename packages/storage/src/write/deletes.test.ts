@@ -4,8 +4,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Damage, DeleteRequest } from '@tidemark/storage-api';
 
-import type { Damage } from '../damage.ts';
 import { Deletion } from '../memtable/deletion.ts';
 import { Memtables } from '../memtable/memtables.ts';
 import { runStarts } from '../memtable/row-runs.ts';
@@ -24,7 +24,6 @@ import { Databases } from '../state/databases.ts';
 import { Ids } from '../state/ids.ts';
 import { StoppedDatabases } from '../state/stopped-databases.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
-import type { DeleteRequest } from '../storage-engine.ts';
 import { scanRows, schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';

@@ -2,6 +2,7 @@
 // memtable and tombstones. Segments lose the rows when they are compacted.
 import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import type { DeleteRequest, StorageLog } from '@tidemark/storage-api';
 
 import { isEmptyRange } from '../columns/overlaps.ts';
 import { Deletion } from '../memtable/deletion.ts';
@@ -10,14 +11,12 @@ import { Pacer } from '../schedule/pacer.ts';
 import type { Turns } from '../schedule/turns.ts';
 import { unchangeable } from '../damage.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
-import type { StorageLog } from '../options.ts';
 import type { IndexFiles } from '../series/index-files.ts';
 import type { Shard } from '../shard/shard.ts';
 import { groupInSteps } from '../shard/tombstone.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
-import type { DeleteRequest } from '../storage-engine.ts';
 import { EncodedRows, encodeFramed } from '../wal/wal-record.ts';
 import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';

@@ -1,10 +1,10 @@
 // Writes that come together are what they are one by one: every outcome, and every row.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { WriteLinesRequest, WriteOutcome } from '@tidemark/storage-api';
 
 import { openStorageInline } from '../engine/open-inline.ts';
 import type { InlineEngine } from '../engine/open-inline.ts';
-import type { WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
 import { POLICY, scanRows } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 

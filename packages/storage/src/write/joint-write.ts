@@ -2,8 +2,8 @@
 // times as much alone as among others. It is made only if every line is a point with a timestamp
 // and can be stored. Otherwise nothing of it is stored, and its writes are made one by one.
 import { truncateToPrecision } from '@tidemark/line-protocol';
+import type { PolicyRef, WriteLinesRequest, WriteOutcome } from '@tidemark/storage-api';
 
-import type { PolicyRef, WriteLinesRequest, WriteOutcome } from '../storage-engine.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 const LINE_FEED = 0x0a;

@@ -1,11 +1,11 @@
 // Decides whether a new series may be created, by the limits of a policy. Series that exist are
 // never refused.
+import { parseSeriesKey, seriesLimit, tagValueLimit } from '@tidemark/storage-api';
+import type { IngestTarget, PolicyRef } from '@tidemark/storage-api';
+
 import { runStarts } from '../memtable/row-runs.ts';
-import { seriesLimit, tagValueLimit } from './messages.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import { parseSeriesKey } from '../series/series-key.ts';
 import { SeriesSet } from '../series/series-set.ts';
-import type { PolicyRef } from '../storage-engine.ts';
 import type { TagValueCounter } from './tag-value-counter.ts';
 import type { WriteBatch } from './write-batch.ts';
 
@@ -37,15 +37,18 @@ export class SeriesAdmission {
     return this.#parts === parts;
   }
 
-  get hasLimits(): boolean {
-    return this.#policy.maxSeriesPerDatabase > 0 || this.#policy.maxValuesPerTag > 0;
+  /** `undefined` where the policy has no limits. */
+  get admitSeries(): IngestTarget['admitSeries'] {
+    const { maxSeriesPerDatabase, maxValuesPerTag } = this.#policy;
+    const hasLimits = maxSeriesPerDatabase > 0 || maxValuesPerTag > 0;
+    return hasLimits ? (key) => this.#admit(key) : undefined;
   }
 
   /**
    * Called for a series that does not exist. Returns the reason to refuse it, or how many more new
    * series of the batch may be created without asking.
    */
-  admit(key: Uint8Array): string | number {
+  #admit(key: Uint8Array): string | number {
     const left = this.#seriesLeft();
     if (left <= 0) return seriesLimit(this.#policy.maxSeriesPerDatabase);
     const reason = this.#tagValueReason(key);

@@ -2,30 +2,32 @@
 // durable. They wait when the memtable fills faster than it is flushed.
 import { isUtf8 } from 'node:buffer';
 
-import { assert, Unavailable, utf8Text } from '@tidemark/core';
+import { assert, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RowBuffers } from '@tidemark/kernels';
-
-import { utf8 } from '../columns/bytes.ts';
-import type { DiskReserve } from '../disk/reserve.ts';
-import { LIMITS } from '../limits.ts';
-import type { StorageLog, StorageOptions } from '../options.ts';
-import type { Turns } from '../schedule/turns.ts';
-import type { Contents } from '../state/contents.ts';
-import type { Database } from '../state/database.ts';
+import { OutcomeCollector, validBody } from '@tidemark/storage-api';
 import type {
+  IngestSettings,
+  IngestTarget,
   PolicyRef,
+  StorageLog,
   WriteLinesRequest,
   WriteOutcome,
   WritePointsRequest,
-} from '../storage-engine.ts';
+} from '@tidemark/storage-api';
+
+import type { DiskReserve } from '../disk/reserve.ts';
+import { LIMITS } from '../limits.ts';
+import type { StorageOptions } from '../options.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { Contents } from '../state/contents.ts';
+import type { Database } from '../state/database.ts';
 import { encodeFramed } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';
 import { applyRows } from './apply.ts';
+import type { BatchBuilder } from './batch-builder.ts';
 import { DatabaseWrites } from './database-writes.ts';
 import type { Drops } from './drops.ts';
-import { OutcomeCollector } from './ingest.ts';
-import type { Ingest, IngestSettings, IngestTarget } from './ingest.ts';
 import { canJoin, isJoinable, JointWrite } from './joint-write.ts';
 import { SeriesAdmission } from './series-admission.ts';
 import type { WriteBatch } from './write-batch.ts';
@@ -67,7 +69,7 @@ type Room = { leave(): void };
 
 type WritePart = { readonly policy: PolicyRef; readonly partBytes: number };
 
-type Parse = (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch;
+type Parse = (batches: BatchBuilder, from: number, target: IngestTarget) => WriteBatch;
 
 type Parsing = {
   readonly parse: Parse;
@@ -106,12 +108,9 @@ export class Writes {
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: request.isDetailed === true });
     const partBytes = Math.min(request.body.byteLength, PART_BYTES);
-    // Names are compared as text, so invalid UTF-8 is replaced by U+FFFD before they are hashed or
-    // get ids.
-    const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
-    const valid = { ...request, body };
-    return this.#whole({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
-      ingest.lines(valid, from, target),
+    const valid = { ...request, body: validBody(request.body) };
+    return this.#whole({ policy: request.policy, partBytes }, outcome, (batches, from, target) =>
+      batches.lines(valid, from, target),
     );
   }
 
@@ -142,7 +141,7 @@ export class Writes {
     const collector = new OutcomeCollector({ isDetailed: false });
     const part = { policy: request.policy, partBytes: request.body.byteLength };
     const outcome = await this.#write(part, collector, {
-      parse: (ingest, from, target) => ingest.lines(request, from, target),
+      parse: (batches, from, target) => batches.lines(request, from, target),
       count: requests.length,
       isWanted: (batch) => joint.isWhole(batch, collector.outcome),
     });
@@ -153,8 +152,8 @@ export class Writes {
   points(request: WritePointsRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: false });
     const partBytes = Math.min(request.points.length * POINT_BYTES, PART_BYTES);
-    return this.#whole({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
-      ingest.points(request, from, target),
+    return this.#whole({ policy: request.policy, partBytes }, outcome, (batches, from, target) =>
+      batches.points(request, from, target),
     );
   }
 
@@ -213,7 +212,8 @@ export class Writes {
         shards.requirePolicy(policy);
         const writes = this.#writesOf(policy.database);
         if (admission?.isOf(writes) !== true) admission = new SeriesAdmission(writes, policy);
-        const batch = parse(writes.ingest, from, { shards, policy, admission, used, outcome });
+        const { admitSeries } = admission;
+        const batch = parse(writes.batches, from, { policy, used, outcome, admitSeries });
         admission.endBatch();
         if (isWanted?.(batch) === false) {
           removeFields(contents, batch);
@@ -247,7 +247,9 @@ export class Writes {
         maxTextBytes: settings.maxTextBytes ?? LIMITS.textBytes.value,
         partBytes: settings.writePartBytes,
       };
-      writes = new DatabaseWrites(database, ofIngest, this.#buffers);
+      const { shards } = contents;
+      const parts = { database, shards, settings: ofIngest, buffers: this.#buffers };
+      writes = new DatabaseWrites(parts);
       this.#databases.set(database, writes);
     }
     return writes;

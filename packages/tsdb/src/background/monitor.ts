@@ -1,7 +1,7 @@
 // Self-monitoring: the service's own counters as points of a database of their own.
 import { NANOS_PER_DAY } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { NewPoint } from '@tidemark/storage';
+import type { NewPoint } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import { createDatabase } from '../catalog/databases.ts';

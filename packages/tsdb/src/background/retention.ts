@@ -1,7 +1,7 @@
 // Retention: shard groups whose newest possible point is older than the policy's duration are
 // dropped whole.
 import type { Clock } from '@tidemark/core';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import type { Catalog } from '../catalog/catalog.ts';

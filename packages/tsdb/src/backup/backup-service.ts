@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { Cancelled, Conflict, NotFound, Pipe } from '@tidemark/core';
 import type { Clock, TimeRange } from '@tidemark/core';
 import { withAttachments } from '@tidemark/storage';
-import type { PreviousBackup } from '@tidemark/storage';
+import type { PreviousBackup } from '@tidemark/storage-api';
 
 import { requireDatabase } from '../catalog/databases.ts';
 import { LIMITS } from '../limits.ts';

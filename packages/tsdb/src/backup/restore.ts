@@ -2,7 +2,7 @@
 // crash interrupts it, the points are not in the catalog and are removed at the next start.
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import { openArriving } from '@tidemark/storage';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import { requireValidName } from '../catalog/databases.ts';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { Corruption } from '@tidemark/core';
 import { lockStorage } from '@tidemark/storage';
-import type { Damage, KnownPolicy } from '@tidemark/storage';
+import type { KnownPolicy } from '@tidemark/storage';
+import type { Damage } from '@tidemark/storage-api';
 
 import { catalogPath, readCatalogFile, writeCatalogFile } from './catalog.ts';
 import type { CatalogState } from './model.ts';

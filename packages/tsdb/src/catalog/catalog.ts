@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
 import { DiskReserve, nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
-import type { Disk, StorageLog } from '@tidemark/storage';
+import type { Disk } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import { parseCatalog, printCatalog } from './catalog-record.ts';
 import { readLegacyCatalog } from './legacy-catalog.ts';

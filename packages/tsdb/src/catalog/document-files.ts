@@ -3,7 +3,7 @@
 import { Corruption, messageOf, Unavailable } from '@tidemark/core';
 import type { DocumentRecord, DocumentRecords, DocumentStore } from '@tidemark/core';
 import { nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
-import type { StorageLog } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage-api';
 
 const FORMAT = { magic: 'TDMDOC', version: 2 };
 const SUFFIX = '.tdm';

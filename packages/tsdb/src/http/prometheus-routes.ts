@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Holder } from '@tidemark/core';
-import type { WriteOutcome } from '@tidemark/storage';
+import type { WriteOutcome } from '@tidemark/storage-api';
 import { uncompressSync } from 'snappy';
 
 import { requireRight } from '../auth/identity.ts';

@@ -1,6 +1,6 @@
 // Endpoints for the status of the service: ping, status, health, debug, metrics.
 import { COMPAT_VERSION, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
-import type { Damage, ReplicaState } from '@tidemark/storage';
+import type { Damage, ReplicaState } from '@tidemark/storage-api';
 
 import { askToRetry, sendBody, sendEmpty, sendError, sendJson } from './answer.ts';
 import { goneSignal } from './exchange.ts';

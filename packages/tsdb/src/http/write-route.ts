@@ -2,7 +2,7 @@
 import { formatRfc3339, InvalidRequest, own } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
-import type { WriteOutcome } from '@tidemark/storage';
+import type { WriteOutcome } from '@tidemark/storage-api';
 
 import { requireRight } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';

@@ -1,6 +1,6 @@
 // Series of Prometheus as points: measurement = metric name, field `value`, labels = tags.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
-import type { NewPoint } from '@tidemark/storage';
+import type { NewPoint } from '@tidemark/storage-api';
 
 import { LIMITS } from '../limits.ts';
 import { checkWriteRequest, readWriteRequest } from './messages.ts';

@@ -1,7 +1,7 @@
 // The target of INTO: it uses the same path as every other write.
 import { InvalidRequest } from '@tidemark/core';
 import type { PointSink } from '@tidemark/query';
-import type { WriteOutcome } from '@tidemark/storage';
+import type { WriteOutcome } from '@tidemark/storage-api';
 
 import { partialWrite } from '../compat/messages.ts';
 import type { WriteService } from '../write/write-service.ts';

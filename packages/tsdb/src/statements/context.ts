@@ -11,7 +11,7 @@ import type {
   SourceCounters,
   Supervision,
 } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import type { Identity } from '../auth/identity.ts';
 import type { Catalog } from '../catalog/catalog.ts';

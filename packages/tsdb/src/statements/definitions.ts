@@ -3,7 +3,7 @@
 import { InvalidRequest } from '@tidemark/core';
 import type { ShowClauses } from '@tidemark/influxql';
 import { refuseTime } from '@tidemark/query';
-import type { DeleteRequest } from '@tidemark/storage';
+import type { DeleteRequest } from '@tidemark/storage-api';
 import {
   createsContinuousQuery,
   needsAdmin,

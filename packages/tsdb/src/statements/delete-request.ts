@@ -5,7 +5,7 @@ import type { TimeRange, Timestamp } from '@tidemark/core';
 import type { Expression, MeasurementSource } from '@tidemark/influxql';
 import { splitCondition, tagPredicate } from '@tidemark/query';
 import type { Predicate } from '@tidemark/query';
-import type { DeleteRequest } from '@tidemark/storage';
+import type { DeleteRequest } from '@tidemark/storage-api';
 
 export const FIELDS_NOT_SUPPORTED = 'fields not supported in WHERE clause during deletion';
 

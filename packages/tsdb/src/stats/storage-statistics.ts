@@ -1,7 +1,7 @@
 // Counters of storage as modules: `database` per database, `shard` per shard, `storage` for the
 // engine, `replica` per server of a cluster.
 import type { Timestamp } from '@tidemark/core';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { StatisticsSource } from './statistics.ts';

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 
 import { Internal } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage-api';
 
 import { Catalog } from '../catalog/catalog.ts';
 import { warmUpCatalog } from './catalog.ts';

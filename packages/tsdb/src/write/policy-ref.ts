@@ -1,7 +1,7 @@
 // Resolves the names in a request to the retention policy that storage writes to.
 import { Internal, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import type { PolicyRef } from '@tidemark/storage';
+import type { PolicyRef } from '@tidemark/storage-api';
 
 import { findPolicy } from '../catalog/model.ts';
 import type { CatalogState, Database, RetentionPolicy } from '../catalog/model.ts';

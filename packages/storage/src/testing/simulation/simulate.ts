@@ -1,9 +1,9 @@
 // Runs a plan: its operations concurrently, in an order that a seed decides, on a disk that fails
 // and loses power, compared with a model. A run stops at the first violation.
 import { AppError, AssertionFailed } from '@tidemark/core';
+import type { ShardInfo } from '@tidemark/storage-api';
 
 import { walDirectory } from '../../disk/paths.ts';
-import type { ShardInfo } from '../../storage-engine.ts';
 import { DIRECTORY, openSubject, query, Reader } from './workload/subject.ts';
 import type { Subject } from './workload/subject.ts';
 import { preparePlans } from './workload/answers.ts';

@@ -1,7 +1,8 @@
 // With `interval`, a power cut may take what was acknowledged since the last sync of the log. The
 // remaining contents existed at some moment since then.
+import type { ShardInfo } from '@tidemark/storage-api';
+
 import { walDirectory } from '../../../disk/paths.ts';
-import type { ShardInfo } from '../../../storage-engine.ts';
 import { endsInMark } from '../../../wal/log-check.ts';
 import { walFileId, walPath } from '../../../wal/wal.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';

@@ -1,6 +1,7 @@
 // The catalog of a simulation: ids of policies by name. As in the service, ids are used once, and a
 // dropped name gets a new one.
-import type { PolicyRef } from '../../../storage-engine.ts';
+import type { PolicyRef } from '@tidemark/storage-api';
+
 import type { Cell } from '../model/world.ts';
 import { SHARD_LENGTH } from './operations.ts';
 

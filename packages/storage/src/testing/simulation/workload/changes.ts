@@ -1,5 +1,6 @@
 // Writes, deletes and drops: their requests to the engine, and the cells that the model changes.
-import type { PolicyRef, ShardInfo } from '../../../storage-engine.ts';
+import type { PolicyRef, ShardInfo } from '@tidemark/storage-api';
+
 import type { Cell, Effect } from '../model/world.ts';
 import type { Operation } from './operations.ts';
 import type { Subject } from './subject.ts';

@@ -1,6 +1,7 @@
 // Writes of a simulation on their way: as in the service, those that wait for the same message come
 // to the engine together.
-import type { WriteLinesRequest, WriteOutcome } from '../../../storage-engine.ts';
+import type { WriteLinesRequest, WriteOutcome } from '@tidemark/storage-api';
+
 import type { Scheduler } from '../scheduler.ts';
 import type { Subject } from './subject.ts';
 

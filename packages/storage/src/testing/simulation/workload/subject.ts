@@ -2,12 +2,13 @@
 import { columnValue } from '@tidemark/core';
 import { isPause } from '@tidemark/query';
 import type { AggregateRequest, Operator, SourceSnapshot } from '@tidemark/query';
+import type { StorageLog } from '@tidemark/storage-api';
 
 import { ReadKernels } from '../../../columns/read-kernels.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { openEngine } from '../../../engine/open-engine.ts';
 import { resourcesFor } from '../../../engine/resources.ts';
-import type { StorageLog, StorageOptions } from '../../../options.ts';
+import type { StorageOptions } from '../../../options.ts';
 import { LocalSource } from '../../../read/local-source.ts';
 import { Turns } from '../../../schedule/turns.ts';
 import type { Snapshot } from '../../../state/snapshot.ts';

@@ -1,5 +1,6 @@
 // Drops the policies that are not in a catalog.
-import type { PolicyRef, ShardInfo } from './storage-engine.ts';
+import type { ShardInfo } from './storage-engine.ts';
+import type { PolicyRef } from './writes.ts';
 
 /** The methods of the engine that are needed. */
 export type DropsPolicies = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { OutcomeCollector } from './ingest.ts';
+import { OutcomeCollector } from './outcome-collector.ts';
 
 /**
  * The kernel's outcome for a part of a body in which `refused` lines were refused and the first

@@ -1,7 +1,8 @@
 // Canonical series keys as bytes: measurement, then `,tag=value` sorted by key, with the escapes of
 // line protocol.
 import { utf8Text } from '@tidemark/core';
-import type { TagPair } from './series-index.ts';
+
+import type { TagPair } from './canonical-tags.ts';
 
 export type ParsedKey = {
   readonly measurement: string;

@@ -1,0 +1,16 @@
+// Public face of @tidemark/storage-api: the interface of storage, and the ingest that all storage
+// has in common.
+export { BodyBuffers } from './body-buffers.ts';
+export { canonicalTags } from './canonical-tags.ts';
+export type { TagPair } from './canonical-tags.ts';
+export { Ingest, validBody } from './ingest.ts';
+export type { IngestedPart, IngestSettings, IngestShards, IngestTarget } from './ingest.ts';
+export { seriesLimit, tagValueLimit } from './limit-messages.ts';
+export type * from './log.ts';
+export { OutcomeCollector } from './outcome-collector.ts';
+export { retainPolicies } from './retain-policies.ts';
+export { parseSeriesKey } from './series-key.ts';
+export { shardBounds } from './shard-bounds.ts';
+export type { ShardBounds } from './shard-bounds.ts';
+export type * from './storage-engine.ts';
+export type * from './writes.ts';
