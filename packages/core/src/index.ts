@@ -95,6 +95,8 @@ export { hashSeed, hashText, hashWholeText } from './text-hash.ts';
 export { openAll, OpenParts } from './open-parts.ts';
 export { own } from './own.ts';
 export { Pipe } from './pipe.ts';
+export { PRECISION_NANOS } from './precision.ts';
+export type { Precision } from './precision.ts';
 export { didYouMean, suggest } from './suggest.ts';
 export {
   ALL_TIME,

@@ -3,6 +3,8 @@
 // It is packed in groups of 128 values: width, smallest value, and the offsets from it. Arithmetic
 // wraps, so int64 and uint64 are treated the same. Format: docs/formats/encodings.md, "Integers".
 import {
+  EFFORT_FAST,
+  EFFORT_SMALL,
   ERROR_ENCODING,
   ERROR_TRUNCATED,
   INT_CONSTANT,
@@ -30,10 +32,6 @@ import {
 import { decodeHuffman, encodeHuffman, huffmanPlan } from './huffman';
 
 export const GROUP: u32 = 128;
-
-/** Encodings are chosen for speed (in log records) or for size (in segments). */
-export const EFFORT_FAST: i32 = 0;
-export const EFFORT_SMALL: i32 = 1;
 
 @inline
 function widthOf(range: u64): u32 {

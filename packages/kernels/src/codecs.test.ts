@@ -62,6 +62,21 @@ describe('codecs give back what they were given', () => {
     );
   });
 
+  test('ids, as the integers that they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(0xffff_ffff), { maxLength: 300 }), efforts, (values, effort) => {
+        const ids = Uint32Array.from(values);
+        const block = codecs.encodeIds(ids, effort);
+
+        expect(codecs.decodeIds(block)).toEqual(ids);
+        expect(block).toEqual(codecs.encodeIntegers(BigInt64Array.from(values, BigInt), effort));
+      }),
+    );
+    expect(() => codecs.decodeIds(codecs.encodeIntegers(BigInt64Array.of(1n << 32n)))).toThrow(
+      CodecError,
+    );
+  });
+
   test('unsigned integers', () => {
     const unsigned = fc.array(
       fc.oneof(fc.bigInt({ min: 0n, max: MAX_UINT64 }), fc.constantFrom(0n, MAX_UINT64, 2n ** 63n)),

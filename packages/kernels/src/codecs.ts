@@ -15,7 +15,7 @@ import {
   REFERENCE,
   REFERENCE_BYTES,
 } from './abi.gen.ts';
-import { checkResult } from './codec-error.ts';
+import { checkResult, CodecError } from './codec-error.ts';
 import { Kernels } from './loader.ts';
 
 /** Strings as codes of a dictionary, as in a `StringColumn`. */
@@ -82,6 +82,18 @@ export class Codecs {
     const size = kernels.exports.encodeIds(input, count, output, EFFORTS[effort]);
     if (size === 0) throw new Unavailable(`kernel memory is exhausted. values=${count}`);
     return kernels.bytes.slice(output, output + size);
+  }
+
+  /** Reads `encodeIds`. */
+  decodeIds(block: Uint8Array): Uint32Array {
+    // Read as words: a bigint for each id takes ten times as long.
+    const words = new Uint32Array(this.#decode(BLOCK_KINDS.integers, block, 8, 'ids'));
+    const ids = new Uint32Array(words.length / 2);
+    for (let i = 0; i < ids.length; i++) {
+      if (words[2 * i + 1] !== 0) throw new CodecError('value', 'ids');
+      ids[i] = words[2 * i]!;
+    }
+    return ids;
   }
 
   encodeUnsigneds(values: BigUint64Array, effort: CodecEffort = 'fast'): Uint8Array {

@@ -9,10 +9,11 @@ import {
   formatSeriesKey,
   MAX_INT64,
   MIN_INT64,
+  PRECISION_NANOS,
   Unavailable,
 } from '@tidemark/core';
 import { fieldTypeOf, reportedType } from '@tidemark/core';
-import type { FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
+import type { FieldValue, Precision, Timestamp, UnsignedValue } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { BODY_SLACK_BYTES, FIELD_TYPES, INGEST_EVENTS } from './abi.gen.ts';
 import { columnType } from './field-codes.ts';
@@ -21,7 +22,6 @@ import type {
   Ingest,
   IngestHost,
   IngestPoint,
-  IngestPrecision,
   NewField,
   ParseOptions,
 } from './ingest-types.ts';
@@ -40,7 +40,7 @@ import { StagedTable } from './staged-table.ts';
  */
 export type LineParser = (
   line: Uint8Array,
-  options: { readonly precision: IngestPrecision; readonly now: Timestamp },
+  options: { readonly precision: Precision; readonly now: Timestamp },
 ) => {
   readonly points: readonly {
     readonly measurement: string;
@@ -63,14 +63,6 @@ export type IngestOptions = {
   readonly allowsSparse?: boolean | undefined;
 };
 
-const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
-  ns: 1n,
-  u: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
 const NO_TEXT_LIMIT = 0xffffffff;
 const BEYOND_RETENTION = 'points beyond retention policy';
 
@@ -126,7 +118,7 @@ export class IngestKernel implements Ingest {
     exports.openLines(address, rest.length);
     exports.setTextLimit(this.#textBytesMax);
     this.#kernels.bytes.set(rest, address);
-    const unit = UNIT_NANOS[options.precision];
+    const unit = PRECISION_NANOS[options.precision];
     exports.setTimes(unit, options.now - floorMod(options.now, unit));
     this.#begin(address, host);
     const refusals = new Refusals(options.isDetailed === true ? newlineCounter(body) : undefined);

@@ -8,7 +8,7 @@
 //
 // Everything lies in one linear memory, which never shrinks. Arrays that are handed out are copies
 // and belong to the caller.
-import type { FieldType, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
+import type { FieldType, FieldValue, Precision, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { StagedTable } from './staged-table.ts';
 
@@ -48,11 +48,9 @@ export interface IngestHost {
   admitSeries?: ((key: Uint8Array) => string | number) | undefined;
 }
 
-export type IngestPrecision = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
-
 /** How to read a body. */
 export type ParseOptions = {
-  readonly precision: IngestPrecision;
+  readonly precision: Precision;
   /** Time of points without a timestamp, truncated to `precision`. */
   readonly now: Timestamp;
   /** Collect `rejectedLines`. */

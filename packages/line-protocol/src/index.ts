@@ -4,13 +4,7 @@ export { LineParser, parseLines } from './parser.ts';
 export type { ParsedLines, ParseLinesOptions, LineValues } from './parser.ts';
 export { lineErrorMessage, signedValue } from './point.ts';
 export type { LineError, LineFieldValue, LinePoint, LineSeries } from './point.ts';
-export {
-  parsePrecision,
-  PRECISION_NANOS,
-  truncateToPrecision,
-  unknownPrecision,
-} from './precision.ts';
-export type { Precision } from './precision.ts';
+export { parsePrecision, truncateToPrecision, unknownPrecision } from './precision.ts';
 export { printFieldValue, printLine, printLineOfSeries } from './print.ts';
 export type { PrintablePoint } from './print.ts';
 export { parseSeries, SeriesCache } from './series.ts';

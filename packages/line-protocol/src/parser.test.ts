@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { lineErrorMessage, parseLines, parsePrecision } from './index.ts';
-import type { Precision } from './index.ts';
+import type { Precision } from '@tidemark/core';
 
 const NOW = 1_700_000_000_123_456_789n;
 

@@ -1,7 +1,7 @@
 // Line protocol: bytes in, points and errors out. An invalid line never affects its neighbours.
 // Checks run in the same order as in InfluxDB, so that the reported reasons are the same.
-import { MAX_INT64, MAX_TIME, MIN_INT64, MIN_TIME } from '@tidemark/core';
-import type { Timestamp } from '@tidemark/core';
+import { MAX_INT64, MAX_TIME, MIN_INT64, MIN_TIME, PRECISION_NANOS } from '@tidemark/core';
+import type { Precision, Timestamp } from '@tidemark/core';
 
 import {
   BACKSLASH,
@@ -24,8 +24,7 @@ import {
 import { parseBoolean, scanNumber, startsNumber } from './number.ts';
 import type { ValueCursor } from './number.ts';
 import type { LineError, LineFieldValue, LinePoint, LineSeries } from './point.ts';
-import { PRECISION_NANOS, truncateToPrecision } from './precision.ts';
-import type { Precision } from './precision.ts';
+import { truncateToPrecision } from './precision.ts';
 import {
   hashSeriesSection,
   keyTooLong,

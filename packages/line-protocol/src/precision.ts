@@ -1,25 +1,6 @@
 // Units of timestamps in a write request.
-import {
-  floorMod,
-  NANOS_PER_HOUR,
-  NANOS_PER_MICROSECOND,
-  NANOS_PER_MILLISECOND,
-  NANOS_PER_MINUTE,
-  NANOS_PER_SECOND,
-} from '@tidemark/core';
-import type { Timestamp } from '@tidemark/core';
-
-export type Precision = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
-
-/** Nanoseconds per unit. */
-export const PRECISION_NANOS: Readonly<Record<Precision, bigint>> = {
-  ns: 1n,
-  u: NANOS_PER_MICROSECOND,
-  ms: NANOS_PER_MILLISECOND,
-  s: NANOS_PER_SECOND,
-  m: NANOS_PER_MINUTE,
-  h: NANOS_PER_HOUR,
-};
+import { floorMod, PRECISION_NANOS } from '@tidemark/core';
+import type { Precision, Timestamp } from '@tidemark/core';
 
 /** Reads the `precision` parameter of a write; the empty text and `n` mean nanoseconds. */
 export function parsePrecision(text: string): Precision | undefined {

@@ -1,9 +1,8 @@
 // The context of a statement's execution: data, catalog, clock, limits, and the target of INTO.
-import type { Diagnostic, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
+import type { Diagnostic, FieldValue, Precision, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';
 import type {
-  Epoch,
   SourceCapabilities,
   SourceCounters,
   SourceMemory,
@@ -65,7 +64,7 @@ export interface QueryMemory {
 
 /** Takes all series of a statement as text, if a source has it, instead of their rows. */
 export interface SeriesText {
-  readonly epoch: Epoch | undefined;
+  readonly epoch: Precision | undefined;
   /** Text is not cut: a series has at most this many rows. */
   readonly maxRows: number;
   append(series: Uint8Array): void;

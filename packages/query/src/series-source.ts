@@ -5,7 +5,14 @@
 // local. Everything that can be decided per series (tag predicates), per chunk (time range,
 // statistics) or per value (field comparisons, windowed aggregates) is pushed through this
 // interface; everything else happens in operators above it.
-import type { Column, ComparisonOperator, FieldType, FieldValue, TimeRange } from '@tidemark/core';
+import type {
+  Column,
+  ComparisonOperator,
+  FieldType,
+  FieldValue,
+  Precision,
+  TimeRange,
+} from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';
 import type { MeasurementNames } from './measurement-names.ts';
@@ -374,9 +381,6 @@ export type SourceCounters = {
   bytesRead: number;
 };
 
-/** Unit of printed times. */
-export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
-
 /** A SELECT that the source executes as a whole (`answer.ts`). */
 export type AnswerRequest = {
   /**
@@ -388,7 +392,7 @@ export type AnswerRequest = {
   readonly bound?: object | undefined;
   readonly range: TimeRange;
   /** RFC 3339 if absent. */
-  readonly epoch: Epoch | undefined;
+  readonly epoch: Precision | undefined;
   /** The same for all requests of a plan. */
   readonly limits: QueryLimits;
 };

@@ -1,6 +1,5 @@
 // Requests to write points, and their outcomes.
-import type { FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
-import type { Precision } from '@tidemark/line-protocol';
+import type { FieldValue, Precision, Timestamp, UnsignedValue } from '@tidemark/core';
 
 /**
  * A retention policy for storage. `id` is assigned by the catalog and never reused: a database that

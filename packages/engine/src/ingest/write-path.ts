@@ -1,8 +1,8 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
-import type { Clock, FieldValue, Timestamp } from '@tidemark/core';
+import type { Clock, FieldValue, Precision, Timestamp } from '@tidemark/core';
 import { lineErrorMessage, SeriesCache, signedValue } from '@tidemark/line-protocol';
-import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
+import type { LineFieldValue } from '@tidemark/line-protocol';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';

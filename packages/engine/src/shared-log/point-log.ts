@@ -3,10 +3,9 @@
 // leads, and a new leader continues from the saved states.
 import { randomUUID } from 'node:crypto';
 import { InvalidRequest, messageOf, Unavailable, within } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Precision } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { cutLines } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch, PointInput } from '@tidemark/runtime';
 import { deferred } from '../deferred.ts';

@@ -1,9 +1,9 @@
 // A record of the log of points: lines as a client sent them, or points of other sources, with the
 // parameters that are needed to read them.
 import { assert, columnValue, InvalidRequest, messageOf } from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 import type { LogRecord } from '@tidemark/cluster';
 import { lineErrorMessage } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type { EventCause, PointBatch, PointInput, WriteParser } from '@tidemark/runtime';
 import { levelOf, TooOld } from './build.ts';

@@ -1,11 +1,10 @@
 // Runs task tests in process, in virtual time. The format: parse.ts and docs/guide/task-tests.md.
 import { AppError, InvalidRequest, messageOf, parseRfc3339 } from '@tidemark/core';
-import type { Clock, Timestamp } from '@tidemark/core';
+import type { Clock, Precision, Timestamp } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline, Var } from '@tidemark/pipeline';
 import { lineErrorMessage, parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import { createTask, rowsJson, StartError, VirtualTimers, WriteParser } from '@tidemark/runtime';
 import type { InlineTask, QueryResultSeries, ResultRow, TapMessage } from '@tidemark/runtime';
 import { parseDuration } from '@tidemark/tickscript';

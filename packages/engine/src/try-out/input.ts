@@ -1,8 +1,7 @@
 // The request of a try-out: a definition that is not stored, and its input.
 import { InvalidRequest } from '@tidemark/core';
-import type { Timestamp } from '@tidemark/core';
+import type { Precision, Timestamp } from '@tidemark/core';
 import { lineErrorMessage, parseLines, printLine, signedValue } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import type { RecordedPoint } from '../jobs/recording-file.ts';
 import type { Dbrp } from '../store/records.ts';
 import type { TaskInput } from '../tasks/task-change.ts';

@@ -1,21 +1,27 @@
 // CSV responses: one table per list of columns. Statements without rows print nothing, failing ones
 // a table with the error.
-import { columnValue, Corruption, csvCell, csvQuoted, escapeTagPart } from '@tidemark/core';
+import {
+  columnValue,
+  Corruption,
+  csvCell,
+  csvQuoted,
+  escapeTagPart,
+  PRECISION_NANOS,
+} from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { decimalText } from './number-text.ts';
-import { EPOCH_NANOS } from './time-text.ts';
-import type { Epoch } from '../series-source.ts';
 
 export class CsvEncoder implements Encoder {
   readonly out = new TextBuffer();
-  readonly #epoch: Epoch;
+  readonly #epoch: Precision;
   #hasTable = false;
   #header: readonly string[] | undefined;
 
-  constructor(epoch: Epoch | undefined) {
+  constructor(epoch: Precision | undefined) {
     this.#epoch = epoch ?? 'ns';
   }
 
@@ -57,7 +63,7 @@ function sameColumns(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, i) => name === b[i]);
 }
 
-function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Epoch): void {
+function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Precision): void {
   // A series that lacks a tag has an empty value for it, as cells without a value have.
   const tags = [...(batch.tags ?? [])]
     .filter(([, value]) => value !== '')
@@ -73,10 +79,10 @@ function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Epoch): void {
   }
 }
 
-function cellText(column: ResultColumn, row: number, epoch: Epoch): string {
+function cellText(column: ResultColumn, row: number, epoch: Precision): string {
   switch (column.type) {
     case 'time':
-      return String(column.values[row]! / EPOCH_NANOS[epoch]);
+      return String(column.values[row]! / PRECISION_NANOS[epoch]);
     case 'mixed':
       return valueText(column.values[row] ?? null);
     default:

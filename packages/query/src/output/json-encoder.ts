@@ -1,4 +1,5 @@
 // JSON responses.
+import type { Precision } from '@tidemark/core';
 import type { ResultBatch } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import { diagnosticDocument } from './diagnostics.ts';
@@ -6,7 +7,6 @@ import type { DiagnosticDocument } from './diagnostics.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { appendRows } from './json-kernel.ts';
 import { jsonPrinters, jsonText } from './json-values.ts';
-import type { Epoch } from '../series-source.ts';
 
 const COMMA = 0x2c;
 const OPEN = 0x5b;
@@ -20,7 +20,7 @@ const encoder = new TextEncoder();
  */
 export class JsonEncoder implements Encoder {
   readonly out = new TextBuffer();
-  readonly #epoch: Epoch | undefined;
+  readonly #epoch: Precision | undefined;
   #isEmpty = true;
   #hasStatement = false;
   #hasSeries = false;
@@ -29,7 +29,7 @@ export class JsonEncoder implements Encoder {
   #columns: readonly string[] | undefined;
   #columnsJson = new Uint8Array(0);
 
-  constructor(epoch: Epoch | undefined) {
+  constructor(epoch: Precision | undefined) {
     this.#epoch = epoch;
     this.seriesText = { epoch, append: (series) => this.#append(series) };
   }

@@ -1,6 +1,6 @@
 // Prints rows of a result with the kernel, which is several times faster than cell by cell.
-import { textsBytes } from '@tidemark/core';
-import type { StringColumn } from '@tidemark/core';
+import { PRECISION_NANOS, textsBytes } from '@tidemark/core';
+import type { Precision, StringColumn } from '@tidemark/core';
 import { JsonRows } from '@tidemark/kernels';
 import type { JsonColumn } from '@tidemark/kernels';
 
@@ -9,12 +9,11 @@ import type { ResultBatch, ResultColumn } from '../result.ts';
 import type { TextBuffer } from './bytes.ts';
 import { jsonText } from './json-values.ts';
 import { UnsupportedFloat } from './number-text.ts';
-import { EPOCH_NANOS } from './time-text.ts';
 
 let printer: JsonRows | undefined;
 
 export type RowOptions = {
-  readonly epoch: keyof typeof EPOCH_NANOS | undefined;
+  readonly epoch: Precision | undefined;
   readonly out: TextBuffer;
   /** Rows were written before: a comma comes first. */
   readonly continues: boolean;
@@ -58,7 +57,7 @@ function jsonColumn(
       const { values } = column;
       const valid = undefined;
       if (epoch !== undefined) {
-        return { kind: 'epoch', values, valid, unitNanos: EPOCH_NANOS[epoch] };
+        return { kind: 'epoch', values, valid, unitNanos: PRECISION_NANOS[epoch] };
       }
       return batch.timeZone === undefined ? { kind: 'time', values, valid } : undefined;
     }

@@ -1,12 +1,13 @@
 // Cells as JSON. One printer per column, chosen once per batch; hot loops write bytes and build no
 // strings.
-import { assert } from '@tidemark/core';
+import { assert, PRECISION_NANOS } from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 
 import { openZone } from '../analyse/zone.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import type { TextBuffer } from './bytes.ts';
 import { appendFloat, appendInteger } from './number-text.ts';
-import { EPOCH_NANOS, TimePrinter } from './time-text.ts';
+import { TimePrinter } from './time-text.ts';
 
 const QUOTE = 0x22;
 
@@ -18,7 +19,7 @@ const NULL: CellPrinter = (_row, out) => out.ascii('null');
 /** Printers of a batch's columns; times of the first column take the format of the request. */
 export function jsonPrinters(
   batch: ResultBatch,
-  epoch: keyof typeof EPOCH_NANOS | undefined,
+  epoch: Precision | undefined,
 ): readonly CellPrinter[] {
   return batch.values.map((column, i) => {
     if (column.type === 'time') return timePrinter(column, batch, i === 0 ? epoch : undefined);
@@ -32,11 +33,11 @@ export function jsonPrinters(
 function timePrinter(
   column: Extract<ResultColumn, { type: 'time' }>,
   batch: ResultBatch,
-  epoch: keyof typeof EPOCH_NANOS | undefined,
+  epoch: Precision | undefined,
 ): CellPrinter {
   const { values } = column;
   if (epoch !== undefined) {
-    const divisor = EPOCH_NANOS[epoch];
+    const divisor = PRECISION_NANOS[epoch];
     return (row, out) => out.ascii(String(values[row]! / divisor));
   }
   const printer = new TimePrinter(openZone(batch.timeZone));

@@ -1,14 +1,13 @@
 // MessagePack responses with the structure of the JSON ones. Lengths precede their contents, so the
 // rows of a statement (of a chunk, if the response is chunked) are collected before they are
 // written.
-import { columnBytes, columnValue, textBytes } from '@tidemark/core';
+import { columnBytes, columnValue, PRECISION_NANOS, textBytes } from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 
 import { gatheredBytesExceeded, gatheredLimitExceeded, MAX_GATHERED_BYTES } from '../limits.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
-import { EPOCH_NANOS } from './time-text.ts';
-import type { Epoch } from '../series-source.ts';
 
 /** The batches of a series; there is at least one. */
 type Series = readonly [ResultBatch, ...ResultBatch[]];
@@ -26,7 +25,7 @@ function bytesOf(column: ResultColumn): number {
 export class MsgpackEncoder implements Encoder {
   readonly #buffer = new MsgpackBuffer();
   readonly out = this.#buffer.out;
-  readonly #epoch: Epoch | undefined;
+  readonly #epoch: Precision | undefined;
   readonly #maxGatheredRows: number;
   #statementId = 0;
   #series: [ResultBatch, ...ResultBatch[]][] = [];
@@ -34,7 +33,10 @@ export class MsgpackEncoder implements Encoder {
   #gatheredBytes = 0;
 
   /** A statement fails if it has more rows than may be gathered. */
-  constructor(options: { readonly epoch: Epoch | undefined; readonly maxGatheredRows: number }) {
+  constructor(options: {
+    readonly epoch: Precision | undefined;
+    readonly maxGatheredRows: number;
+  }) {
     this.#epoch = options.epoch;
     this.#maxGatheredRows = options.maxGatheredRows;
   }
@@ -133,12 +135,12 @@ export class MsgpackEncoder implements Encoder {
     if (isPartial) this.#partial();
   }
 
-  #cell(column: ResultColumn, row: number, epoch: Epoch | undefined): void {
+  #cell(column: ResultColumn, row: number, epoch: Precision | undefined): void {
     switch (column.type) {
       case 'time': {
         const time = column.values[row]!;
         if (epoch === undefined) this.#buffer.time(time);
-        else this.#buffer.integer(time / EPOCH_NANOS[epoch]);
+        else this.#buffer.integer(time / PRECISION_NANOS[epoch]);
         return;
       }
       case 'mixed':

@@ -6,16 +6,6 @@ import type { TextBuffer } from './bytes.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** Nanoseconds of the units that times can be printed in. */
-export const EPOCH_NANOS = {
-  ns: 1n,
-  u: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-} as const;
-
 /**
  * Appends RFC 3339 times. Rows of one answer are close together, so the date is formatted once per
  * day and reused.

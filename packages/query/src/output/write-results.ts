@@ -1,5 +1,6 @@
 // Runs statements one after another and writes their results to the client.
-import type { Diagnostic, Span } from '@tidemark/core';
+import { PRECISION_NANOS } from '@tidemark/core';
+import type { Diagnostic, Precision, Span } from '@tidemark/core';
 
 import type { SeriesText } from '../context.ts';
 import type { ResultMessage, ResultBatch } from '../result.ts';
@@ -9,28 +10,26 @@ import type { Encoder } from './encoder.ts';
 import { JsonEncoder } from './json-encoder.ts';
 import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { PrettyPrinter } from './pretty.ts';
-import { EPOCH_NANOS } from './time-text.ts';
 import { writeStatements } from './write-statements.ts';
 import { mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
-import type { Epoch } from '../series-source.ts';
 
 /**
  * Reads the parameter `epoch`; `undefined` when it is empty. An unknown unit means nanoseconds, as
  * recorded.
  */
-export function readEpoch(text: string): Epoch | undefined {
+export function readEpoch(text: string): Precision | undefined {
   const unit = text.trim();
   if (unit === '') return undefined;
   if (unit === 'µ') return 'u';
-  return Object.hasOwn(EPOCH_NANOS, unit) ? (unit as Epoch) : 'ns';
+  return Object.hasOwn(PRECISION_NANOS, unit) ? (unit as Precision) : 'ns';
 }
 
 export type ResultFormat = {
   readonly encoding: 'json' | 'csv' | 'msgpack';
   readonly isPretty?: boolean | undefined;
   /** Unit of printed times; `undefined` is RFC 3339. */
-  readonly epoch?: Epoch | undefined;
+  readonly epoch?: Precision | undefined;
   /** Rows of one response chunk; `undefined` is one document. */
   readonly chunkRows?: number | undefined;
   /**

@@ -1,16 +1,8 @@
 // Output points as line protocol, in the form in which Kapacitor wrote them.
-import { compareBytes, escapeTagPart, formatSeriesKey } from '@tidemark/core';
+import { compareBytes, escapeTagPart, formatSeriesKey, PRECISION_NANOS } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
-import { printFieldValue } from '@tidemark/line-protocol';
+import { parsePrecision, printFieldValue } from '@tidemark/line-protocol';
 import type { OutputPoint } from '../services.ts';
-
-const PRECISION_NANOS: Readonly<Record<string, bigint>> = {
-  u: 1_000n,
-  ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-};
 
 /**
  * One line for each point with a field that line protocol can represent; times have the write's
@@ -22,8 +14,8 @@ export function printPoints(points: readonly OutputPoint[], precision: string): 
 
 /** The time in units of a write's precision. */
 function cut(time: bigint, precision: string): bigint {
-  const unit = PRECISION_NANOS[precision];
-  return unit === undefined ? time : time / unit;
+  const unit = parsePrecision(precision);
+  return unit === undefined ? time : time / PRECISION_NANOS[unit];
 }
 
 /** A point as a line; `undefined` when it has no field that line protocol can represent. */

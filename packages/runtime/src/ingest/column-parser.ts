@@ -3,13 +3,8 @@
 // a line are expected to be those of the previous line, and its series to be known: such lines are
 // read by the kernel (RowScanner), many at a time. The line-protocol parser reads the other lines
 // one by one.
-import { assert, fieldTypeOf } from '@tidemark/core';
-import {
-  LineParser,
-  PRECISION_NANOS,
-  SeriesCache,
-  truncateToPrecision,
-} from '@tidemark/line-protocol';
+import { assert, fieldTypeOf, PRECISION_NANOS } from '@tidemark/core';
+import { LineParser, SeriesCache, truncateToPrecision } from '@tidemark/line-protocol';
 import { RowScanner } from '@tidemark/kernels';
 import type { PointBatch, RowBlock } from '../point-batch.ts';
 import { BlockColumns } from './block-columns.ts';

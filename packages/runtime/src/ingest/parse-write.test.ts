@@ -1,6 +1,6 @@
 import { parseLines } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import { columnValue } from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PointBatch } from '../point-batch.ts';

@@ -1,9 +1,9 @@
 // Parses the bytes of a write into a point batch. Plain lines, nearly everything that clients send,
 // are read straight into columns; a body with anything else goes through the line-protocol parser
 // as a whole.
-import type { Timestamp } from '@tidemark/core';
+import type { Precision, Timestamp } from '@tidemark/core';
 import { parseLines, SeriesCache, signedValue } from '@tidemark/line-protocol';
-import type { LineError, Precision } from '@tidemark/line-protocol';
+import type { LineError } from '@tidemark/line-protocol';
 import type { PointBatch } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import { ColumnParser } from './column-parser.ts';

@@ -186,10 +186,9 @@ export function shardFromJson(shard: ShardJson): ManifestShard {
 }
 
 function idsToText(ids: Uint32Array): string {
-  const block = codecs().encodeIntegers(BigInt64Array.from(ids, BigInt), 'small');
-  return Buffer.from(block).toString('base64');
+  return Buffer.from(codecs().encodeIds(ids, 'small')).toString('base64');
 }
 
 function idsFromText(text: string): Uint32Array {
-  return Uint32Array.from(codecs().decodeIntegers(Buffer.from(text, 'base64')), Number);
+  return codecs().decodeIds(Buffer.from(text, 'base64'));
 }

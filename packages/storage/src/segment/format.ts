@@ -340,19 +340,6 @@ function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMe
   return parts;
 }
 
-/**
- * The low words of integers. Reading them one by one would allocate a bigint for each.
- */
-export function idsOf(integers: BigInt64Array): Uint32Array {
-  const words = new Uint32Array(integers.buffer, integers.byteOffset, integers.length * 2);
-  const ids = new Uint32Array(integers.length);
-  for (let i = 0; i < ids.length; i++) {
-    if (words[2 * i + 1] !== 0) throw new DecodeError('series id out of range');
-    ids[i] = words[2 * i]!;
-  }
-  return ids;
-}
-
 function joinSeries(first: Uint32Array, second: Uint32Array): Uint32Array {
   const joined = new Uint32Array(first.length + second.length);
   joined.set(first);
@@ -389,14 +376,13 @@ export function decodeFooter(bytes: Uint8Array, version = SEGMENT_VERSION): Segm
         return { name, type };
       }),
     );
-    const ids = decoding((c) => c.decodeIntegers(reader.block()));
+    const series = decoding((c) => c.decodeIds(reader.block()));
     const pages = listOf(reader.count(3), (): PageMeta => ({
       isShared: version >= SHARED_VERSION && reader.u8() === 1,
       firstSeries: reader.varint(),
       offset: reader.varint(),
       length: reader.varint(),
     }));
-    const series = idsOf(ids);
     const previous = measurements.at(-1);
     if (previous?.measurementId !== measurementId) {
       measurements.push({ measurementId, rows, fields, series, pages });

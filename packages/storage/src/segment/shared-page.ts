@@ -5,7 +5,7 @@ import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { codecs, decoding } from '../columns/codecs.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { idsOf, readChunkMeta, writeChunkMeta } from './format.ts';
+import { readChunkMeta, writeChunkMeta } from './format.ts';
 import type { ChunkMeta, SegmentField } from './format.ts';
 
 /**
@@ -44,8 +44,8 @@ export class SharedPage {
   static decode(bytes: Uint8Array, fields: readonly SegmentField[]): SharedPage {
     const reader = new ByteReader(bytes);
     const cursor = { offset: reader.varint() };
-    const series = readIds(reader);
-    const ends = readIds(reader);
+    const series = decoding((c) => c.decodeIds(reader.block()));
+    const ends = decoding((c) => c.decodeIds(reader.block()));
     const chunk = readChunkMeta(reader, cursor, fields);
     if (reader.remaining > 0) throw new DecodeError('bytes after a shared page');
     if (series.length === 0 || ends.length !== series.length || ends.at(-1) !== chunk.rows) {
@@ -101,10 +101,6 @@ export function seriesOfRows(series: ArrayLike<SeriesId>, ends: Uint32Array): Ui
 
 /** For fewer rows, the call of `fill` costs more than a loop. */
 const FILL_ROWS = 16;
-
-function readIds(reader: ByteReader): Uint32Array {
-  return idsOf(decoding((c) => c.decodeIntegers(reader.block())));
-}
 
 function ascends(numbers: Uint32Array): boolean {
   for (let i = 1; i < numbers.length; i++) if (numbers[i]! <= numbers[i - 1]!) return false;

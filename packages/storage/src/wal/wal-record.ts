@@ -57,7 +57,7 @@ export class EncodedRows {
     this.#count++;
     this.#out.varint(measurementId);
     this.#out.u8(series === undefined ? 0 : 1);
-    if (series !== undefined) this.#out.block(codecs().encodeIntegers(widened(series)));
+    if (series !== undefined) this.#out.block(codecs().encodeIds(series));
   }
 
   /** Hands out the bytes. Only once, after all rows were added. */
@@ -199,7 +199,7 @@ function encodeTable(table: RowBlock, out: ByteWriter): void {
   const { rows } = table;
   out.varint(table.measurementId);
   out.varint(rows);
-  out.block(codecs().encodeIntegers(widened(table.series.subarray(0, rows))));
+  out.block(codecs().encodeIds(table.series.subarray(0, rows)));
   out.block(codecs().encodeTimes(table.times.subarray(0, rows)));
   out.varint(table.columns.length);
   for (const column of table.columns) {
@@ -261,10 +261,10 @@ function encodeStagedColumns(table: StagedTable, out: ByteWriter): void {
 function decodeTable(reader: ByteReader): RowBlock {
   const measurementId = reader.varint();
   const rows = reader.varint();
-  const series = decoding((c) => c.decodeIntegers(reader.block()));
+  const series = decoding((c) => c.decodeIds(reader.block()));
   const times = decoding((c) => c.decodeTimes(reader.block()));
   if (series.length !== rows || times.length !== rows) throw new DecodeError('column length');
-  const table = RowBlock.adopt(measurementId, narrowed(series), times, timeBoundsOf(times));
+  const table = RowBlock.adopt(measurementId, series, times, timeBoundsOf(times));
   for (let n = reader.count(); n > 0; n--) {
     const name = reader.text();
     const type = FIELD_TYPES[reader.u8()];
@@ -305,31 +305,10 @@ function decodeDelete(reader: ByteReader): DeleteRecord {
   const rows: DeletedRows[] = [];
   for (let n = reader.count(2); n > 0; n--) {
     const measurementId = reader.varint();
-    const series = reader.u8() === 0 ? undefined : decodeIds(reader);
+    const series = reader.u8() === 0 ? undefined : decoding((c) => c.decodeIds(reader.block()));
     rows.push({ measurementId, series });
   }
   return { kind: 'delete', database, shardIds, timeRange, rows, freesTypes };
-}
-
-/**
- * Ids as int64. Sets only the low words (little endian): creating a bigint for each id takes ten
- * times as long.
- */
-function widened(ids: Uint32Array): BigInt64Array {
-  const words = new Uint32Array(ids.length * 2);
-  for (let i = 0; i < ids.length; i++) words[2 * i] = ids[i]!;
-  return new BigInt64Array(words.buffer);
-}
-
-/** Reverses `widened`. */
-function narrowed(ids: BigInt64Array): Uint32Array {
-  const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
-  const result = new Uint32Array(ids.length);
-  for (let i = 0; i < result.length; i++) {
-    if (words[2 * i + 1] !== 0) throw new DecodeError('id out of range');
-    result[i] = words[2 * i]!;
-  }
-  return result;
 }
 
 function encodeDatabase(database: DatabaseRef, out: ByteWriter): void {
@@ -350,11 +329,4 @@ function decodeIdList(reader: ByteReader): number[] {
   const ids: number[] = [];
   for (let n = reader.count(); n > 0; n--) ids.push(reader.varint());
   return ids;
-}
-
-function decodeIds(reader: ByteReader): Uint32Array {
-  return Uint32Array.from(
-    decoding((c) => c.decodeIntegers(reader.block())),
-    Number,
-  );
 }

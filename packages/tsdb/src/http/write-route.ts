@@ -1,7 +1,7 @@
 // POST /write and its relatives: line protocol in, 204 or a reason out.
 import { formatRfc3339, InvalidRequest, own } from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import type { WriteOutcome } from '@tidemark/storage-api';
 
 import { requireRight } from '../auth/identity.ts';

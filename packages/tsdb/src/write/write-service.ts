@@ -1,6 +1,5 @@
 // The path of every write, whatever its protocol: target, limits, storage, counters, subscribers.
-import type { Clock, Timestamp } from '@tidemark/core';
-import type { Precision } from '@tidemark/line-protocol';
+import type { Clock, Precision, Timestamp } from '@tidemark/core';
 import type { NewPoint, StorageEngine, WriteOutcome } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';

@@ -1,6 +1,7 @@
 // Checks lines before they are sent, with the server's own parser.
+import type { Precision } from '@tidemark/core';
 import { parseLines } from '@tidemark/line-protocol';
-import type { LineError, Precision } from '@tidemark/line-protocol';
+import type { LineError } from '@tidemark/line-protocol';
 
 export type Checked = {
   readonly pointCount: number;

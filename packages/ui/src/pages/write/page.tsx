@@ -1,9 +1,9 @@
 // Write: points as line protocol or as a table, typed, pasted, dropped or from a file; checked
 // before they are sent.
+import { PRECISION_NANOS } from '@tidemark/core';
+import type { Precision } from '@tidemark/core';
 import { useSignal } from '@preact/signals';
 import type { PartialWrite } from '@tidemark/client';
-import { PRECISION_NANOS } from '@tidemark/line-protocol';
-import type { Precision } from '@tidemark/line-protocol';
 import { useMemo } from 'preact/hooks';
 
 import { tsdb } from '../../api/clients.ts';
