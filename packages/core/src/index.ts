@@ -6,6 +6,8 @@ export type { Holder, Part } from './budget.ts';
 export { ByteLru } from './byte-lru.ts';
 export { systemClock, TIMER_MS_MAX } from './clock.ts';
 export type { Clock } from './clock.ts';
+export { deferred } from './deferred.ts';
+export type { Deferred } from './deferred.ts';
 export { LATE, untilAborted, within } from './deadline.ts';
 export { columnFrom, columnLength, columnValue, isValid } from './column.ts';
 export { copyParts } from './copy-parts.ts';

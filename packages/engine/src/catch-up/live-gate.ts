@@ -1,9 +1,8 @@
 // Sits between the router and a task that catches up: holds back the points of the stream until the
 // task has received the missed ones, and then drops those that it already has.
-import type { Clock, Timestamp } from '@tidemark/core';
+import { deferred } from '@tidemark/core';
+import type { Clock, Deferred, Timestamp } from '@tidemark/core';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import type { PointConsumer } from '../ingest/point-router.ts';
 import type { ReadPoints } from './read-points.ts';
 

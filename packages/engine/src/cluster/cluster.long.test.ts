@@ -1,13 +1,12 @@
 // Several engines and a coordinator over real sockets: changes on one instance are visible on all,
 // and when the leader is gone another takes over.
+import { deferred } from '@tidemark/core';
 import { eventually, freePort, hasPrograms, TestServer } from '@tidemark/testkit';
 import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import type { Answer } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-
-import { deferred } from '../deferred.ts';
 
 let cluster: TestCluster;
 let receiver: TestServer;

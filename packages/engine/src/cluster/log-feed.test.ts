@@ -1,11 +1,11 @@
 // A task that catches up from the log while its thread fails.
+import { deferred } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
-import { deferred } from '../deferred.ts';
 import type { Resumption } from '../tasks/task-source.ts';
 import type { Unit } from '../tasks/unit.ts';
 import { LogFeed } from './log-feed.ts';

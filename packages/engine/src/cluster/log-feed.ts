@@ -2,13 +2,11 @@
 // continues from a saved state first receives the points that were appended since, in virtual time,
 // as after any restart (docs/adr/0011-catch-up.md). It reads them from the log, which has all of
 // them in order with their arrival times.
-import { assert, messageOf } from '@tidemark/core';
-import type { Clock, Timestamp } from '@tidemark/core';
+import { assert, deferred, messageOf } from '@tidemark/core';
+import type { Clock, Deferred, Timestamp } from '@tidemark/core';
 import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';
 import type { PointConsumer, PointRouter, Route } from '../ingest/point-router.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import type { Dbrp } from '../store/records.ts';
 import type { SavedUnit, SourceSetup } from '../tasks/executor.ts';
 import type { Unit } from '../tasks/unit.ts';

@@ -3,8 +3,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';
-import { messageOf, Unavailable } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import { deferred, messageOf, Unavailable } from '@tidemark/core';
+import type { Clock, Deferred } from '@tidemark/core';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { packWhole } from '@tidemark/runtime/host';
 import type {
@@ -15,8 +15,6 @@ import type {
   RowsEntry,
   RowsForTasks,
 } from '@tidemark/runtime/host';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import { Ticker } from '../ticker.ts';
 import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, NamedRows, ToInstance } from './host-frames.ts';

@@ -2,13 +2,12 @@
 // written to the database reach tasks. It periodically compares its own subscriptions with the
 // wanted ones: creates missing ones, replaces those whose destination has changed, and drops those
 // that are no longer needed. It never touches other subscriptions.
-import { AppError } from '@tidemark/core';
+import { AppError, deferred } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxql';
 import { durationMs } from '@tidemark/settings';
 import type { JsonValue } from '@tidemark/settings';
 import type { Cluster } from '../config/cluster-section.ts';
-import { deferred } from '../deferred.ts';
 import { SUBSCRIBER } from '../access/request.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { LEFT_INSTANCE } from '../limits.ts';

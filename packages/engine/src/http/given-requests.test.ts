@@ -1,6 +1,7 @@
 // A server that does not listen: another listener gives it the requests, and their connections stay
 // open when it closes.
-import { Budget, RequestMetrics, systemClock } from '@tidemark/core';
+import type { Deferred } from '@tidemark/core';
+import { Budget, deferred, RequestMetrics, systemClock } from '@tidemark/core';
 import type { BorderGuard } from '@tidemark/process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,8 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import { Audit } from './audit.ts';
 import { HttpServer } from './server.ts';
 

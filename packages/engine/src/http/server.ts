@@ -9,10 +9,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { pipeline } from 'node:stream/promises';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, assert, TIDEMARK_VERSION, within } from '@tidemark/core';
+import { AppError, assert, deferred, TIDEMARK_VERSION, within } from '@tidemark/core';
 import type { Budget, Clock, Diagnostic, RequestMetrics } from '@tidemark/core';
 import { DataAccess } from '../access/data-access.ts';
-import { deferred } from '../deferred.ts';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import type { Api, ApiHandler, ApiMethod, ApiResponse } from './api.ts';
 import { changesSomething } from './audit.ts';

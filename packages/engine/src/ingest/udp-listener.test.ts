@@ -1,8 +1,8 @@
 // UDP packets that arrive faster than they are written.
+import { deferred } from '@tidemark/core';
 import { createSocket } from 'node:dgram';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
-import { deferred } from '../deferred.ts';
 import { UdpListener } from './udp-listener.ts';
 import { BadLine } from './write-path.ts';
 

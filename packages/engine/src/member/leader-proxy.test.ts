@@ -1,5 +1,6 @@
 // Requests while the leader stops, or while no instance leads.
-import { systemClock } from '@tidemark/core';
+import type { Deferred } from '@tidemark/core';
+import { deferred, systemClock } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
@@ -7,8 +8,6 @@ import type { AddressInfo, Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import { LeaderProxy } from './leader-proxy.ts';
 import type { LeaderProxyOptions, Target } from './leader-proxy.ts';
 

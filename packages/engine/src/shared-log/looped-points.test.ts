@@ -1,10 +1,9 @@
 // Points that loopback nodes write enter the log once, even if their tasks replay input.
 import { Superseded } from '@tidemark/cluster';
-import { systemClock } from '@tidemark/core';
+import { deferred, systemClock } from '@tidemark/core';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
-import { deferred } from '../deferred.ts';
 import { LoopedPoints } from './looped-points.ts';
 import type { Looped, LoopedTo } from './looped-points.ts';
 

@@ -7,10 +7,9 @@
 // which leads now or did before, has appended some that this one does not know. It then learns what
 // the log has.
 import { Superseded } from '@tidemark/cluster';
-import { messageOf, Unavailable } from '@tidemark/core';
+import { deferred, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { EventCause, PointInput } from '@tidemark/runtime';
-import { deferred } from '../deferred.ts';
 import type { Logger } from '../observability/log-hub.ts';
 
 /** Points that one row caused, or some without a cause. */

@@ -1,7 +1,7 @@
 // Which writes the log of points keeps, and which of them tasks receive.
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { MemoryCoordinator, MemoryServer } from '@tidemark/cluster/testing';
-import { systemClock } from '@tidemark/core';
+import { deferred, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch, PointInput } from '@tidemark/runtime';
@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
-import { deferred } from '../deferred.ts';
 import { THIS_BUILD } from './build.ts';
 import { decodePoints, encodePoints } from './point-body.ts';
 import { PointLog } from './point-log.ts';

@@ -2,14 +2,12 @@
 // contains them. Tasks read their points from it, so the order is the same whichever instance
 // leads, and a new leader continues from the saved states.
 import { randomUUID } from 'node:crypto';
-import { InvalidRequest, messageOf, Unavailable, within } from '@tidemark/core';
-import type { Clock, Precision } from '@tidemark/core';
+import { deferred, InvalidRequest, messageOf, Unavailable, within } from '@tidemark/core';
+import type { Clock, Deferred, Precision } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { cutLines } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch, PointInput } from '@tidemark/runtime';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
 import { POINTS_NAMED } from '../limits.ts';

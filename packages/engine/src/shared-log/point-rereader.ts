@@ -1,12 +1,10 @@
 // Rereads parts of the log of points for tasks that continue from saved states. When a host or an
 // instance fails, many tasks need nearly the same part at once; one read serves all of them.
-import { messageOf } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import { deferred, messageOf } from '@tidemark/core';
+import type { Clock, Deferred } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import type { PointBatch } from '@tidemark/runtime';
 import type { Logger } from '../observability/log-hub.ts';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 
 /** The part that one task needs. */
 export type Rereading = {

@@ -1,14 +1,12 @@
 // The part of the log of points that an instance keeps while it runs tasks for the leader: the
 // leader refers to records by number until it releases them.
-import { assert, Unavailable } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import { assert, deferred, Unavailable } from '@tidemark/core';
+import type { Clock, Deferred } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { POINTS_READ_AHEAD } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { deferred } from '../deferred.ts';
-import type { Deferred } from '../deferred.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
 import { labelIn, readRecord } from './point-record.ts';
