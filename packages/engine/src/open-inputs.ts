@@ -1,6 +1,7 @@
 // Opens the listeners besides HTTP. Their points take the same path as every write.
 import type { Budget, OpenParts } from '@tidemark/core';
-import { ProtocolListeners } from '@tidemark/listeners';
+import { openProtocolListeners, PointSources } from '@tidemark/listeners';
+import type { ListenerLog } from '@tidemark/listeners';
 import type { Stores } from './open-stores.ts';
 import type { TaskParts } from './open-tasks.ts';
 
@@ -12,31 +13,30 @@ export async function openInputs(
   { config, clock, logs }: Stores,
   { bodies, writes }: Pick<TaskParts, 'writes'> & { readonly bodies: Budget },
   parts: OpenParts,
-): Promise<ProtocolListeners> {
-  const log = logs.logger('input');
-  const inputs = new ProtocolListeners({
-    config,
+): Promise<PointSources> {
+  const tell = logs.logger('input');
+  const log: ListenerLog = {
+    info: (fields, message) => tell('info', message, { ...fields }),
+    warn: (fields, message) => tell('warn', message, { ...fields }),
+  };
+  const inputs = new PointSources({
     clock,
-    bodies,
+    log,
     writer: {
       writePoints: ({ database, retentionPolicy }, points) => {
         const policy = retentionPolicy || config[''].defaultRetentionPolicy;
         return writes.writePoints({ database, retentionPolicy: policy }, points);
       },
     },
-    log: {
-      info: (fields, message) => log('info', message, { ...fields }),
-      warn: (fields, message) => log('warn', message, { ...fields }),
-    },
     // Tasks do not require that a database exists.
     prepare: () => Promise.resolve(),
     onRejected: (place, rejected) => {
       for (const { text, reason, count = 1 } of rejected) {
-        log('warn', 'cannot read received data', { ...place, text, reason, count });
+        tell('warn', 'cannot read received data', { ...place, text, reason, count });
       }
     },
   });
   parts.add(() => inputs.close());
-  await inputs.open();
+  await openProtocolListeners(inputs, { config, clock, log, bodies });
   return inputs;
 }

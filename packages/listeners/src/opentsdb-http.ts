@@ -8,11 +8,12 @@ import { discardBody, receiveBody, unpackedBytes } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Cancelled, InvalidRequest, LimitExceeded, Unavailable } from '@tidemark/core';
+import { Cancelled, InvalidRequest, LimitExceeded, messageOf, Unavailable } from '@tidemark/core';
 import type { Budget, Part } from '@tidemark/core';
-import type { Batcher } from './batcher.ts';
+import type { PointsOutcome } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { PUT_BYTES } from './limits.ts';
+import type { Intake } from './point-sources.ts';
 
 // A server that never listens: connections are handed to it. Sinks by socket.
 const sinks = new WeakMap<Socket, PutSink>();
@@ -24,11 +25,11 @@ const server = createServer((request, response) => {
 /** Receives the points of a connection. */
 type PutSink = {
   readonly border: BorderGuard;
-  readonly batcher: Batcher;
+  readonly intake: Intake;
   /** Memory of all bodies of the process together. */
   readonly bodies: Budget;
-  /** Called with the number of invalid points in a body. */
-  readonly onRejected: (count: number) => void;
+  /** Address of the client. */
+  readonly sender: string;
 };
 
 /** Passes a connection, whose first bytes were read, to the HTTP parser. */
@@ -41,7 +42,7 @@ export function answerPut(socket: Socket, first: Buffer, sink: PutSink): void {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { border, batcher, bodies, onRejected }: PutSink,
+  { border, intake, bodies, sender }: PutSink,
 ): Promise<void> {
   const end = (status: number, text = ''): void => {
     response.statusCode = status;
@@ -57,14 +58,19 @@ async function answer(
   const parts: Part[] = [];
   try {
     const body = Buffer.from(await readBody(request, { bodies, parts }));
-    batcher.counters.bytesRx += body.length;
+    intake.batcher.counters.bytesRx += body.length;
     const parsed = parsePutJson(body.toString('utf8'));
     if (parsed === undefined) return end(400, 'json object or array expected\n');
-    for (const point of parsed.points) batcher.add(point);
-    batcher.counters.pointsParseFail += parsed.failed;
-    if (parsed.failed > 0) onRejected(parsed.failed);
-    if (parsed.failed > 0) return end(400, `${parsed.failed} points could not be read\n`);
-    end(204);
+    const { points, failed } = parsed;
+    const reason = 'a point of a put is wrong';
+    if (failed > 0) intake.unreadable(sender, [{ text: '', reason, count: failed }]);
+    const outcome = await intake.batcher.write(points);
+    if (outcome.kind === 'failed') {
+      const isTemporary = outcome.error instanceof Unavailable;
+      return end(isTemporary ? 503 : 500, `${messageOf(outcome.error)}\n`);
+    }
+    const problems = problemsOf(failed, outcome);
+    end(problems.length === 0 ? 204 : 400, problems.map((problem) => `${problem}\n`).join(''));
   } catch (error) {
     // A body that is too large or invalid is the client's error.
     end(statusOf(error), error instanceof Error ? `${error.message}\n` : '');
@@ -72,6 +78,16 @@ async function answer(
   } finally {
     for (const part of parts) part.release();
   }
+}
+
+/** Why points of a body are not stored. */
+function problemsOf(
+  failed: number,
+  outcome: Exclude<PointsOutcome, { kind: 'failed' }>,
+): readonly string[] {
+  const unreadable = failed === 0 ? [] : [`${failed} points could not be read`];
+  if (outcome.kind === 'stored') return unreadable;
+  return [...unreadable, `${outcome.count} points were refused: ${outcome.reason}`];
 }
 
 function statusOf(error: unknown): number {

@@ -1,6 +1,6 @@
 // Opens the API with all its endpoints, and the statistics that it shows.
 import type { Budget, DocumentRecord, OpenParts } from '@tidemark/core';
-import type { ProtocolListeners } from '@tidemark/listeners';
+import type { PointSources } from '@tidemark/listeners';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../config/exposure.ts';
 import type { LoadDirectory } from '../tasks/load-directory.ts';
@@ -47,7 +47,7 @@ export type Served = {
   readonly taskParts: TaskParts;
   readonly jobs: Jobs;
   readonly load: LoadDirectory;
-  readonly inputs: ProtocolListeners;
+  readonly inputs: PointSources;
   readonly scrapers: Scrapers;
   readonly scrape: ScrapersOptions;
 };

@@ -137,6 +137,7 @@ const SERVICE: readonly MetricRow[] = [
     ['failed', 'scrape_failures_total', 'Times that a target did not answer as it should.'],
     ['samples', 'scrape_samples_total', 'Samples that targets answered.'],
     ['bad_lines', 'scrape_bad_lines_total', 'Lines of answers that could not be read.'],
+    ['dropped', 'scrape_dropped_total', 'Samples that tasks could not be given.'],
   ]),
 ];
 

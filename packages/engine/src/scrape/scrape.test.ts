@@ -10,7 +10,7 @@ import type { ListenerPoint } from '@tidemark/listeners';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
-import { optionsGiven, sectionsOf, TestServer } from '@tidemark/testkit';
+import { eventually, optionsGiven, sectionsOf, TestServer } from '@tidemark/testkit';
 import type { Target } from './discover.ts';
 import { discover, findDiscoverer } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';
@@ -141,12 +141,14 @@ describe('scrapers', () => {
   let sections: Record<string, readonly Options[]> = {};
   let points: ListenerPoint[] = [];
   let problems: string[] = [];
+  let dropped: { readonly count: number; readonly reason: string } | undefined;
   let written: (() => void) | undefined;
   const sender = httpSender();
 
   beforeEach(async () => {
     points = [];
     problems = [];
+    dropped = undefined;
     status = 200;
     exporter = new TestServer(() => ({ status, body: PAGE }));
     await exporter.open();
@@ -185,7 +187,7 @@ describe('scrapers', () => {
           expect([database, retentionPolicy]).toEqual(['prom', 'short']);
           points.push(...given);
           written?.();
-          return Promise.resolve({ pointsWritten: given.length });
+          return Promise.resolve({ pointsWritten: given.length - (dropped?.count ?? 0), dropped });
         },
       },
       clock: systemClock(),
@@ -204,6 +206,20 @@ describe('scrapers', () => {
     await done;
     await scrapers.close();
   }
+
+  test('samples that are dropped are counted, and the log says why', async () => {
+    dropped = { count: 2, reason: 'too old' };
+    const scrapers = new Scrapers(scrapersOptions());
+    await scrapers.update();
+    const values = await eventually('the count', () => {
+      const [statistic] = scrapers.statistics();
+      return Promise.resolve(statistic?.values['dropped'] === 2n ? statistic.values : undefined);
+    });
+    await scrapers.close();
+
+    expect(values).toMatchObject({ samples: 3n, dropped: 2n });
+    expect(problems).toContain('scraped points were dropped');
+  });
 
   test('write a point per sample with labels, instance and name as tags, values that are none left out', async () => {
     await scrapeOnce();

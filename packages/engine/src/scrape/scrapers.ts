@@ -93,7 +93,7 @@ export async function tryScraper(name: string, options: ScrapersOptions): Promis
 
 class Scraper {
   readonly name: string;
-  readonly counters = { scrapes: 0, failed: 0, samples: 0, bad_lines: 0 };
+  readonly counters = { scrapes: 0, failed: 0, samples: 0, bad_lines: 0, dropped: 0 };
   readonly #section: ScraperSettings;
   readonly #options: ScrapersOptions;
   readonly #stopped = new AbortController();
@@ -159,10 +159,15 @@ class Scraper {
         points.push({ measurement: name, tags, fields: [['value', value]], time });
       }
       this.counters.samples += points.length;
-      await writes.writePoints(
+      const { dropped } = await writes.writePoints(
         { database: this.#section.db, retentionPolicy: this.#section.rp },
         points,
       );
+      if (dropped === undefined) return;
+      this.counters.dropped += dropped.count;
+      const { address } = target;
+      const about = { scraper: this.name, target: address };
+      log('warn', 'scraped points were dropped', { ...about, ...dropped });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof AppError)) throw error;

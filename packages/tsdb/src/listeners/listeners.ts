@@ -1,7 +1,7 @@
 // Connects the database to the listeners that it shares with the task engine
 // (`@tidemark/listeners`).
 import type { Budget, Clock, OpenParts } from '@tidemark/core';
-import { ProtocolListeners } from '@tidemark/listeners';
+import { openProtocolListeners, PointSources } from '@tidemark/listeners';
 import type { Logger } from 'pino';
 
 import type { Catalog } from '../catalog/catalog.ts';
@@ -28,12 +28,10 @@ export async function openListeners(
   { config, catalog, writer, clock, log, rejected, bodies, statistics }: ListenerParts,
   parts: OpenParts,
 ): Promise<void> {
-  const listeners = new ProtocolListeners({
-    config,
+  const sources = new PointSources({
     writer,
     clock,
     log,
-    bodies,
     prepare: async (name) => {
       await catalog.change((state) =>
         createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true }),
@@ -41,13 +39,13 @@ export async function openListeners(
     },
     onRejected: (place, lines) => rejected.add(place, lines),
   });
-  parts.add(() => listeners.close());
+  parts.add(() => sources.close());
   statistics.add(() =>
-    listeners.statistics().map(({ kind, bind, counters }) => ({
+    sources.statistics().map(({ kind, bind, counters }) => ({
       name: kind,
       tags: { bind },
       values: { ...counters },
     })),
   );
-  await listeners.open();
+  await openProtocolListeners(sources, { config, clock, log, bodies });
 }
