@@ -5,23 +5,53 @@ import { formatClockDuration } from '@tidemark/core';
 import type { OptionSpec, OptionTable } from '@tidemark/settings/tables';
 import { ArgumentFailure } from '../evaluate/failure.ts';
 import { scriptTypeName } from '../evaluate/hints.ts';
-import { parameter, variadic } from '../evaluate/parameter.ts';
-import type { Arguments, Parameter, ParameterType } from '../evaluate/parameter.ts';
+import { Arguments, parameter, variadic } from '../evaluate/parameter.ts';
+import type { Parameter, ParameterType } from '../evaluate/parameter.ts';
+import type { Value } from '../evaluate/value.ts';
 import type { HandlerOption } from '../pipeline.ts';
 import type { NodeDiagnostic } from './node-diagnostic.ts';
 
+/** Options as topic handlers have them in JSON; those that a script does not set are absent. */
 export type HandlerOptions = { readonly [name: string]: HandlerOption };
 
+/** The value that a script gives an option of each type; durations are texts such as `1m30s`. */
+type ScriptValues = {
+  string: string;
+  boolean: boolean;
+  integer: number;
+  float: number;
+  duration: string;
+  size: number;
+  strings: readonly string[];
+  'string-map': Readonly<Record<string, string>>;
+  json: HandlerOption;
+};
+
+type ScriptValue<Spec extends OptionSpec> = ScriptValues[Spec['type']];
+
+/** The options of a table that a script has set. */
+type ScriptOptions<Table extends OptionTable> = {
+  readonly [Name in keyof Table]?: ScriptValue<Table[Name]>;
+};
+
+/** A property of a handler as scripts and tools see it. */
 export type HandlerProperty = {
   readonly name: string;
   readonly summary: string;
   readonly style: 'value' | 'call';
   readonly parameters: readonly Parameter[];
-  readonly apply: (options: HandlerOptions, values: Arguments) => HandlerOptions;
 };
 
+/** What a property does to its option. */
+type Setter<T> = { readonly apply: (before: T | undefined, values: Arguments) => T };
+
 /** A property that does more than set the value of an option. */
-type OwnProperty = Partial<Omit<HandlerProperty, 'name'>>;
+type OwnProperty<T> = Partial<Omit<HandlerProperty, 'name'> & Setter<T>>;
+
+/** A property whose specifics have the type of its option. */
+type PropertyOf<Table extends OptionTable> = {
+  [Name in keyof Table & string]: OwnProperty<ScriptValue<Table[Name]>> & { readonly option: Name };
+}[keyof Table & string];
 
 /** The form of a kind in scripts. */
 export type ScriptForm<Table extends OptionTable> = {
@@ -37,16 +67,11 @@ export type ScriptForm<Table extends OptionTable> = {
     readonly isOptional?: true;
   }[];
   /** Properties with the options that they set, and their specifics. */
-  readonly properties?: Readonly<
-    Record<
-      string,
-      (keyof Table & string) | (OwnProperty & { readonly option: keyof Table & string })
-    >
-  >;
+  readonly properties?: Readonly<Record<string, (keyof Table & string) | PropertyOf<Table>>>;
   /** Checked when the script is defined. */
-  readonly validate?: (options: HandlerOptions) => NodeDiagnostic | undefined;
+  readonly validate?: (options: ScriptOptions<Table>) => NodeDiagnostic | undefined;
   /** Checked when the task starts. */
-  readonly checkStart?: (options: HandlerOptions) => NodeDiagnostic | undefined;
+  readonly checkStart?: (options: ScriptOptions<Table>) => NodeDiagnostic | undefined;
 };
 
 export type HandlerDefinition<Table extends OptionTable = OptionTable> = {
@@ -68,11 +93,20 @@ export type HandlerRow = {
   readonly className: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  readonly create: (values: Arguments) => HandlerOptions;
   readonly properties: readonly HandlerProperty[];
-  readonly validate?: ((options: HandlerOptions) => NodeDiagnostic | undefined) | undefined;
-  readonly checkStart?: ((options: HandlerOptions) => NodeDiagnostic | undefined) | undefined;
+  /** The handler that a script creates with these values, which have been checked. */
+  readonly draft: (values: readonly Value[]) => HandlerDraft;
 };
+
+/** Options of a handler being set by a script; hides their type. */
+export interface HandlerDraft {
+  /** Calls a property. The values have been checked against its parameters. */
+  apply(property: string, values: readonly Value[]): void;
+  validate(): NodeDiagnostic | undefined;
+  checkStart(): NodeDiagnostic | undefined;
+  /** The current options. */
+  options(): HandlerOptions;
+}
 
 /** Creates the definition of a kind. */
 export function defineHandler<const Table extends OptionTable>({
@@ -88,40 +122,93 @@ function rowOf<Table extends OptionTable>(
   { kind, doc, options }: Omit<HandlerDefinition<Table>, 'script'>,
   script: ScriptForm<Table>,
 ): HandlerRow {
-  const given = script.arguments ?? [];
   const specOf = (name: string): OptionSpec => {
     const spec = options[name];
     if (spec === undefined) throw new TypeError(`the kind ${kind} has no option ${name}`);
     return spec;
   };
+  const given = (script.arguments ?? []).map((argument) => ({
+    ...argument,
+    spec: specOf(argument.option),
+  }));
+  const properties = Object.entries(script.properties ?? {}).map(([name, target]) => {
+    const { option, ...own } = typeof target === 'string' ? { option: target } : target;
+    // The types of `PropertyOf` say that what is its own fits its option.
+    return { option, ...propertyOf(name, specOf(option)), ...own } as DraftProperty;
+  });
   return {
     name: script.name,
     aliases: script.aliases ?? [],
     kind,
     className: script.className,
     summary: summaryOf(doc),
-    parameters: given.map(({ option, name, isOptional }) => {
-      const { type, reaches } = specOf(option);
+    parameters: given.map(({ name, isOptional, spec: { type, reaches } }) => {
       const isVariadic = type === 'strings' || isOptional === true;
       return { ...parameter(name, 'string'), ...(isVariadic ? { isVariadic } : {}), reaches };
     }),
-    create: (values) => {
-      const entries = given.flatMap(({ option }, index) => {
-        const isList = specOf(option).type === 'strings';
-        const value = isList ? values.strings(index) : values.strings(index)[0];
-        return value === undefined || (value.length === 0 && isList)
-          ? []
-          : [[option, value] as const];
+    properties: properties.map(({ name, summary, style, parameters }) => ({
+      name,
+      summary,
+      style,
+      parameters,
+    })),
+    draft: (values) => {
+      const texts = new Arguments(values, () => undefined);
+      const entries = given.flatMap(({ option, spec }, index) => {
+        const items = texts.strings(index);
+        const value = spec.type === 'strings' ? items : items[0];
+        return items.length === 0 || value === undefined ? [] : [[option, value] as const];
       });
-      return Object.fromEntries<HandlerOption>(entries);
+      return new TypedDraft(script, properties, Object.fromEntries(entries));
     },
-    properties: Object.entries(script.properties ?? {}).map(([name, target]) => {
-      const { option, ...own } = typeof target === 'string' ? { option: target } : target;
-      return { ...propertyOf(name, option, specOf(option)), ...own };
-    }),
-    validate: script.validate,
-    checkStart: script.checkStart,
   };
+}
+
+/** A property with the option that it sets. */
+type DraftProperty = HandlerProperty & Setter<HandlerOption> & { readonly option: string };
+
+class TypedDraft<Table extends OptionTable> implements HandlerDraft {
+  readonly #script: ScriptForm<Table>;
+  readonly #properties: readonly DraftProperty[];
+  readonly #deferred: NodeDiagnostic[] = [];
+  #options: HandlerOptions;
+
+  constructor(
+    script: ScriptForm<Table>,
+    properties: readonly DraftProperty[],
+    options: HandlerOptions,
+  ) {
+    this.#script = script;
+    this.#properties = properties;
+    this.#options = options;
+  }
+
+  apply(property: string, values: readonly Value[]): void {
+    const found = this.#properties.find(({ name }) => name === property);
+    if (found === undefined) throw new TypeError(`no property ${property}`);
+    const given = new Arguments(values, (text, details) => {
+      this.#deferred.push({ text, properties: [property], ...details });
+    });
+    const { option, apply } = found;
+    this.#options = { ...this.#options, [option]: apply(this.#options[option], given) };
+  }
+
+  validate(): NodeDiagnostic | undefined {
+    return this.#deferred[0] ?? this.#script.validate?.(this.#typed());
+  }
+
+  checkStart(): NodeDiagnostic | undefined {
+    return this.#script.checkStart?.(this.#typed());
+  }
+
+  options(): HandlerOptions {
+    return this.#options;
+  }
+
+  // Each name has the type of its row: the only place where a script's options get their types.
+  #typed(): ScriptOptions<Table> {
+    return this.#options as ScriptOptions<Table>;
+  }
 }
 
 /** The documentation as reference pages and completion show it: part of a sentence. */
@@ -138,64 +225,57 @@ const SINGLE: Partial<Record<OptionSpec['type'], ParameterType>> = {
   duration: 'duration',
 };
 
-function propertyOf(name: string, option: string, { type, doc }: OptionSpec): HandlerProperty {
+/** The property that sets an option according to its type. */
+function propertyOf(
+  name: string,
+  { type, doc }: OptionSpec,
+): HandlerProperty & Setter<HandlerOption> {
   const summary = summaryOf(doc);
   const single = SINGLE[type];
   if (single !== undefined) {
+    const parameters = [parameter(name, single)];
+    return { name, summary, style: 'value', parameters, apply: (_, values) => optionOf(values, 0) };
+  }
+  if (type === 'strings') {
+    const parameters = [variadic(name, 'string')];
     return {
       name,
       summary,
-      style: 'value',
-      parameters: [parameter(name, single)],
-      apply: (options, values) => ({ ...options, [option]: optionOf(values, 0) }),
+      style: 'call',
+      parameters,
+      apply: (before, values) => appended(before, ...values.strings(0)),
     };
   }
   return {
     name,
     summary,
     style: 'call',
-    ...(type === 'strings'
-      ? {
-          parameters: [variadic(name, 'string')],
-          apply: (options, values) => appended(options, option, values.strings(0)),
-        }
-      : {
-          parameters: [parameter('key', 'string'), parameter('value', 'any')],
-          apply: (options, values) => withEntry(options, option, values),
-        }),
+    parameters: [parameter('key', 'string'), parameter('value', 'any')],
+    apply: (before, values) => ({
+      ...(isRecord(before) ? before : {}),
+      [values.string(0)]: optionOf(values, 1),
+    }),
   };
 }
 
 /** `.name()`: sets an option to true. */
-export function flag<Name extends string>(option: Name): OwnProperty & { readonly option: Name } {
-  return {
-    option,
-    style: 'call',
-    parameters: [],
-    apply: (options) => ({ ...options, [option]: true }),
-  };
+export function flag<Name extends string>(
+  option: Name,
+): OwnProperty<boolean> & { readonly option: Name } {
+  return { option, style: 'call', parameters: [], apply: () => true };
 }
 
-/** Adds items to an option that is a list. */
+/** The items of an option that is a list, and more. */
 export function appended(
-  options: HandlerOptions,
-  option: string,
-  items: readonly HandlerOption[],
-): HandlerOptions {
-  const before = options[option];
-  return { ...options, [option]: [...(Array.isArray(before) ? before : []), ...items] };
+  before: HandlerOption | undefined,
+  ...items: readonly HandlerOption[]
+): readonly HandlerOption[] {
+  return [...(Array.isArray(before) ? before : []), ...items];
 }
 
 /** A property refuses its argument at once, with the position of the call. */
 export function callRefusal(text: string): ArgumentFailure {
   return new ArgumentFailure(text);
-}
-
-/** `.name('key', 'value')`; each call adds an entry. */
-function withEntry(options: HandlerOptions, option: string, values: Arguments): HandlerOptions {
-  const before = options[option];
-  const entries = isRecord(before) ? before : {};
-  return { ...options, [option]: { ...entries, [values.string(0)]: optionOf(values, 1) } };
 }
 
 function isRecord(option: HandlerOption | undefined): option is HandlerOptions {

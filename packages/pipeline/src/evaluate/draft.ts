@@ -1,11 +1,10 @@
 // Nodes and handlers under construction. The evaluation of a script creates and changes them;
 // `finish.ts` turns them into a pipeline.
 import type { Span } from '@tidemark/core';
-import type { HandlerRow } from '../definition/handler-definition.ts';
+import type { HandlerDraft, HandlerRow } from '../definition/handler-definition.ts';
 import type { NodeRow, OptionsDraft } from '../definition/node-definition.ts';
-import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import type { TextSource } from './text-source.ts';
-import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeline.ts';
+import type { EdgeType, PropertyCall, SpecValue } from '../pipeline.ts';
 
 export type DraftNode = {
   readonly row: NodeRow;
@@ -30,8 +29,6 @@ export type DraftHandler = {
   readonly row: HandlerRow;
   readonly arguments: readonly SpecValue[];
   readonly properties: PropertyCall[];
-  options: { readonly [name: string]: HandlerOption };
-  /** Reasons for which validation will refuse it. */
-  readonly deferred: NodeDiagnostic[];
+  readonly options: HandlerDraft;
   readonly span: Span;
 };

@@ -29,5 +29,5 @@ function specOf(node: DraftNode): NodeSpec {
 }
 
 function handlerOf({ row, arguments: list, properties, options, span }: DraftHandler): HandlerSpec {
-  return { kind: row.kind, options, arguments: list, properties, span };
+  return { kind: row.kind, options: options.options(), arguments: list, properties, span };
 }

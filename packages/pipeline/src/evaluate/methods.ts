@@ -114,17 +114,11 @@ export class Methods {
 
   #addHandler(node: DraftNode, row: DraftHandler['row'], call: MethodCall): Value {
     checkParameters(row.parameters, call);
-    const deferred: DraftHandler['deferred'] = [];
-    const values = new Arguments(call.values, (text, details) =>
-      deferred.push({ text, ...details }),
-    );
-    const options = row.create(values);
     const handler: DraftHandler = {
       row,
       arguments: specsOf(call.values),
       properties: [],
-      options,
-      deferred,
+      options: row.draft(call.values),
       span: call.span,
     };
     node.handlers.push(handler);
@@ -142,11 +136,7 @@ export class Methods {
       throw refused('TICK_TOO_LARGE', text, call);
     }
     checkValues(target, property, call);
-    const properties = [property.name];
-    const values = new Arguments(call.values, (text, details) =>
-      handler.deferred.push({ text, properties, ...details }),
-    );
-    handler.options = property.apply(handler.options, values);
+    handler.options.apply(property.name, call.values);
     handler.properties.push({ name: property.name, values: specsOf(call.values), span: call.span });
     return { kind: 'handler', node: target.node, handler };
   }

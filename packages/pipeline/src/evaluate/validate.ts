@@ -24,7 +24,7 @@ export function validateNodes(nodes: readonly DraftNode[]): readonly EvaluationF
 
 function validateHandlers(node: DraftNode): EvaluationFailure | undefined {
   for (const handler of node.handlers) {
-    const problem = handler.deferred[0] ?? handler.row.validate?.(handler.options);
+    const problem = handler.options.validate();
     if (problem !== undefined) return failureOf('TICK_INVALID_NODE', handler, problem);
   }
   return undefined;
@@ -49,7 +49,7 @@ export function checkStart(
       failures.push(failureOf('TICK_START_RULE', node, problem));
     }
     for (const handler of node.handlers) {
-      const problem = handler.row.checkStart?.(handler.options);
+      const problem = handler.options.checkStart();
       if (problem !== undefined) failures.push(failureOf('TICK_START_RULE', handler, problem));
     }
     const problem = checkEdges(node);

@@ -1,5 +1,7 @@
 // Handlers of scripts become kinds and options of topic handlers.
 import { describe, expect, test } from 'vitest';
+import { bool, integer } from '@tidemark/settings/tables';
+import { defineHandler, flag } from '../definition/handler-definition.ts';
 import { buildPipeline, HANDLERS } from '../index.ts';
 import type { AlertOptions } from '../index.ts';
 
@@ -117,4 +119,39 @@ test('names and kinds are unique, so that every name means one thing', () => {
 
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(HANDLERS.map((each) => each.kind)).size).toBe(HANDLERS.length);
+});
+
+test('what a handler declares about its form in scripts has the types of its options', () => {
+  const options = { count: integer('Number.'), on: bool('On.') };
+  const define = (script: Parameters<typeof defineHandler<typeof options>>[0]['script']) =>
+    defineHandler({
+      kind: 'k',
+      doc: 'Does.',
+      options,
+      ...(script === undefined ? {} : { script }),
+    });
+  const common = { name: 'k', className: 'K' };
+  const refused = [
+    // @ts-expect-error: the option is a boolean
+    () => define({ ...common, properties: { on: { option: 'on', apply: () => 1 } } }),
+    // @ts-expect-error: a flag is the property of a boolean
+    () => define({ ...common, properties: { count: flag('count') } }),
+    // @ts-expect-error: there is no such option
+    () => define({ ...common, properties: { other: 'other' } }),
+    // @ts-expect-error: the option is a number
+    () => define({ ...common, validate: ({ count = '' }) => ({ text: count }) }),
+  ];
+  const draft = define({
+    ...common,
+    properties: { next: { option: 'count', apply: (before = 0) => before + 1 }, on: flag('on') },
+    validate: ({ count = 0 }) => (count > 1 ? { text: `too many: ${count.toFixed()}` } : undefined),
+  }).script!.draft([]);
+
+  draft.apply('on', []);
+  draft.apply('next', []);
+  expect(draft.validate()).toBeUndefined();
+  draft.apply('next', []);
+  expect(draft.options()).toEqual({ on: true, count: 2 });
+  expect(draft.validate()).toEqual({ text: 'too many: 2' });
+  expect(refused).toHaveLength(4);
 });

@@ -16,17 +16,17 @@ export const logHandler = defineHandler({
     className: 'LogHandler',
     arguments: [{ option: 'path', name: 'path' }],
     properties: { mode: 'mode' },
-    checkStart: ({ path, mode }) => {
+    checkStart: ({ path = '', mode }) => {
       const failed = 'failed to create log alert handler: ';
-      if (!String(path).startsWith('/')) {
+      if (!path.startsWith('/')) {
         return {
-          text: `${failed}log path must be absolute: ${String(path)} is not absolute`,
-          found: String(path),
+          text: `${failed}log path must be absolute: ${path} is not absolute`,
+          found: path,
           expected: ['an absolute path'],
           hint: "write the whole path: .log('/var/log/alerts.log')",
         };
       }
-      if (typeof mode === 'number' && (mode & OWNER_WRITE) === 0) {
+      if (mode !== undefined && (mode & OWNER_WRITE) === 0) {
         return {
           text: `${failed}invalid file mode ${formatMode(mode)}, must be user writable`,
           properties: ['mode'],

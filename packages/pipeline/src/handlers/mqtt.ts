@@ -3,7 +3,6 @@ import { bool, str, template } from '@tidemark/settings/tables';
 import { parameter } from '../evaluate/parameter.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { defineHandler } from '../definition/handler-definition.ts';
-import type { HandlerOptions } from '../definition/handler-definition.ts';
 
 const QUALITIES = ['at-most-once', 'at-least-once', 'exactly-one'];
 
@@ -26,14 +25,14 @@ export const mqttHandler = defineHandler({
         option: 'qos',
         summary: 'quality of service: 0, 1 or 2',
         parameters: [parameter('qos', 'int')],
-        apply: withQuality,
+        apply: (_, values) => qualityOf(values),
       },
       retained: 'retained',
     },
   },
 });
 
-function withQuality(options: HandlerOptions, values: Arguments): HandlerOptions {
+function qualityOf(values: Arguments): string {
   const level = values.integer(0);
   const name = QUALITIES[Number(level)];
   if (name === undefined) {
@@ -42,5 +41,5 @@ function withQuality(options: HandlerOptions, values: Arguments): HandlerOptions
       expected: ['0', '1', '2'],
     });
   }
-  return { ...options, qos: name ?? '' };
+  return name ?? '';
 }

@@ -2,7 +2,6 @@
 import { bool, list, str } from '@tidemark/settings/tables';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { callRefusal, defineHandler, flag } from '../definition/handler-definition.ts';
-import type { HandlerOptions } from '../definition/handler-definition.ts';
 
 export const opsgenie2Handler = defineHandler({
   kind: 'opsgenie2',
@@ -20,16 +19,16 @@ export const opsgenie2Handler = defineHandler({
       teams: 'teams-list',
       recipients: 'recipients-list',
       // Existing engines know this property only in some versions and refuse other words.
-      recoveryAction: { option: 'recovery_action', apply: withRecoveryAction },
+      recoveryAction: { option: 'recovery_action', apply: (_, values) => recoveryActionOf(values) },
       details: flag('details'),
     },
   },
 });
 
-function withRecoveryAction(options: HandlerOptions, values: Arguments): HandlerOptions {
+function recoveryActionOf(values: Arguments): string {
   const action = values.string(0);
   if (action !== 'notes' && action !== 'close') {
     throw callRefusal(`recovery action must be 'notes' or 'close', got ${action}`);
   }
-  return { ...options, recovery_action: action };
+  return action;
 }

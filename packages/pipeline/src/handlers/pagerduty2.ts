@@ -3,7 +3,7 @@ import { json, secret } from '@tidemark/settings/tables';
 import { parameter, variadic } from '../evaluate/parameter.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { appended, defineHandler } from '../definition/handler-definition.ts';
-import type { HandlerOptions } from '../definition/handler-definition.ts';
+import type { HandlerOption } from '../pipeline.ts';
 
 export const pagerduty2Handler = defineHandler({
   kind: 'pagerduty2',
@@ -23,15 +23,14 @@ export const pagerduty2Handler = defineHandler({
         summary: 'adds a link; address and text are templates',
         style: 'call',
         parameters: [parameter('href', 'string'), variadic('text', 'string')],
-        apply: withLink,
+        apply: (before, values) => appended(before, linkOf(values)),
       },
     },
   },
 });
 
 /** `.link('https://…', 'text')`; the text may be absent. */
-function withLink(options: HandlerOptions, values: Arguments): HandlerOptions {
+function linkOf(values: Arguments): HandlerOption {
   const label = values.strings(1)[0];
-  const item = { href: values.string(0), ...(label === undefined ? {} : { text: label }) };
-  return appended(options, 'links', [item]);
+  return { href: values.string(0), ...(label === undefined ? {} : { text: label }) };
 }

@@ -25,8 +25,7 @@ export const postHandler = defineHandler({
       timeout: 'timeout',
       skipSSLVerification: flag('skip-ssl-verification'),
     },
-    validate: ({ headers }) =>
-      typeof headers === 'object' &&
+    validate: ({ headers = {} }) =>
       Object.keys(headers).some((each) => each.toLowerCase() === 'authenticate')
         ? {
             text: "cannot set 'authenticate' header",

@@ -24,10 +24,12 @@ export const snmptrapHandler = defineHandler({
           parameter('type', 'string'),
           parameter('value', 'string'),
         ],
-        apply: (options, values) =>
-          appended(options, 'data-list', [
-            { oid: values.string(0), type: values.string(1), value: values.string(2) },
-          ]),
+        apply: (before, values) =>
+          appended(before, {
+            oid: values.string(0),
+            type: values.string(1),
+            value: values.string(2),
+          }),
       },
     },
     validate: (options) =>
