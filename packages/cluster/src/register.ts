@@ -1,5 +1,6 @@
 // A register of small values by key. Changes are compare-and-set on the revision that was read: of
-// two concurrent changes one is refused.
+// two concurrent changes one is refused. What is read is what the leader of the stream has; the
+// key-value store of the NATS client lists keys from any server (docs/adr/0020-engine-cluster.md).
 import { JetStreamApiCodes } from '@nats-io/jetstream';
 import { utf8Text } from '@tidemark/core';
 
