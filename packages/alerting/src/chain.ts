@@ -11,10 +11,10 @@ import type { HandlerContext, HandlerKind, StepPosition } from './handler.ts';
 export type CheckedAction = { readonly kind: HandlerKind; readonly options: Options };
 
 /** Creates the step that executes an action. */
-export function makeStep(action: CheckedAction, place: StepPosition): ChainStep {
+export function makeStep(action: CheckedAction, position: StepPosition): ChainStep {
   const { kind, options } = action;
-  if ('makeStep' in kind) return kind.makeStep(options, place);
-  const { context } = place;
+  if ('makeStep' in kind) return kind.makeStep(options, position);
+  const { context } = position;
   return {
     run: async ({ event }, signal) => {
       await sendOnce(action, event, { ...context, signal });

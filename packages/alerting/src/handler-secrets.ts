@@ -4,8 +4,8 @@
 // they do not know.
 import { randomUUID } from 'node:crypto';
 import { InvalidRequest, own } from '@tidemark/core';
-import { HIDDEN, mapTexts, placeText, shownText } from '@tidemark/settings';
-import type { JsonValue, OptionSpec, Place } from '@tidemark/settings';
+import { HIDDEN, mapTexts, pathText, shownText } from '@tidemark/settings';
+import type { JsonValue, OptionSpec, OptionPath } from '@tidemark/settings';
 import type { HandlerAction, HandlerSpec } from './handler-spec.ts';
 import { patchDocument } from './handler-spec.ts';
 import { findHandlerKind } from './registry.ts';
@@ -14,7 +14,7 @@ import { findHandlerKind } from './registry.ts';
 export function hideHandlerSecrets(spec: HandlerSpec): HandlerSpec {
   const actions = spec.actions.map((action) => ({
     kind: action.kind,
-    options: mapOptions(action, (text, place) => shownText(optionOf(action, place), place, text)),
+    options: mapOptions(action, (text, path) => shownText(optionOf(action, path), path, text)),
   }));
   return { ...spec, actions };
 }
@@ -28,10 +28,10 @@ export function keepHandlerSecrets(next: HandlerSpec, stored: HandlerSpec): Hand
   const actions = next.actions.map((action, i) => {
     const before = counterpart(next, stored, i);
     if (before === undefined) return action;
-    const kept = mapOptions(action, (text, place) => {
-      const old = textAt(before.options, place);
+    const kept = mapOptions(action, (text, path) => {
+      const old = textAt(before.options, path);
       if (old === undefined || !text.includes(HIDDEN)) return text;
-      return text === shownText(optionOf(before, place), place, old) ? old : text;
+      return text === shownText(optionOf(before, path), path, old) ? old : text;
     });
     return checkedReceiver({ kind: action.kind, options: kept }, action, before);
   });
@@ -47,16 +47,16 @@ export class HandlerPatch {
   readonly document: Record<string, JsonValue>;
   readonly #secrets = new Map<
     string,
-    { readonly action: HandlerAction; readonly place: Place; readonly text: string }
+    { readonly action: HandlerAction; readonly path: OptionPath; readonly text: string }
   >();
 
   constructor(topic: string, stored: HandlerSpec) {
     const actions = stored.actions.map((action) => ({
       kind: action.kind,
-      options: mapOptions(action, (text, place) => {
-        if (shownText(optionOf(action, place), place, text) === text) return text;
+      options: mapOptions(action, (text, path) => {
+        if (shownText(optionOf(action, path), path, text) === text) return text;
         const token = `${HIDDEN} ${randomUUID()}`;
-        this.#secrets.set(token, { action, place, text });
+        this.#secrets.set(token, { action, path, text });
         return token;
       }),
     }));
@@ -68,7 +68,7 @@ export class HandlerPatch {
     return mapTexts(this.document, [], (text) => {
       const secret = this.#secrets.get(text);
       if (secret === undefined) return text;
-      return shownText(optionOf(secret.action, secret.place), secret.place, secret.text);
+      return shownText(optionOf(secret.action, secret.path), secret.path, secret.text);
     });
   }
 
@@ -76,13 +76,13 @@ export class HandlerPatch {
   restore(spec: HandlerSpec): HandlerSpec {
     const actions = spec.actions.map((action) => {
       let before: HandlerAction | undefined;
-      const options = mapOptions(action, (text, place) => {
+      const options = mapOptions(action, (text, path) => {
         const secret = this.#secrets.get(text);
         if (secret === undefined) return text;
-        const isSamePlace = placeText(secret.place) === placeText(place);
-        if (!isSamePlace || !isSameKind(secret.action, action)) {
+        const isSamePath = pathText(secret.path) === pathText(path);
+        if (!isSamePath || !isSameKind(secret.action, action)) {
           throw new InvalidRequest(
-            `failed to apply patch: a secret cannot be moved into option '${placeText(place)}' of a ${action.kind} handler`,
+            `failed to apply patch: a secret cannot be moved into option '${pathText(path)}' of a ${action.kind} handler`,
           );
         }
         before = secret.action;
@@ -95,8 +95,8 @@ export class HandlerPatch {
   }
 }
 
-function optionOf(action: HandlerAction, place: Place): OptionSpec | undefined {
-  return own(findHandlerKind(action.kind)?.options ?? {}, String(place[0]));
+function optionOf(action: HandlerAction, path: OptionPath): OptionSpec | undefined {
+  return own(findHandlerKind(action.kind)?.options ?? {}, String(path[0]));
 }
 
 function isSameKind(a: HandlerAction, b: HandlerAction): boolean {
@@ -146,12 +146,12 @@ function receiverOf(value: JsonValue | undefined): string {
 /** The options with every text replaced; the same object when nothing changed. */
 function mapOptions(
   { options }: HandlerAction,
-  change: (text: string, place: Place) => string,
+  change: (text: string, path: OptionPath) => string,
 ): HandlerAction['options'] {
   let isChanged = false;
   const entries = Object.entries(options).map(([name, value]) => {
-    const mapped = mapTexts(value, [name], (text, place) => {
-      const changed = change(text, place);
+    const mapped = mapTexts(value, [name], (text, path) => {
+      const changed = change(text, path);
       isChanged ||= changed !== text;
       return changed;
     });
@@ -160,9 +160,9 @@ function mapOptions(
   return isChanged ? Object.fromEntries(entries) : options;
 }
 
-function textAt(options: HandlerAction['options'], place: Place): string | undefined {
+function textAt(options: HandlerAction['options'], path: OptionPath): string | undefined {
   let value: unknown = options;
-  for (const key of place) {
+  for (const key of path) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined;
     value = (value as Readonly<Record<string | number, unknown>>)[key];
   }

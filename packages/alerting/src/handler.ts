@@ -99,7 +99,7 @@ export type StepPosition = {
 
 /** A kind that acts on the chain of a handler instead. */
 type Stepping<Table extends OptionTable> = {
-  makeStep(options: OptionsOf<Table>, place: StepPosition): ChainStep;
+  makeStep(options: OptionsOf<Table>, position: StepPosition): ChainStep;
 };
 
 /** A definition with its implementation. */

@@ -18,10 +18,10 @@ export function undeliverable(
   const isSwitched = 'enabled' in section.options;
   // A receiver that is named in the handler needs no section.
   if (!isSwitched && id === '') return undefined;
-  const place = id === '' ? section.name : `${section.name}/${id}`;
+  const element = id === '' ? section.name : `${section.name}/${id}`;
   const message = problemOf(context, { section, id, isSwitched });
   if (message === undefined) return undefined;
-  const hint = `configure ${place}, in the file or by POST config/${section.name}; until then events become dead letters`;
+  const hint = `configure ${element}, in the file or by POST config/${section.name}; until then events become dead letters`;
   return { message: `handler ${kind.kind}: ${message}`, hint };
 }
 

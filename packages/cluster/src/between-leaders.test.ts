@@ -15,19 +15,19 @@ const LEASE_MS = 800;
 describe.runIf(hasPrograms('nats-server'))('work between leaders', () => {
   let server: TestCoordinator;
   let coordinator: NatsCoordinator;
-  let place: BetweenOptions;
+  let options: BetweenOptions;
   beforeEach(async () => {
     server = await TestCoordinator.start();
     const urls = [server.url];
     coordinator = await NatsCoordinator.open({ urls, login: '', name: 'c', replicas: 1 });
-    place = { coordinator, clock: systemClock(), leaseMs: LEASE_MS, id: 'join' };
+    options = { coordinator, clock: systemClock(), leaseMs: LEASE_MS, id: 'join' };
   });
   afterEach(async () => {
     await coordinator.close();
     await server.close();
   });
 
-  test('asks an instance again that leads again before the place is taken', async () => {
+  test('asks an instance again that leads again before it takes the lead', async () => {
     const { register } = coordinator;
     const leader = (term: number): LeaderRecord => ({
       id: 'a',
@@ -42,7 +42,7 @@ describe.runIf(hasPrograms('nats-server'))('work between leaders', () => {
       );
     await register.put(LEADER, JSON.stringify(leader(1)));
 
-    const working = betweenLeaders(place, async () => 'done');
+    const working = betweenLeaders(options, async () => 'done');
     await asked();
     await register.remove(`${DRAIN}.a`);
     await register.put(LEADER, JSON.stringify(leader(3)));
@@ -55,7 +55,7 @@ describe.runIf(hasPrograms('nats-server'))('work between leaders', () => {
   test('is asked for until the leader has resigned', async () => {
     let heard = 0;
     const leading: Membership = new Membership({
-      ...place,
+      ...options,
       self: { id: 'a', url: 'http://a', hostname: 'a', pid: 1, version: '1', level: FIRST_LEVEL },
       report: () => ({ replica: 0 }),
       leased: () => undefined,
@@ -71,7 +71,7 @@ describe.runIf(hasPrograms('nats-server'))('work between leaders', () => {
     await leading.start();
     await eventually('a leader', async () => (leading.isLeading ? true : undefined));
 
-    expect(await betweenLeaders(place, async () => 'done')).toBe('done');
+    expect(await betweenLeaders(options, async () => 'done')).toBe('done');
 
     await eventually('the lead again', async () => (leading.isLeading ? true : undefined));
     await leading.close();

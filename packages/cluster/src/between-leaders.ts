@@ -37,7 +37,7 @@ export async function betweenLeaders<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { coordinator, clock, leaseMs } = options;
-  let held = await takePlace(options);
+  let held = await takeLead(options);
   const lost = new AbortController();
   const ended = new AbortController();
   const renewing = (async () => {
@@ -64,12 +64,7 @@ export async function betweenLeaders<T>(
   }
 }
 
-async function takePlace({
-  coordinator,
-  clock,
-  leaseMs,
-  id,
-}: BetweenOptions): Promise<LeaderEntry> {
+async function takeLead({ coordinator, clock, leaseMs, id }: BetweenOptions): Promise<LeaderEntry> {
   const { register } = coordinator;
   const untilMs = clock.monotonicMs() + RESIGN_LEASES * leaseMs;
   let asked = vacant({ id: '', url: '', term: 0, isServing: false, level: FIRST_LEVEL });

@@ -3,7 +3,7 @@
 import { Conflict } from '@tidemark/core';
 
 export type LogRecord = {
-  /** The number of its last part. */
+  /** The number of its last piece. */
   readonly sequence: number;
   readonly bytes: Uint8Array;
   /** Metadata of its writer. */

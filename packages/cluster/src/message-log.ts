@@ -1,5 +1,5 @@
 // A log at the coordinator: records with increasing numbers, kept until they are purged. A record
-// that does not fit one message is split into parts; readers see it when its last part exists.
+// that does not fit one message is split into pieces; readers see it when its last piece exists.
 import { randomUUID } from 'node:crypto';
 
 import { DeliverPolicy } from '@nats-io/jetstream';
@@ -8,15 +8,15 @@ import { delay, headers } from '@nats-io/transport-node';
 import { assert, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 
 import { answered, isUnanswered } from './answered.ts';
-import type { StreamAccess, StreamSubject } from './nats-coordinator.ts';
+import type { StreamAccess, StreamNames } from './nats-coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import { LIMITS } from './limits.ts';
 import { deleteMessage, isSuperseded } from './register.ts';
 import { Superseded } from './coordinator.ts';
 import type { AppendOptions, LogEnds, LogRecord, ReadOptions, SharedLog } from './coordinator.ts';
 
-/** Header: index and count of a part of a split record. */
-const PART = 'Tidemark-Part';
+/** Header: index and count of a piece of a split record. */
+const PIECE = 'Tidemark-Part';
 const LABEL = 'Tidemark-Label';
 /** Header: the format level; absent for the first. */
 const LEVEL = 'Tidemark-Level';
@@ -38,16 +38,16 @@ const SILENCE_MS = 500;
 
 export class MessageLog implements SharedLog {
   readonly #access: StreamAccess;
-  readonly #place: StreamSubject;
+  readonly #names: StreamNames;
 
-  constructor(access: StreamAccess, place: StreamSubject) {
+  constructor(access: StreamAccess, names: StreamNames) {
     this.#access = access;
-    this.#place = place;
+    this.#names = names;
   }
 
   /** Numbers of the first and the last message; without messages, first is last + 1. */
   async ends(): Promise<LogEnds> {
-    const { stream } = this.#place;
+    const { stream } = this.#names;
     const { manager } = this.#access;
     const { state } = await answered(`check ${stream}`, manager.streams.info(stream));
     return { first: state.first_seq, last: state.last_seq, bytes: state.bytes };
@@ -60,33 +60,33 @@ export class MessageLog implements SharedLog {
    */
   async append(bytes: Uint8Array, options: AppendOptions): Promise<number> {
     const { bytesMax } = this.#access;
-    // With several writers, short records of one would keep coming between the parts of another.
+    // With several writers, short records of one would keep coming between the pieces of another.
     if (options.after === undefined && bytes.length > bytesMax)
       throw new InvalidRequest(`a record is too long: ${bytes.length} bytes, at most ${bytesMax}`);
-    return this.#appendParts(split(bytes, bytesMax), options);
+    return this.#appendPieces(split(bytes, bytesMax), options);
   }
 
-  async #appendParts(parts: readonly Uint8Array[], options: AppendOptions): Promise<number> {
+  async #appendPieces(pieces: readonly Uint8Array[], options: AppendOptions): Promise<number> {
     const id = randomUUID();
     let last = options.after;
-    for (const [i, part] of parts.entries()) {
-      const place = parts.length === 1 ? '' : `${i}/${parts.length}`;
-      last = await this.#publish(part, { ...options, after: last, id: `${id}.${i}`, place });
+    for (const [i, piece] of pieces.entries()) {
+      const index = pieces.length === 1 ? '' : `${i}/${pieces.length}`;
+      last = await this.#publish(piece, { ...options, after: last, id: `${id}.${i}`, index });
     }
-    assert(last !== undefined, 'a record has a part');
+    assert(last !== undefined, 'a record has a piece');
     return last;
   }
 
   async #publish(
-    part: Uint8Array,
-    options: AppendOptions & { readonly id: string; readonly place: string },
+    piece: Uint8Array,
+    options: AppendOptions & { readonly id: string; readonly index: string },
   ): Promise<number> {
-    const { label = '', level = FIRST_LEVEL, subject, after, signal, id, place } = options;
+    const { label = '', level = FIRST_LEVEL, subject, after, signal, id, index } = options;
     const head = headers();
     if (level > FIRST_LEVEL) head.set(LEVEL, String(level));
-    if (place !== '') head.set(PART, place);
+    if (index !== '') head.set(PIECE, index);
     if (label !== '') head.set(LABEL, label);
-    const whole = this.#place.subject;
+    const whole = this.#names.subject;
     const name = subject === undefined ? 'lastSequence' : 'lastSubjectSequence';
     const expect = after === undefined ? {} : { expect: { [name]: after } };
     for (;;) {
@@ -94,7 +94,7 @@ export class MessageLog implements SharedLog {
       try {
         const publishing = this.#access.client.publish(
           subject === undefined ? whole : `${whole}.${subject}`,
-          part,
+          piece,
           {
             headers: head,
             msgID: id,
@@ -124,7 +124,7 @@ export class MessageLog implements SharedLog {
     if (signal.aborted) stop();
     const iterator = messages[Symbol.asyncIterator]();
     try {
-      let parts: Uint8Array[] = [];
+      let pieces: Uint8Array[] = [];
       for (;;) {
         const coming = iterator.next();
         const next = through === undefined ? await coming : await this.#sent(coming, options);
@@ -132,16 +132,16 @@ export class MessageLog implements SharedLog {
         if (next === undefined || signal.aborted) return;
         if (next.done === true) {
           if (through === undefined) return;
-          throw new Unavailable(`the connection has ended while ${this.#place.stream} was read`);
+          throw new Unavailable(`the connection has ended while ${this.#names.stream} was read`);
         }
         const message = next.value;
-        const { index, count } = partOf(message.headers?.get(PART));
-        // A record without its last part is dropped.
-        if (index === 0) parts = [];
-        if (index === parts.length) parts.push(message.data);
-        if (parts.length === count) {
-          const bytes = count === 1 ? message.data : Buffer.concat(parts);
-          parts = [];
+        const { index, count } = pieceOf(message.headers?.get(PIECE));
+        // A record without its last piece is dropped.
+        if (index === 0) pieces = [];
+        if (index === pieces.length) pieces.push(message.data);
+        if (pieces.length === count) {
+          const bytes = count === 1 ? message.data : Buffer.concat(pieces);
+          pieces = [];
           yield {
             sequence: message.seq,
             bytes,
@@ -162,7 +162,7 @@ export class MessageLog implements SharedLog {
   /** `undefined` if no messages arrive. */
   async #consume(options: ReadOptions): Promise<ConsumerMessages | undefined> {
     const { client, bytesMax } = this.#access;
-    const { stream } = this.#place;
+    const { stream } = this.#names;
     const getting = client.consumers.get(stream, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: options.first,
@@ -217,7 +217,7 @@ export class MessageLog implements SharedLog {
         const what = through === undefined ? '' : `, up to message ${through},`;
         const why = failure === undefined ? '' : `: ${messageOf(failure)}`;
         throw new Unavailable(
-          `the coordinator does not send its records${what} of ${this.#place.stream}${why}`,
+          `the coordinator does not send its records${what} of ${this.#names.stream}${why}`,
           { cause: failure },
         );
       }
@@ -226,7 +226,7 @@ export class MessageLog implements SharedLog {
 
   /** Purges all messages before a number, or the first of them if the signal is aborted. */
   async purge(before: number, signal?: AbortSignal): Promise<void> {
-    const { stream } = this.#place;
+    const { stream } = this.#names;
     const { manager, purgesExactly } = this.#access;
     if (purgesExactly)
       await answered(`shorten ${stream}`, manager.streams.purge(stream, { seq: before }));
@@ -240,7 +240,7 @@ export class MessageLog implements SharedLog {
     for (let next = first; next < end && signal?.aborted !== true; next += DELETED_AT_ONCE) {
       const count = Math.min(DELETED_AT_ONCE, end - next);
       await Promise.all(
-        Array.from({ length: count }, (_, i) => deleteMessage(this.#access, this.#place, next + i)),
+        Array.from({ length: count }, (_, i) => deleteMessage(this.#access, this.#names, next + i)),
       );
     }
   }
@@ -251,8 +251,8 @@ export class MessageLog implements SharedLog {
   }
 }
 
-function partOf(place: string | undefined): { readonly index: number; readonly count: number } {
-  const [index = 0, count = 1] = (place || '0/1').split('/').map(Number);
+function pieceOf(header: string | undefined): { readonly index: number; readonly count: number } {
+  const [index = 0, count = 1] = (header || '0/1').split('/').map(Number);
   return { index, count };
 }
 
@@ -266,7 +266,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function split(bytes: Uint8Array, bytesMax: number): readonly Uint8Array[] {
-  const parts: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += bytesMax) parts.push(bytes.subarray(at, at + bytesMax));
-  return parts.length === 0 ? [bytes] : parts;
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += bytesMax)
+    pieces.push(bytes.subarray(at, at + bytesMax));
+  return pieces.length === 0 ? [bytes] : pieces;
 }

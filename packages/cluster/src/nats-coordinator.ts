@@ -95,7 +95,7 @@ export class NatsCoordinator implements Coordinator {
 }
 
 /** A stream and the subject of its messages. */
-export type StreamSubject = { readonly stream: string; readonly subject: string };
+export type StreamNames = { readonly stream: string; readonly subject: string };
 
 export type StreamAccess = {
   readonly client: JetStreamClient;
@@ -163,10 +163,10 @@ function parse(url: string): URL {
 }
 
 function unavailable(urls: readonly string[], error: unknown): Unavailable {
-  const places = urls.map(serverOf).join(', ');
+  const servers = urls.map(serverOf).join(', ');
   const hint = isWithoutJetStream(error) ? ': it has no JetStream, start it with --jetstream' : '';
   return new Unavailable(
-    `the coordinator of the cluster cannot be used at ${places}: ${messageOf(error)}${hint}`,
+    `the coordinator of the cluster cannot be used at ${servers}: ${messageOf(error)}${hint}`,
     { cause: error },
   );
 }
@@ -174,7 +174,7 @@ function unavailable(urls: readonly string[], error: unknown): Unavailable {
 async function openStreams(
   manager: JetStreamManager,
   { name, replicas }: CoordinatorOptions,
-): Promise<readonly [StreamSubject, StreamSubject, StreamSubject]> {
+): Promise<readonly [StreamNames, StreamNames, StreamNames]> {
   const stream = `TIDEMARK_${name}`;
   const subject = `tidemark.${name}`;
   const common = { storage: StorageType.File, num_replicas: replicas };

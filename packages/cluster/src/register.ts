@@ -5,22 +5,22 @@ import { JetStreamApiCodes } from '@nats-io/jetstream';
 import { utf8Text } from '@tidemark/core';
 
 import { answered, isApiError } from './answered.ts';
-import type { StreamAccess, StreamSubject } from './nats-coordinator.ts';
+import type { StreamAccess, StreamNames } from './nats-coordinator.ts';
 import type { Entry, SharedRegister } from './coordinator.ts';
 
 export class Register implements SharedRegister {
   readonly #access: StreamAccess;
-  readonly #place: StreamSubject;
+  readonly #names: StreamNames;
 
-  constructor(access: StreamAccess, place: StreamSubject) {
+  constructor(access: StreamAccess, names: StreamNames) {
     this.#access = access;
-    this.#place = place;
+    this.#names = names;
   }
 
   async get(key: string): Promise<Entry | undefined> {
     const { manager } = this.#access;
     const subject = this.#subjectOf(key);
-    const getting = manager.streams.getMessage(this.#place.stream, { last_by_subj: subject });
+    const getting = manager.streams.getMessage(this.#names.stream, { last_by_subj: subject });
     const message = await answered(`read ${subject}`, getting);
     return message === null ? undefined : { text: utf8Text(message.data), revision: message.seq };
   }
@@ -28,7 +28,7 @@ export class Register implements SharedRegister {
   /** All entries whose keys have a prefix. */
   async list(prefix: string): Promise<ReadonlyMap<string, Entry>> {
     const { manager } = this.#access;
-    const { stream, subject } = this.#place;
+    const { stream, subject } = this.#names;
     const filter = `${subject}.${prefix}.>`;
     const listing = manager.streams.info(stream, { subjects_filter: filter });
     const info = await answered(`list ${filter}`, listing);
@@ -64,11 +64,11 @@ export class Register implements SharedRegister {
   /** Removes a value; one that is set meanwhile stays. */
   async remove(key: string): Promise<void> {
     const entry = await this.get(key);
-    if (entry !== undefined) await deleteMessage(this.#access, this.#place, entry.revision);
+    if (entry !== undefined) await deleteMessage(this.#access, this.#names, entry.revision);
   }
 
   #subjectOf(key: string): string {
-    return `${this.#place.subject}.${key}`;
+    return `${this.#names.subject}.${key}`;
   }
 }
 
@@ -78,7 +78,7 @@ export class Register implements SharedRegister {
  */
 export async function deleteMessage(
   { manager }: StreamAccess,
-  { stream }: StreamSubject,
+  { stream }: StreamNames,
   sequence: number,
 ): Promise<void> {
   try {

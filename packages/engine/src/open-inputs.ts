@@ -30,9 +30,9 @@ export async function openInputs(
     },
     // Tasks do not require that a database exists.
     prepare: () => Promise.resolve(),
-    onRejected: (place, rejected) => {
+    onRejected: (origin, rejected) => {
       for (const { text, reason, count = 1 } of rejected) {
-        tell('warn', 'cannot read received data', { ...place, text, reason, count });
+        tell('warn', 'cannot read received data', { ...origin, text, reason, count });
       }
     },
   });

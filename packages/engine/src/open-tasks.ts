@@ -188,7 +188,7 @@ function pointsOf(
   });
   const subscriptions = new Subscriptions({
     clusters,
-    udp: udpPlacesOf(stores, writes),
+    udp: udpListeningOf(stores, writes),
     clock,
     log: logs.logger('subscriptions'),
     ...subscriberOf(stores),
@@ -244,7 +244,7 @@ function instancesOf({ shared }: Stores): readonly Instance[] {
 }
 
 /** Listens for subscriptions over UDP: in a cluster all instances do, and forward the points. */
-function udpPlacesOf(stores: Stores, writes: WritePath): UdpListening {
+function udpListeningOf(stores: Stores, writes: WritePath): UdpListening {
   const { shared, authenticator, logs, config } = stores;
   const log = logs.logger('subscriptions');
   if (shared !== undefined) return shared.udp(authenticator?.subscriberToken, log);

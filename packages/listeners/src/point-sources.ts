@@ -14,7 +14,7 @@ export type PointSourcesOptions = {
   readonly prepare: (database: string) => Promise<void>;
   /** Called for input that could not be read or stored. `time` is RFC 3339. */
   readonly onRejected: (
-    place: { readonly time: string; readonly source: string; readonly database: string },
+    origin: { readonly time: string; readonly source: string; readonly database: string },
     rejected: readonly RejectedInput[],
   ) => void;
 };
@@ -120,12 +120,12 @@ export class PointSources {
   }
 
   #reject(
-    place: { readonly source: string; readonly database: string },
+    origin: { readonly source: string; readonly database: string },
     rejected: readonly RejectedInput[],
   ): void {
     if (rejected.length === 0) return;
     this.#options.onRejected(
-      { ...place, time: formatRfc3339(this.#options.clock.now()) },
+      { ...origin, time: formatRfc3339(this.#options.clock.now()) },
       rejected,
     );
   }

@@ -20,7 +20,7 @@ export type { ParsedWrite, ParseWriteOptions } from './ingest/parse-write.ts';
 export { taskOfUnit, unitName } from './part.ts';
 export type { TaskPart } from './part.ts';
 export { PointBatchBuilder } from './point-batch.ts';
-export { ContainedPoints, placeText, positionOf, seriesText } from './position.ts';
+export { ContainedPoints, policyText, positionOf, seriesText } from './position.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesList, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';
 export type { EventCause } from './event-cause.ts';

@@ -24,7 +24,7 @@ export function seriesText(
 }
 
 /** A text that identifies a database and retention policy. */
-export function placeText(database: string, retentionPolicy: string): string {
+export function policyText(database: string, retentionPolicy: string): string {
   return `${database}\u0000${retentionPolicy}`;
 }
 
@@ -45,13 +45,13 @@ export class ContainedPoints {
   constructor(position: TaskPosition) {
     for (const { database, retentionPolicy, keys, times } of position.marks) {
       const byKey = new Map(keys.map((key, i) => [key, times[i] as bigint]));
-      this.#times.set(placeText(database, retentionPolicy), byKey);
+      this.#times.set(policyText(database, retentionPolicy), byKey);
     }
   }
 
   /** The newest time of each series of a database and retention policy, by `seriesText`. */
   of(database: string, retentionPolicy: string): ReadonlyMap<string, Timestamp> {
-    return this.#times.get(placeText(database, retentionPolicy)) ?? NO_TIMES;
+    return this.#times.get(policyText(database, retentionPolicy)) ?? NO_TIMES;
   }
 }
 

@@ -67,12 +67,12 @@ export {
 export {
   findHidden,
   mapTexts,
-  placeText,
+  pathText,
   resolveSecrets,
   shownText,
   showOption,
 } from './option-secrets.ts';
-export type { Place } from './option-secrets.ts';
+export type { OptionPath } from './option-secrets.ts';
 export { secretResolver } from './secret-resolver.ts';
 export { defineSection } from './section.ts';
 export type { Sections, SectionSpec } from './section.ts';

@@ -11,7 +11,7 @@ import { optionsOf } from './options.ts';
 import { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 
 /** The position of a text in options: the option, then keys and indices inside it. */
-export type Place = readonly (string | number)[];
+export type OptionPath = readonly (string | number)[];
 
 // Deeper options are refused when they are checked.
 const DEPTH_MAX = 64;
@@ -42,8 +42,8 @@ export function findHidden(options: Options): string | undefined {
   let found: string | undefined;
   for (const [name, value] of Object.entries(options)) {
     if (typeof value === 'bigint') continue;
-    mapTexts(value, [name], (text, place) => {
-      if (text.includes(HIDDEN)) found ??= placeText(place);
+    mapTexts(value, [name], (text, path) => {
+      if (text.includes(HIDDEN)) found ??= pathText(path);
       return text;
     });
   }
@@ -52,13 +52,13 @@ export function findHidden(options: Options): string | undefined {
 
 /** A printed value of an option, without secrets. */
 export function showOption(spec: OptionSpec, value: JsonValue): JsonValue {
-  return mapTexts(value, [''], (text, place) => shownText(spec, place, text));
+  return mapTexts(value, [''], (text, path) => shownText(spec, path, text));
 }
 
 /** A printed text of an option; for an option in no table, without secrets in its URLs. */
-export function shownText(spec: OptionSpec | undefined, place: Place, text: string): string {
+export function shownText(spec: OptionSpec | undefined, path: OptionPath, text: string): string {
   if (spec === undefined) return hideUrlSecrets(text);
-  const key = place[1];
+  const key = path[1];
   const isSecret = spec.isSecret === true || (typeof key === 'string' && isSecretText(spec, key));
   return isSecret ? hideSecret(text) : hideUrlSecrets(text);
 }
@@ -83,14 +83,14 @@ function isTextMap(
 /** A value with every text in it replaced. */
 export function mapTexts(
   value: JsonValue,
-  place: Place,
-  change: (text: string, place: Place) => string,
+  path: OptionPath,
+  change: (text: string, path: OptionPath) => string,
 ): JsonValue {
-  if (typeof value === 'string') return change(value, place);
-  if (value === null || typeof value !== 'object' || place.length > DEPTH_MAX) return value;
-  if (isList(value)) return value.map((item, i) => mapTexts(item, [...place, i], change));
+  if (typeof value === 'string') return change(value, path);
+  if (value === null || typeof value !== 'object' || path.length > DEPTH_MAX) return value;
+  if (isList(value)) return value.map((item, i) => mapTexts(item, [...path, i], change));
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, mapTexts(item, [...place, key], change)]),
+    Object.entries(value).map(([key, item]) => [key, mapTexts(item, [...path, key], change)]),
   );
 }
 
@@ -100,6 +100,6 @@ function isList(value: object): value is readonly JsonValue[] {
 }
 
 /** A position, as errors name it. */
-export function placeText(place: Place): string {
-  return place.join('.');
+export function pathText(path: OptionPath): string {
+  return path.join('.');
 }

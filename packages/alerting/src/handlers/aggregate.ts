@@ -13,7 +13,7 @@ import { requirePositive } from './intervals.ts';
 
 export const aggregate = act(aggregateHandler, {
   validate: requirePositive,
-  makeStep: (options, place) => new AggregateStep(options, place),
+  makeStep: (options, position) => new AggregateStep(options, position),
 });
 
 /**

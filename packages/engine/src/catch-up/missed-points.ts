@@ -13,7 +13,7 @@ import type { Dbrp } from '../store/records.ts';
 import { CATCH_UP_PAGE_BYTES } from '../limits.ts';
 
 export type MissedPoint = {
-  readonly place: Dbrp;
+  readonly dbrp: Dbrp;
   readonly name: string;
   readonly tags: readonly (readonly [string, string])[];
   /** `seriesText` of its series. */
@@ -23,7 +23,7 @@ export type MissedPoint = {
 };
 
 /** The reads of a task: its pairs, and the measurements that it uses there; none means all. */
-export type Wanted = { readonly place: Dbrp; readonly measurements: readonly string[] };
+export type Wanted = { readonly dbrp: Dbrp; readonly measurements: readonly string[] };
 
 /** Range of times; without `stop` it has no end. */
 export type Range = { readonly start: Timestamp; readonly stop: Timestamp | undefined };
@@ -33,22 +33,22 @@ export function wantedOf(pipeline: Pipeline, dbrps: readonly Dbrp[]): readonly W
   const reading = pipeline.nodes
     .map((node) => effectsOf(node).readsPoints)
     .filter((each) => each !== undefined);
-  return dbrps.flatMap((place) => {
+  return dbrps.flatMap((dbrp) => {
     const taking = reading.filter(
       ({ database, retentionPolicy }) =>
-        (database === '' || database === place.db) &&
-        (retentionPolicy === '' || retentionPolicy === place.rp),
+        (database === '' || database === dbrp.db) &&
+        (retentionPolicy === '' || retentionPolicy === dbrp.rp),
     );
     if (taking.length === 0) return [];
     const names = new Set(taking.map(({ measurement }) => measurement));
-    return [{ place, measurements: names.has('') ? [] : [...names] }];
+    return [{ dbrp, measurements: names.has('') ? [] : [...names] }];
   });
 }
 
 export class MissedPoints {
   readonly #clusters: Clusters;
   readonly #wanted: readonly Wanted[];
-  /** Types of the fields by place, measurement and name. */
+  /** Types of the fields by dbrp, measurement and name. */
   readonly #types = new Map<string, string>();
 
   constructor(clusters: Clusters, wanted: readonly Wanted[]) {
@@ -67,7 +67,7 @@ export class MissedPoints {
       const found = await this.#ask(statement, signal);
       for (const series of found) {
         await this.#learnTypes(wanted, series, signal);
-        this.#append(points, wanted.place, series);
+        this.#append(points, wanted.dbrp, series);
       }
     }
     // Stable: points of one time keep the order of the database's series.
@@ -91,28 +91,28 @@ export class MissedPoints {
     }
   }
 
-  async #learnTypes({ place }: Wanted, series: RawSeries, signal: AbortSignal): Promise<void> {
+  async #learnTypes({ dbrp }: Wanted, series: RawSeries, signal: AbortSignal): Promise<void> {
     const isKnown = (column: string): boolean =>
-      column === 'time' || this.#types.has(typeKey(place, series.name, column));
+      column === 'time' || this.#types.has(typeKey(dbrp, series.name, column));
     if (series.columns.every(isKnown)) return;
-    const from = `${place.rp === '' ? '' : `${quoteIdentifier(place.rp)}.`}${quoteIdentifier(series.name)}`;
-    const statement = `SHOW FIELD KEYS ON ${quoteIdentifier(place.db)} FROM ${from}`;
+    const from = `${dbrp.rp === '' ? '' : `${quoteIdentifier(dbrp.rp)}.`}${quoteIdentifier(series.name)}`;
+    const statement = `SHOW FIELD KEYS ON ${quoteIdentifier(dbrp.db)} FROM ${from}`;
     for (const { columns, values } of await this.#ask(statement, signal)) {
       const [name, type] = [columns.indexOf('fieldKey'), columns.indexOf('fieldType')];
       for (const row of values) {
-        const key = typeKey(place, series.name, String(row[name]));
+        const key = typeKey(dbrp, series.name, String(row[name]));
         // A field with several types is a float if one of them is.
         if (this.#types.get(key) !== 'float') this.#types.set(key, String(row[type]));
       }
     }
     // A field that was deleted meanwhile gets its type from its values.
     for (const column of series.columns) {
-      const key = typeKey(place, series.name, column);
+      const key = typeKey(dbrp, series.name, column);
       if (!this.#types.has(key)) this.#types.set(key, '');
     }
   }
 
-  #append(points: MissedPoint[], place: Dbrp, { name, tags, columns, values }: RawSeries): void {
+  #append(points: MissedPoint[], dbrp: Dbrp, { name, tags, columns, values }: RawSeries): void {
     const sorted = Object.entries(tags)
       .filter(([, value]) => value !== '')
       .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -121,7 +121,7 @@ export class MissedPoints {
       sorted.map(([key]) => key),
       sorted.map(([, value]) => value),
     );
-    const types = columns.map((column) => this.#types.get(typeKey(place, name, column)) ?? '');
+    const types = columns.map((column) => this.#types.get(typeKey(dbrp, name, column)) ?? '');
     const timeColumn = columns.indexOf('time');
     for (const row of values) {
       const fields: (readonly [string, FieldValue])[] = [];
@@ -131,21 +131,21 @@ export class MissedPoints {
         if (value !== undefined) fields.push([columns[i] ?? '', value]);
       }
       const time = BigInt(row[timeColumn] as number | bigint);
-      if (fields.length > 0) points.push({ place, name, tags: sorted, series, fields, time });
+      if (fields.length > 0) points.push({ dbrp, name, tags: sorted, series, fields, time });
     }
   }
 }
 
-/** Points as batches, one for each run of the same place. */
+/** Points as batches, one for each run of the same dbrp. */
 export function batchesOf(points: readonly MissedPoint[]): readonly PointBatch[] {
   const batches: PointBatch[] = [];
   let builder: PointBatchBuilder | undefined;
-  let place: Dbrp | undefined;
+  let dbrp: Dbrp | undefined;
   for (const point of points) {
-    if (builder === undefined || point.place !== place) {
+    if (builder === undefined || point.dbrp !== dbrp) {
       if (builder !== undefined) batches.push(builder.build());
-      place = point.place;
-      builder = new PointBatchBuilder(place.db, place.rp);
+      dbrp = point.dbrp;
+      builder = new PointBatchBuilder(dbrp.db, dbrp.rp);
     }
     builder.add(point);
   }
@@ -153,9 +153,9 @@ export function batchesOf(points: readonly MissedPoint[]): readonly PointBatch[]
   return batches;
 }
 
-function selectStatement({ place, measurements }: Wanted, { start, stop }: Range): string {
-  const policy = place.rp === '' ? '' : quoteIdentifier(place.rp);
-  const prefix = `${quoteIdentifier(place.db)}.${policy}.`;
+function selectStatement({ dbrp, measurements }: Wanted, { start, stop }: Range): string {
+  const policy = dbrp.rp === '' ? '' : quoteIdentifier(dbrp.rp);
+  const prefix = `${quoteIdentifier(dbrp.db)}.${policy}.`;
   const sources = measurements.map((name) => prefix + quoteIdentifier(name));
   if (sources.length === 0) sources.push(`${prefix}/.*/`);
   const end = stop === undefined ? '' : ` AND time < ${stop}`;

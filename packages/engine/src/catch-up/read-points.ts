@@ -1,7 +1,7 @@
 // Remembers the points that a task has read from the database, so that the same points from the
 // stream can be recognised.
 import type { Timestamp } from '@tidemark/core';
-import { placeText, seriesText } from '@tidemark/runtime';
+import { policyText, seriesText } from '@tidemark/runtime';
 import type { PointBatch, SeriesRef } from '@tidemark/runtime';
 import { REMEMBERED_POINTS } from '../limits.ts';
 
@@ -9,7 +9,7 @@ export class ReadPoints {
   readonly #since: Timestamp;
   #rememberedFrom: Timestamp;
   #readTo: Timestamp;
-  /** Ascending times, by place and series. */
+  /** Ascending times, by dbrp and series. */
   #times = new Map<string, Timestamp[]>();
   #count = 0;
 
@@ -24,9 +24,9 @@ export class ReadPoints {
   }
 
   /** A point was read. Points of a series come in order of time. */
-  add(place: string, series: string, time: Timestamp): void {
+  add(dbrp: string, series: string, time: Timestamp): void {
     if (time < this.#rememberedFrom) return;
-    const key = `${place}\u0000${series}`;
+    const key = `${dbrp}\u0000${series}`;
     const times = this.#times.get(key);
     if (times === undefined) this.#times.set(key, [time]);
     else times.push(time);
@@ -80,7 +80,7 @@ export class ReadPoints {
 
 function keyOf({ database, retentionPolicy }: PointBatch, ref: SeriesRef): string {
   const series = seriesText(ref.name, ref.tagKeys, ref.tagValues);
-  return `${placeText(database, retentionPolicy)}\u0000${series}`;
+  return `${policyText(database, retentionPolicy)}\u0000${series}`;
 }
 
 /** Some rows of a batch; the columns are shared. */

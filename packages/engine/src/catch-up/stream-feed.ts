@@ -2,7 +2,7 @@
 // the missed points from the database (docs/adr/0011-catch-up.md).
 import { AppError, assert, formatRfc3339, Unavailable, untilAborted, within } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
-import { ContainedPoints, placeText } from '@tidemark/runtime';
+import { ContainedPoints, policyText } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters } from '../database/clusters.ts';
 import type { SourceSetup } from '../tasks/executor.ts';
@@ -233,9 +233,9 @@ class StreamFeed implements TaskSource {
 
   /** Points that the state of the task does not contain. All of them are recorded as read. */
   #unknown({ read, contained }: Run, points: readonly MissedPoint[]): readonly MissedPoint[] {
-    const unknown = points.filter(({ place, series, time }) => {
-      read.add(placeText(place.db, place.rp), series, time);
-      const newest = contained.of(place.db, place.rp).get(series);
+    const unknown = points.filter(({ dbrp, series, time }) => {
+      read.add(policyText(dbrp.db, dbrp.rp), series, time);
+      const newest = contained.of(dbrp.db, dbrp.rp).get(series);
       return newest === undefined || time > newest;
     });
     this.#unit.caughtUpCount = (this.#unit.caughtUpCount ?? 0) + unknown.length;

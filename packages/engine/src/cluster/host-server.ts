@@ -6,15 +6,14 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { SharedLog } from '@tidemark/cluster';
-import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { openThread } from '@tidemark/runtime/host';
 import type { HostData, LocalHostLink, OpenLocalHost } from '@tidemark/runtime/host';
-import { isSame } from '../access/web-token.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { Ticker } from '../ticker.ts';
 import type { Build } from '../shared-log/build.ts';
 import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, ToInstance } from './host-frames.ts';
+import { isOfCluster } from './instance-request.ts';
 import { PointWindow } from '../shared-log/point-window.ts';
 
 export type HostServerOptions = {
@@ -22,7 +21,7 @@ export type HostServerOptions = {
   /** Heap of each host in MiB; 0 leaves it to the platform. */
   readonly memoryMiB: number;
   readonly functions: HostData['functions'];
-  /** The secret that only instances of the cluster know. */
+  /** The cluster secret. */
   readonly secret: string;
   readonly build: Build;
   readonly points: SharedLog;
@@ -80,8 +79,7 @@ export class HostServer {
 
   #refusal({ url, headers }: HostRequest): string | undefined {
     const term = Number(headers[TERM_HEADER]);
-    const given = String(headers[PAGE_KEY_HEADER] ?? '');
-    if (!isSame(given, this.#options.secret)) return '403 Forbidden';
+    if (!isOfCluster({ headers }, this.#options.secret)) return '403 Forbidden';
     if (url !== TASK_HOSTS || headers[VERSION_HEADER] !== this.#options.build.version)
       return '426 Upgrade Required';
     // The same term is accepted, because its only leader may have lost its connection.

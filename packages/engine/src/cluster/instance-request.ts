@@ -1,11 +1,11 @@
-// Requests between instances, outside the API. They carry a secret that only instances know.
+// Requests between instances, outside the API. They carry the cluster secret.
 import type { IncomingMessage } from 'node:http';
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
 import { isSame } from '../access/web-token.ts';
 
-/** Proves that a request is from an instance of the cluster. */
-const SECRET_HEADER = 'x-tidemark-cluster-secret';
+/** Carries the cluster secret, which proves that a request is from an instance of the cluster. */
+export const SECRET_HEADER = 'x-tidemark-cluster-secret';
 
 export type InstanceRequest = {
   readonly secret: string;
@@ -38,6 +38,9 @@ export async function askInstance(
 }
 
 /** Whether a request is from an instance of the cluster. */
-export function isOfCluster({ headers }: IncomingMessage, secret: string): boolean {
+export function isOfCluster(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  secret: string,
+): boolean {
   return isSame(String(headers[SECRET_HEADER] ?? ''), secret);
 }

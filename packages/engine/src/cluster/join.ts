@@ -60,7 +60,7 @@ const CONFLICTS_LISTED = 20;
  */
 export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
   const { config, from, fromKey, environment } = options;
-  const { enabled, coordinator: urls, ...place } = config.cluster;
+  const { enabled, coordinator: urls, ...server } = config.cluster;
   if (!enabled)
     throw new InvalidRequest(
       'cluster.enabled is not set: name the configuration of an instance with --config',
@@ -80,7 +80,7 @@ export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
         .map((entry) => placed(entry, single.serverId));
       const counts = countsOf(entries);
       options.onProgress(`read ${describe(counts)} from ${from}`);
-      const coordinator = await NatsCoordinator.open({ ...place, urls });
+      const coordinator = await NatsCoordinator.open({ ...server, urls });
       try {
         await append(coordinator, entries, options);
       } finally {
@@ -97,7 +97,7 @@ export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
   }
 }
 
-/** The place of the cluster's key. */
+/** The location of the cluster's key. */
 function keyOf({ config, environment }: Pick<JoinOptions, 'config' | 'environment'>): KeyOptions {
   const { secretsKey, dataDir } = config[''];
   return { setting: secretsKey === '' ? join(dataDir, KEY_FILE) : secretsKey, environment };
@@ -129,8 +129,8 @@ async function append(
     // Checked before an instance stops leading.
     newEntries(entries, replica.metadata);
     onProgress('asking the leader to pause');
-    const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
-    await betweenLeaders(place, async (held) => {
+    const between = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
+    await betweenLeaders(between, async (held) => {
       const last = await replica.catchUp(changes, log, held);
       // Tasks get all points from now on, even those that arrive before an instance leads again.
       const { last: point } = await coordinator.points.ends();

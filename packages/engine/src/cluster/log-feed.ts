@@ -4,6 +4,7 @@
 // them in order with their arrival times.
 import { assert, deferred, messageOf } from '@tidemark/core';
 import type { Clock, Deferred, Timestamp } from '@tidemark/core';
+import { policyText } from '@tidemark/runtime';
 import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';
 import type { PointConsumer, PointRouter, Route } from '../ingest/point-router.ts';
 import type { Logger } from '../observability/log-hub.ts';
@@ -57,7 +58,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     const { router, savedSequence } = parts;
     this.#parts = parts;
     this.#unit = unit;
-    this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
+    this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => policyText(db, rp)));
     const saved = savedSequence(unit);
     this.begin = this.#within(saved);
     this.#sequence = this.begin;
@@ -196,7 +197,7 @@ export class LogFeed implements TaskSource, PointConsumer {
 
   #giveMissed(batch: PointBatch): void {
     assert(batch.record !== undefined, 'batches of the log have numbers');
-    if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy))) this.#give(batch);
+    if (this.#wanted.has(policyText(batch.database, batch.retentionPolicy))) this.#give(batch);
     else this.#sequence = batch.record;
   }
 
@@ -245,8 +246,4 @@ export class LogFeed implements TaskSource, PointConsumer {
 /** The arrival time, so that timers fire between the same records as the first time. */
 function dueOf({ arrived }: PointBatch): Due {
   return { at: arrived ?? 0n };
-}
-
-function placeOf(database: string, retentionPolicy: string): string {
-  return `${database}\u0000${retentionPolicy}`;
 }

@@ -13,7 +13,7 @@ import type { Member } from '@tidemark/cluster';
 import { askInstance, isOfCluster } from './instance-request.ts';
 
 /** The path under which an instance serves files to others, independent of the `http` settings. */
-const PLACE = '/cluster/recording-files/';
+const PATH = '/cluster/recording-files/';
 
 const NAME = /^[0-9a-f]{64}\.recording$/;
 
@@ -89,7 +89,7 @@ export class RecordingExchange {
   #ask(member: Member, method: string, path: string, signal?: AbortSignal): Promise<Response> {
     const name = path.slice(-'.recording'.length - 64);
     const { secret } = this.#options;
-    return askInstance(member, { secret, method, path: `${PLACE}${name}`, signal });
+    return askInstance(member, { secret, method, path: `${PATH}${name}`, signal });
   }
 }
 
@@ -100,8 +100,8 @@ export async function answerRecordingFile(
   { directory, secret }: { readonly directory: string; readonly secret: string },
 ): Promise<boolean> {
   const { url = '', method } = request;
-  if (!url.startsWith(PLACE) || !isOfCluster(request, secret)) return false;
-  const name = url.slice(PLACE.length);
+  if (!url.startsWith(PATH) || !isOfCluster(request, secret)) return false;
+  const name = url.slice(PATH.length);
   const path = join(directory, name);
   const size = NAME.test(name) ? await sizeOf(path) : undefined;
   if (size === undefined) {

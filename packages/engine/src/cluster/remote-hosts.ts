@@ -102,7 +102,7 @@ export class RemoteHosts {
         lost: () => {
           if (connected === undefined || this.#instances.get(id) !== connected) return;
           this.#instances.delete(id);
-          pool.removePlace(id);
+          pool.removeLocation(id);
         },
         leaving: () => this.onChange(),
       });
@@ -110,7 +110,7 @@ export class RemoteHosts {
       if (this.#isClosed) return await instance.close('the engine stops');
       this.#instances.set(id, instance);
       this.#refused.delete(id);
-      pool.addPlace(instance);
+      pool.addLocation(instance);
       logger('info', 'an instance runs tasks', { instance: id, url, hosts: instance.hostCount });
       this.onChange();
     } catch (error) {

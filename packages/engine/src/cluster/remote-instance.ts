@@ -5,7 +5,6 @@ import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import { deferred, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock, Deferred } from '@tidemark/core';
-import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { packWhole } from '@tidemark/runtime/host';
 import type {
   HostData,
@@ -18,6 +17,7 @@ import type {
 import { Ticker } from '../ticker.ts';
 import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, NamedRows, ToInstance } from './host-frames.ts';
+import { SECRET_HEADER } from './instance-request.ts';
 import type { PointLog } from '../shared-log/point-log.ts';
 
 export type RemoteInstanceOptions = {
@@ -103,7 +103,7 @@ export class RemoteInstance implements HostLocation {
     } else {
       const reason = this.#end;
       // Not before the caller has the link.
-      queueMicrotask(() => link.ended({ reason, currentTask: 0, isOfPlace: true }));
+      queueMicrotask(() => link.ended({ reason, currentTask: 0, isOfLocation: true }));
     }
     return link;
   }
@@ -178,7 +178,7 @@ export class RemoteInstance implements HostLocation {
     // Before the pool looks for other places.
     this.#options.lost();
     for (const link of this.#links.values())
-      link.ended({ reason, currentTask: 0, isOfPlace: true });
+      link.ended({ reason, currentTask: 0, isOfLocation: true });
     this.#links.clear();
     void this.#ticker.close(); // Waits for the present tick, which may be this one.
   }
@@ -238,7 +238,7 @@ function connection({ url, secret, term, version, leaseMs }: DialOptions): Retur
     agent: false,
     timeout: leaseMs,
     headers: {
-      [PAGE_KEY_HEADER]: secret,
+      [SECRET_HEADER]: secret,
       [TERM_HEADER]: String(term),
       [VERSION_HEADER]: version,
     },

@@ -176,10 +176,10 @@ export class TaskBalance {
     } finally {
       source?.release?.();
     }
-    const found = pool.placeOf(task);
-    const place = found === LOCAL_HOSTS ? self : found;
-    if (place !== to) this.#kept.add(unit);
-    logger('info', 'a task was moved', { task: unit.unit, to: place });
+    const found = pool.locationOf(task);
+    const chosen = found === LOCAL_HOSTS ? self : found;
+    if (chosen !== to) this.#kept.add(unit);
+    logger('info', 'a task was moved', { task: unit.unit, to: chosen });
   }
 
   /**
@@ -192,8 +192,8 @@ export class TaskBalance {
     const of = JSON.stringify(rooms);
     if (this.#chooser?.of !== of)
       this.#chooser = { of, instances: new InstanceChooser(this.#needs(), rooms) };
-    const place = this.#chooser.instances.next() ?? self;
-    return place === self ? LOCAL_HOSTS : place;
+    const chosen = this.#chooser.instances.next() ?? self;
+    return chosen === self ? LOCAL_HOSTS : chosen;
   }
 
   #rooms(): readonly InstanceRoom[] {
@@ -210,13 +210,13 @@ export class TaskBalance {
   #needs(): readonly TaskNeed[] {
     const { pool, executor, self } = this.#options;
     const needs: TaskNeed[] = [];
-    for (const { task, unit, place } of pool.placed()) {
+    for (const { task, unit, location } of pool.placed()) {
       const running = executor.unit(unit);
       const isOwn = running?.task === task;
       const { heldBytes } = task.stats();
       needs.push({
         id: unit,
-        instance: place === LOCAL_HOSTS ? self : place,
+        instance: location === LOCAL_HOSTS ? self : location,
         pointsPerSecond: isOwn ? (this.#points.get(running) ?? 0) : 0,
         memoryBytes: heldBytes,
       });

@@ -236,23 +236,23 @@ export class ConfigOverrides implements Sections {
         `failed to override configuration ${sectionName}/${element ?? ''}: unknown section ${JSON.stringify(sectionName)}`,
       );
     }
-    const place = `${sectionName}/${element ?? ''}`;
+    const target = `${sectionName}/${element ?? ''}`;
     const change = this.#changeOf(section);
     change.make(element, update);
     const { overrides } = change;
     const elements = change.elements();
-    this.#check(section, place, elements);
+    this.#check(section, target, elements);
     const proposed = new Map([...this.#effective, [section.name, elements]]);
     const sections: Pick<Sections, 'elements'> = {
       elements: (each) => this.#elementsIn(proposed, each),
     };
     await this.#options.check(section, sections, caller);
-    await this.#commit(section, place, { elements, overrides });
+    await this.#commit(section, target, { elements, overrides });
   }
 
   async #commit(
     section: SectionSpec,
-    place: string,
+    target: string,
     next: { readonly elements: readonly Options[]; readonly overrides: Overrides },
   ): Promise<void> {
     const { store } = this.#options;
@@ -271,7 +271,7 @@ export class ConfigOverrides implements Sections {
       await this.#apply(section);
       if (error instanceof Unavailable) throw error;
       const reason = messageOf(error);
-      throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });
+      throw new Internal(`failed to update configuration ${target}: ${reason}`, { cause: error });
     }
     this.#overrides = next.overrides;
   }
@@ -286,11 +286,11 @@ export class ConfigOverrides implements Sections {
     return mergedElements(section, this.#options.file.get(section.name), overrides);
   }
 
-  #check(section: SectionSpec, place: string, elements: readonly Options[]): void {
+  #check(section: SectionSpec, target: string, elements: readonly Options[]): void {
     const problem = checkElements(section, elements);
     if (problem === undefined) return;
     throw new InvalidRequest(
-      `failed to override configuration ${place === '' ? section.name : place}: failed validation: ${problem}`,
+      `failed to override configuration ${target === '' ? section.name : target}: failed validation: ${problem}`,
     );
   }
 

@@ -78,13 +78,13 @@ export class OverrideChange {
       this.overrides.delete(id);
       return;
     }
-    const place = `${section.name}/${name}`;
+    const target = `${section.name}/${name}`;
     const key = section.elementKey ?? '';
     if (!file.some((options) => options[key] === name)) {
-      throw new NotFound(`unknown section/element: ${place}`);
+      throw new NotFound(`unknown section/element: ${target}`);
     }
     throw new InvalidRequest(
-      `failed to apply update: ${place} is an element of the configuration file, which cannot be removed; "delete" takes its options back to those of the file`,
+      `failed to apply update: ${target} is an element of the configuration file, which cannot be removed; "delete" takes its options back to those of the file`,
     );
   }
 
@@ -119,12 +119,12 @@ export class OverrideChange {
 
   #set(element: string, update: ConfigUpdate): void {
     const { section } = this.#options;
-    const place = `${section.name}/${element}`;
+    const target = `${section.name}/${element}`;
     const key = section.elementKey;
     const existing = this.elements();
     const isKnown =
       key === undefined ? element === '' : existing.some((options) => options[key] === element);
-    if (!isKnown) throw new NotFound(`unknown section/element: ${place}`);
+    if (!isKnown) throw new NotFound(`unknown section/element: ${target}`);
     if (
       key !== undefined &&
       (update.set?.[key] !== undefined || update.delete?.includes(key) === true)
@@ -140,24 +140,24 @@ export class OverrideChange {
     };
     const options: Record<string, JsonValue> = { ...before.options };
     for (const name of update.delete ?? []) {
-      requireOption(section, name, place);
+      requireOption(section, name, target);
       delete options[name];
     }
-    Object.assign(options, this.#read(update.set ?? {}, place));
+    Object.assign(options, this.#read(update.set ?? {}, target));
     if (Object.keys(options).length === 0 && !before.isAdded) this.overrides.delete(id);
     else this.overrides.set(id, { ...before, options });
   }
 
   /** Options that a client sent. Converted to refuse invalid ones, but stored as sent. */
-  #read(given: Readonly<Record<string, unknown>>, place: string): Record<string, JsonValue> {
+  #read(given: Readonly<Record<string, unknown>>, target: string): Record<string, JsonValue> {
     const { section } = this.#options;
     const options: Record<string, JsonValue> = {};
     for (const [name, value] of Object.entries(given)) {
-      const converted = convert(section, name, { value, place });
+      const converted = convert(section, name, { value, target });
       const refused = this.#refuseTexts(converted) ?? this.#refuseFile(name, converted);
       if (refused !== undefined) {
         throw new InvalidRequest(
-          `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
+          `failed to override configuration ${target}: cannot set option ${name}: ${refused}`,
         );
       }
       // JSON of the store has no integers beyond 2^53; those that fit are nanoseconds.
@@ -232,24 +232,24 @@ function checkShape(section: SectionSpec, element: string | undefined, update: C
 }
 
 /** The row of an option. Throws `NotFound`. */
-function requireOption(section: SectionSpec, name: string, place: string): OptionSpec {
+function requireOption(section: SectionSpec, name: string, target: string): OptionSpec {
   const spec = own(section.options, name);
   if (spec !== undefined) return spec;
   throw new NotFound(
-    `failed to override configuration ${place}: unknown options [${name}] in section ${section.name}`,
+    `failed to override configuration ${target}: unknown options [${name}] in section ${section.name}`,
   );
 }
 
 function convert(
   section: SectionSpec,
   name: string,
-  { value, place }: { readonly value: unknown; readonly place: string },
+  { value, target }: { readonly value: unknown; readonly target: string },
 ): OptionValue {
-  const spec = requireOption(section, name, place);
+  const spec = requireOption(section, name, target);
   const converted = convertOption(spec, value);
   if (converted.ok) return converted.value;
   throw new InvalidRequest(
-    `failed to override configuration ${place}: cannot set option ${name}: ${converted.reason}`,
+    `failed to override configuration ${target}: cannot set option ${name}: ${converted.reason}`,
   );
 }
 
@@ -259,9 +259,9 @@ function overlay(
   record: OverrideRecord | undefined,
 ): Options {
   if (record === undefined) return options;
-  const place = `${record.section}/${record.element}`;
+  const target = `${record.section}/${record.element}`;
   const entries = Object.entries(record.options).map(
-    ([name, value]) => [name, convert(section, name, { value, place })] as const,
+    ([name, value]) => [name, convert(section, name, { value, target })] as const,
   );
   return { ...options, ...Object.fromEntries(entries) };
 }

@@ -236,11 +236,11 @@ export class Subscriptions {
   }
 
   async #destinations(cluster: Cluster, policies: readonly Policy[]): Promise<readonly Wanted[]> {
-    const places = await this.#udpPlaces(cluster, policies);
-    const destinations = places === undefined ? this.#httpDestinations(cluster) : [];
+    const udp = await this.#udpDestinations(cluster, policies);
+    const destinations = udp === undefined ? this.#httpDestinations(cluster) : [];
     return policies.map((policy, i) => ({
       ...policy,
-      destinations: places === undefined ? destinations : (places[i] ?? []),
+      destinations: udp === undefined ? destinations : (udp[i] ?? []),
     }));
   }
 
@@ -256,15 +256,15 @@ export class Subscriptions {
       hostname: cluster.hostname || hostname,
       port: cluster['http-port'] || this.#port,
     };
-    const places = isProxy ? [] : (instances?.() ?? []);
-    return (places.length === 0 ? [own] : places).map((place) => {
-      const base = `${protocol}://${user}${place.hostname}:${place.port}`;
+    const addresses = isProxy ? [] : (instances?.() ?? []);
+    return (addresses.length === 0 ? [own] : addresses).map((address) => {
+      const base = `${protocol}://${user}${address.hostname}:${address.port}`;
       return path === '' ? base : `${base}/${path}`;
     });
   }
 
   /** The UDP destinations for each policy; `undefined` if the cluster does not send over UDP. */
-  async #udpPlaces(
+  async #udpDestinations(
     cluster: Cluster,
     policies: readonly Policy[],
   ): Promise<readonly (readonly string[])[] | undefined> {
@@ -281,11 +281,11 @@ export class Subscriptions {
       readBufferBytes: cluster['udp-read-buffer'],
       packetsMax: cluster['udp-buffer'],
     }));
-    const places = await udp.listen(name, inputs);
-    return places.map((each) =>
+    const heard = await udp.listen(name, inputs);
+    return heard.map((each) =>
       // A configured host name is that of this process.
       (hostname === '' ? each : each.slice(0, 1)).map(
-        (place) => `udp://${hostname || place.hostname}:${place.port}`,
+        (address) => `udp://${hostname || address.hostname}:${address.port}`,
       ),
     );
   }
@@ -353,12 +353,12 @@ function subscriptionsOf(series: readonly ShowSeries[]): readonly Subscription[]
 }
 
 function createStatement(name: string, policy: Policy, destinations: readonly string[]): string {
-  const place = `${quoteIdentifier(policy.database)}.${quoteIdentifier(policy.retentionPolicy)}`;
+  const source = `${quoteIdentifier(policy.database)}.${quoteIdentifier(policy.retentionPolicy)}`;
   const list = destinations.map(quoteString).join(', ');
-  return `CREATE SUBSCRIPTION ${quoteIdentifier(name)} ON ${place} DESTINATIONS ANY ${list}`;
+  return `CREATE SUBSCRIPTION ${quoteIdentifier(name)} ON ${source} DESTINATIONS ANY ${list}`;
 }
 
 function dropStatement({ name, database, retentionPolicy }: Subscription): string {
-  const place = `${quoteIdentifier(database)}.${quoteIdentifier(retentionPolicy)}`;
-  return `DROP SUBSCRIPTION ${quoteIdentifier(name)} ON ${place}`;
+  const source = `${quoteIdentifier(database)}.${quoteIdentifier(retentionPolicy)}`;
+  return `DROP SUBSCRIPTION ${quoteIdentifier(name)} ON ${source}`;
 }

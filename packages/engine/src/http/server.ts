@@ -146,8 +146,8 @@ export class HttpServer implements Api {
     try {
       return await this.#app.listen({ host, port });
     } catch (cause) {
-      const place = { host, port, setting: BIND_SETTING };
-      throw cause instanceof Error ? listenError(cause, place) : cause;
+      const address = { host, port, setting: BIND_SETTING };
+      throw cause instanceof Error ? listenError(cause, address) : cause;
     }
   }
 

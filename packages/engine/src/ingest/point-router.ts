@@ -1,7 +1,7 @@
 // Routes writes to tasks: every task gets the points of its databases and retention policies, in
 // the order of acknowledgement. A slow task delays only itself, until too many points wait for it.
 import { Unavailable, untilAborted } from '@tidemark/core';
-import { measurementsOf } from '@tidemark/runtime';
+import { measurementsOf, policyText } from '@tidemark/runtime';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from '../limits.ts';
 import type { Dbrp } from '../store/records.ts';
@@ -61,7 +61,7 @@ export class PointRouter {
   /** Adds a consumer; a pair with an empty policy matches writes without one only. */
   add(dbrps: readonly Dbrp[], consumer: PointConsumer): Route {
     const queue = new Queue(consumer, this.#waitingRowsMax);
-    const keys = new Set(dbrps.map(({ db, rp }) => keyOf(db, rp)));
+    const keys = new Set(dbrps.map(({ db, rp }) => policyText(db, rp)));
     for (const key of keys) {
       const queues = this.#routes.get(key) ?? new Set();
       queues.add(queue);
@@ -90,7 +90,7 @@ export class PointRouter {
   async dispatch(batch: PointBatch): Promise<void> {
     const names = measurementsOf(batch);
     this.#count(batch, names);
-    const route = this.#routes.get(keyOf(batch.database, batch.retentionPolicy));
+    const route = this.#routes.get(policyText(batch.database, batch.retentionPolicy));
     if (route === undefined) return;
     const queues = readersOf(route, batch, names);
     const write = new Write(batch, queues);
@@ -109,7 +109,7 @@ export class PointRouter {
 
   /** Whether there are consumers of the pair. */
   isWanted(database: string, retentionPolicy: string): boolean {
-    return this.#routes.has(keyOf(database, retentionPolicy));
+    return this.#routes.has(policyText(database, retentionPolicy));
   }
 
   ingress(): Iterable<IngressCount> {
@@ -140,7 +140,7 @@ export class PointRouter {
   }
 
   #ingressOf(database: string, retentionPolicy: string, measurement: string): IngressCount {
-    const key = `${keyOf(database, retentionPolicy)}\u0000${measurement}`;
+    const key = `${policyText(database, retentionPolicy)}\u0000${measurement}`;
     let count = this.#ingress.get(key);
     if (count === undefined) {
       count = { database, retentionPolicy, measurement, points: 0 };
@@ -148,10 +148,6 @@ export class PointRouter {
     }
     return count;
   }
-}
-
-function keyOf(database: string, retentionPolicy: string): string {
-  return `${database}\u0000${retentionPolicy}`;
 }
 
 /**

@@ -449,9 +449,9 @@ class PointFeeder {
     const time = timeOfLine(point.line);
     this.#shift = this.#pace.shift(time);
     const [first] = this.#waiting;
-    const isSamePlace =
+    const isSamePolicy =
       first?.database === point.database && first.retentionPolicy === point.retentionPolicy;
-    const fits = isSamePlace && this.#waiting.length < POINTS_PER_PUSH && this.#pace.isVirtual;
+    const fits = isSamePolicy && this.#waiting.length < POINTS_PER_PUSH && this.#pace.isVirtual;
     if (!fits) await this.flush();
     if (!this.#pace.isVirtual) await this.#pace.until(time);
     this.#waiting.push(point);

@@ -15,7 +15,7 @@ import { NOT_LEADING_STATUS } from './leader-proxy.ts';
 import { askInstance, isOfCluster } from '../cluster/instance-request.ts';
 
 /** The path under which an instance gets its inputs, independent of the `http` settings. */
-const PLACE = '/cluster/udp-inputs';
+const PATH = '/cluster/udp-inputs';
 
 /** Interval of checking for a leader, and of retries. */
 const RETRY_MS = 50;
@@ -76,7 +76,7 @@ export class UdpExchange implements UdpListening {
   async #ask(member: Member, wanted: Wanted): Promise<readonly number[]> {
     const { secret, log } = this.#options;
     const body = JSON.stringify(wanted);
-    const response = await askInstance(member, { secret, method: 'PUT', path: PLACE, body });
+    const response = await askInstance(member, { secret, method: 'PUT', path: PATH, body });
     if (response.status === 200) return (await response.json()) as readonly number[];
     log('warn', 'an instance does not listen for subscriptions over udp', {
       instance: member.url,
@@ -116,7 +116,7 @@ export class UdpRelay {
     response: ServerResponse,
     inputs: UdpInputs,
   ): Promise<boolean> {
-    if (request.url !== PLACE || !isOfCluster(request, this.#options.secret())) return false;
+    if (request.url !== PATH || !isOfCluster(request, this.#options.secret())) return false;
     const wanted = JSON.parse(await text(request)) as Wanted;
     const { section, token } = wanted;
     this.#token = token;

@@ -308,8 +308,8 @@ export class PointLog {
         waiting.push(own);
         this.#waiting.set(own.id, own);
         const text = JSON.stringify({ id: own.id, ...label, ...to } satisfies PointLabel);
-        const place = after === undefined ? {} : { subject: LOOPED, after: last };
-        last = await log.append(bytes, { label: text, level, signal, ...place });
+        const expected = after === undefined ? {} : { subject: LOOPED, after: last };
+        last = await log.append(bytes, { label: text, level, signal, ...expected });
         this.#last = Math.max(this.#last, last);
       }
       if (this.#isGiving)

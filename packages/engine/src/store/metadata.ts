@@ -17,7 +17,7 @@ import {
 import type { Identity, StoreFile } from './metadata-file.ts';
 import { isSealed, readKey } from './store-cipher.ts';
 import type { KeyLocation, StoreCipher } from './store-cipher.ts';
-import { Entries, placeOf, Table } from './table.ts';
+import { Entries, entryOf, Table } from './table.ts';
 import { declarationOf, TABLES } from './tables.ts';
 import type { KeyOf, StoreChange, StoreKey, TableName } from './tables.ts';
 
@@ -211,7 +211,7 @@ export class Metadata {
     return changes.map((change) => {
       const { table, key, value } = change;
       if (value === undefined || declarationOf(table)?.isSealed !== true) return change;
-      const text = this.cipher.seal(placeOf(table, key), Buffer.from(value).toString('utf8'));
+      const text = this.cipher.seal(entryOf(table, key), Buffer.from(value).toString('utf8'));
       return { table, key, value: Buffer.from(text) };
     });
   }

@@ -23,17 +23,17 @@ type Upload = { readonly id: string; readonly file: FileHandle; sizeBytes: numbe
 
 /** One upload at a time; a new one ends the previous one. */
 export class RestoreUpload {
-  readonly #place: KeyLocation;
+  readonly #location: KeyLocation;
   #upload: Upload | undefined;
 
-  constructor(place: KeyLocation) {
-    this.#place = place;
+  constructor(location: KeyLocation) {
+    this.#location = location;
     // Left by a process that ended during an upload.
     rmSync(this.#path, { force: true });
   }
 
   get #path(): string {
-    return join(this.#place.directory, UPLOAD_FILE);
+    return join(this.#location.directory, UPLOAD_FILE);
   }
 
   /** Begins an upload; the result identifies it in later calls. */
@@ -63,7 +63,7 @@ export class RestoreUpload {
     try {
       await upload.file.sync();
       await upload.file.close();
-      return await inspectStore(this.#path, this.#place);
+      return await inspectStore(this.#path, this.#location);
     } catch (error) {
       rmSync(this.#path, { force: true });
       throw error;

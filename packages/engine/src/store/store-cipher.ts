@@ -36,30 +36,30 @@ export class StoreCipher {
     return createHmac('sha256', this.#key).update(subject).digest('hex');
   }
 
-  /** A JSON text that encrypts `text` for a place. */
-  seal(place: string, text: string): string {
+  /** A JSON text that encrypts `text` for an entry. */
+  seal(entry: string, text: string): string {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(place));
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce).setAAD(Buffer.from(entry));
     const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final()]);
     return `"${PREFIX}${Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64')}"`;
   }
 
   /**
-   * The decrypted text. Throws `Corruption` when it was changed, or was written for another place
+   * The decrypted text. Throws `Corruption` when it was changed, or was written for another entry
    * or with another key.
    */
-  open(place: string, sealed: string): string {
+  open(entry: string, sealed: string): string {
     const bytes = Buffer.from(sealed.slice(1 + PREFIX.length, -1), 'base64');
     try {
       const nonce = bytes.subarray(0, NONCE_BYTES);
       const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce)
-        .setAAD(Buffer.from(place))
+        .setAAD(Buffer.from(entry))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
       const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8');
       return text + decipher.final('utf8');
     } catch {
       // The library's message adds nothing.
-      const message = `value cannot be decrypted. entry=\`${place}\``;
+      const message = `value cannot be decrypted. entry=\`${entry}\``;
       throw new Corruption(message, { file: 'engine.mdb', offset: 0 });
     }
   }
@@ -103,13 +103,13 @@ export function readKey(
 }
 
 /** As `readKey`, for an existing key. */
-export function existingKey(place: KeyLocation): StoreCipher | undefined {
-  const { setting, environment } = place;
+export function existingKey(location: KeyLocation): StoreCipher | undefined {
+  const { setting, environment } = location;
   if (setting.startsWith('env:')) {
     const name = setting.slice('env:'.length);
     return fromText(environment[name] ?? '', `the environment variable ${name} (secrets-key)`);
   }
-  const file = keyFile(place);
+  const file = keyFile(location);
   return existsSync(file) ? fromText(readFileSync(file, 'utf8').trim(), file) : undefined;
 }
 

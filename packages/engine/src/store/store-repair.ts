@@ -56,12 +56,12 @@ type Kept = { readonly table: string; readonly kept: number; readonly of: number
  * part of its definitions, or none. With `startsEmpty` it is moved aside instead.
  */
 export async function repairStore(
-  place: KeyLocation & { readonly startsEmpty: boolean },
+  location: KeyLocation & { readonly startsEmpty: boolean },
   log: LogSink,
 ): Promise<void> {
-  const { directory } = place;
+  const { directory } = location;
   // Without it sealed values cannot be checked; opening the store reports that it is missing.
-  const cipher = existingKey(place);
+  const cipher = existingKey(location);
   let key = cipher?.hex ?? '';
   const read = (args: readonly string[], take: Take): Promise<boolean> =>
     runReader({ args, key }, take);
@@ -74,7 +74,7 @@ export async function repairStore(
   const isUnknown = !(found.get('identity')?.isGood ?? (isRead && found.size === 0));
   if (isCut || isUnknown) {
     const reason = isCut && usedBytes !== undefined ? cutShort(size, usedBytes) : NOT_OURS;
-    if (!place.startsEmpty) throw unusable(file, reason);
+    if (!location.startsEmpty) throw unusable(file, reason);
     const damagedFile = putAside(file);
     log.error({ file, damagedFile }, `metadata ${reason}; the engine starts empty`);
     return;
@@ -142,13 +142,13 @@ async function check(
 /**
  * The contents of a file that an engine can be opened on: entries by table. Throws `InvalidRequest`
  * for one that is damaged, is something else, was written by a newer version, or with another key
- * than that of `place`.
+ * than that of `location`.
  */
 export async function inspectStore(
   file: string,
-  place: KeyLocation,
+  location: KeyLocation,
 ): Promise<Readonly<Record<string, number>>> {
-  const cipher = existingKey(place);
+  const cipher = existingKey(location);
   const read: Read = (args, take) => runReader({ args, key: cipher?.hex ?? '' }, take);
   try {
     const { found, isRead, isGood } = await check(file, read);

@@ -13,8 +13,8 @@ export type EntryRange<K extends StoreKey> = {
   readonly limit?: number;
 };
 
-/** The place that a value is bound to. */
-export function placeOf(table: string, key: StoreKey): string {
+/** The entry that a value is bound to. */
+export function entryOf(table: string, key: StoreKey): string {
   return JSON.stringify([table, key]);
 }
 
@@ -56,7 +56,7 @@ export class Entries<K extends StoreKey = StoreKey> {
 
   #open(key: StoreKey, value: Buffer): Buffer {
     if (!this.#isSealed) return value;
-    return Buffer.from(this.#cipher.open(placeOf(this.name, key), value.toString('latin1')));
+    return Buffer.from(this.#cipher.open(entryOf(this.name, key), value.toString('latin1')));
   }
 }
 

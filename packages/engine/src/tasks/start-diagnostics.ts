@@ -50,7 +50,7 @@ export function checkStartOf(script: string, node: NodeSpec, check: () => void):
 
 /** Runs a check of a piece of a script; its errors get the place of that piece. */
 export function checkAt(
-  place: { readonly script: string; readonly span: Span },
+  at: { readonly script: string; readonly span: Span },
   check: () => void,
 ): void {
   try {
@@ -58,7 +58,7 @@ export function checkAt(
   } catch (cause) {
     if (!(cause instanceof InvalidRequest) || cause.diagnostics.length > 0) throw cause;
     const { message, hint } = cause;
-    const diagnostic = diagnosticAt(place.script, place.span, { message, hint });
+    const diagnostic = diagnosticAt(at.script, at.span, { message, hint });
     throw new InvalidRequest(message, { cause, hint, diagnostics: [diagnostic] });
   }
 }

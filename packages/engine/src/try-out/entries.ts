@@ -47,8 +47,8 @@ export function entriesOf(
           'the script asks a database and takes no points; try it on a span of time of the database, or on a recording',
         );
       }
-      const place = dbrps[0] ?? { db: '', rp: '' };
-      const points = typedPoints(source, { place, now: options.clock.now() });
+      const dbrp = dbrps[0] ?? { db: '', rp: '' };
+      const points = typedPoints(source, { dbrp, now: options.clock.now() });
       // oxlint-disable-next-line typescript/require-await
       return async function* typed() {
         yield* points;
@@ -112,8 +112,8 @@ async function* stored(
     yield* stored(points, { start: middle, stop }, signal);
     return;
   }
-  for (const { place, name, tags, fields, time } of found) {
+  for (const { dbrp, name, tags, fields, time } of found) {
     const line = printLine({ measurement: name, tags, fields, time });
-    if (line !== undefined) yield { database: place.db, retentionPolicy: place.rp, line };
+    if (line !== undefined) yield { database: dbrp.db, retentionPolicy: dbrp.rp, line };
   }
 }

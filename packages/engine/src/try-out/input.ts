@@ -23,7 +23,7 @@ export type TryOutInput = {
 /** Points as they were typed. Throws `InvalidRequest` for the first invalid line. */
 export function typedPoints(
   { lines, precision }: TryOutSource & { readonly kind: 'points' },
-  { place, now }: { readonly place: Dbrp; readonly now: Timestamp },
+  { dbrp, now }: { readonly dbrp: Dbrp; readonly now: Timestamp },
 ): readonly RecordedPoint[] {
   const { points, errors } = parseLines(new TextEncoder().encode(lines), { precision, now });
   const [error] = errors;
@@ -35,6 +35,6 @@ export function typedPoints(
     const plain = fields.map(([name, value]) => [name, signedValue(value)] as const);
     const line = printLine({ measurement, tags, fields: plain, time });
     if (line === undefined) return [];
-    return [{ database: place.db, retentionPolicy: place.rp, line }];
+    return [{ database: dbrp.db, retentionPolicy: dbrp.rp, line }];
   });
 }

@@ -247,10 +247,10 @@ class Feeder {
       return true;
     }
     const [first] = this.#waiting;
-    const isSamePlace =
+    const isSamePolicy =
       first === undefined ||
       (first.database === entry.database && first.retentionPolicy === entry.retentionPolicy);
-    const isDue = !isSamePlace || this.#waiting.length >= POINTS_PER_STEP;
+    const isDue = !isSamePolicy || this.#waiting.length >= POINTS_PER_STEP;
     if (isDue) await this.#flush();
     this.#waiting.push(entry);
     return isDue;

@@ -40,8 +40,8 @@ export type HostEnd = {
   readonly reason: string;
   /** The task that it was working for. */
   readonly currentTask: number;
-  /** It ended together with its place, through no fault of its tasks. */
-  readonly isOfPlace: boolean;
+  /** It ended together with its location, through no fault of its tasks. */
+  readonly isOfLocation: boolean;
 };
 
 /** Where hosts run: this process, or another instance of a cluster. */

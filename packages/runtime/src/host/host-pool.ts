@@ -68,11 +68,11 @@ export type PlacedTask = {
   readonly task: RunningTask;
   /** See `unitName`. */
   readonly unit: string;
-  readonly place: string;
+  readonly location: string;
 };
 
 type Host = {
-  readonly place: Place;
+  readonly location: Location;
   readonly index: number;
   /** False for a host that was opened for a single task which has caused a failure. */
   readonly isShared: boolean;
@@ -83,12 +83,12 @@ type Host = {
   ping: { readonly id: number; checks: number; readonly waiting: (() => void)[] } | undefined;
 };
 
-type Place = { readonly at: HostLocation; readonly hosts: (Host | undefined)[] };
+type Location = { readonly at: HostLocation; readonly hosts: (Host | undefined)[] };
 
 export class HostPool {
   readonly #options: HostPoolOptions;
-  readonly #own: Place;
-  readonly #places = new Map<string, Place>();
+  readonly #own: Location;
+  readonly #locations = new Map<string, Location>();
   readonly #all = new Set<Host>();
   /**
    * Tasks that were about to start on a host that was lost, and whether they may have caused that.
@@ -109,7 +109,7 @@ export class HostPool {
     this.#options = options;
     const { functions, server, memoryMiB, hostCount, openHost = openThread } = options;
     const settings = { functions, server, memoryMiB };
-    this.#own = this.addPlace({
+    this.#own = this.addLocation({
       id: LOCAL_HOSTS,
       hostCount,
       openHost: (index, events) => openHost({ ...settings, name: `task-host-${index}` }, events),
@@ -130,21 +130,21 @@ export class HostPool {
     };
   }
 
-  /** Tasks can run there from now on; `choose` decides the place of each. */
-  addPlace(at: HostLocation): Place {
-    const place: Place = { at, hosts: Array.from({ length: at.hostCount }, () => undefined) };
-    this.#places.set(at.id, place);
-    return place;
+  /** Tasks can run there from now on; `choose` decides the location of each. */
+  addLocation(at: HostLocation): Location {
+    const location: Location = { at, hosts: Array.from({ length: at.hostCount }, () => undefined) };
+    this.#locations.set(at.id, location);
+    return location;
   }
 
   /** No more tasks are placed there. Existing ones stay until their hosts end. */
-  removePlace(id: string): void {
+  removeLocation(id: string): void {
     assert(id !== LOCAL_HOSTS, 'this process stays');
-    this.#places.delete(id);
+    this.#locations.delete(id);
   }
 
   /**
-   * Called for every task, or part of one, that is placed. A place that is gone counts as this
+   * Called for every task, or part of one, that is placed. A location that is gone counts as this
    * process.
    */
   chooseBy(choose: (unit: string) => string): void {
@@ -156,22 +156,22 @@ export class HostPool {
     const found: PlacedTask[] = [];
     for (const host of this.#hosts())
       for (const task of host.tasks.values())
-        if (!task.isReplay) found.push({ task, unit: task.unit, place: host.place.at.id });
+        if (!task.isReplay) found.push({ task, unit: task.unit, location: host.location.at.id });
     return found;
   }
 
   /**
-   * Moves a task to another place, where it continues from `savedState`, as after a failure of its
-   * host.
+   * Moves a task to another location, where it continues from `savedState`, as after a failure of
+   * its host.
    */
-  async move(task: RunningTask, placeId: string): Promise<void> {
+  async move(task: RunningTask, locationId: string): Promise<void> {
     assert(task instanceof HostedTask, 'tasks of a pool are hosted');
     const from = this.#hostOf(task);
-    const place = this.#places.get(placeId);
-    if (from === undefined || place === undefined) return;
-    if (!task.isStarted || task.isEnding || from.place === place) return;
+    const location = this.#locations.get(locationId);
+    if (from === undefined || location === undefined) return;
+    if (!task.isStarted || task.isEnding || from.location === location) return;
     this.#leave(task, from);
-    const to = this.#leastLoaded(place);
+    const to = this.#leastLoaded(location);
     this.#place(task, to);
     from.client.send({ kind: 'discard', task: task.id });
     await task.restart(to.client, undefined);
@@ -182,9 +182,9 @@ export class HostPool {
     const isMovable = options.timers === undefined || options.timers instanceof VirtualTimers;
     assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
     // The data of a replay is only here.
-    const place =
+    const location =
       options.isReplay === true ? this.#own : this.#chosen(unitName(options.taskId, options.part));
-    const host = this.#leastLoaded(place);
+    const host = this.#leastLoaded(location);
     const id = this.#nextTask++;
     const task = new HostedTask(host.client, {
       id,
@@ -246,18 +246,18 @@ export class HostPool {
     return [...this.#all];
   }
 
-  #chosen(unit: string): Place {
-    return this.#places.get(this.#choose(unit)) ?? this.#own;
+  #chosen(unit: string): Location {
+    return this.#locations.get(this.#choose(unit)) ?? this.#own;
   }
 
-  #still({ at }: Place): Place {
-    return this.#places.get(at.id) ?? this.#own;
+  #still({ at }: Location): Location {
+    return this.#locations.get(at.id) ?? this.#own;
   }
 
-  #leastLoaded(place: Place): Host {
+  #leastLoaded(location: Location): Host {
     let best: { readonly index: number; readonly load: number; readonly count: number } | undefined;
-    for (let index = 0; index < place.at.hostCount; index++) {
-      const host = place.hosts[index];
+    for (let index = 0; index < location.at.hostCount; index++) {
+      const host = location.hosts[index];
       let loadMs = 0;
       for (const task of host?.tasks.values() ?? []) loadMs += task.loadMs;
       const load = Math.round(loadMs / LOAD_STEP_MS);
@@ -267,12 +267,12 @@ export class HostPool {
       if (isBetter) best = { index, load, count };
     }
     assert(best !== undefined, 'a pool has hosts');
-    return place.hosts[best.index] ?? this.#open(place, best.index);
+    return location.hosts[best.index] ?? this.#open(location, best.index);
   }
 
-  #open(place: Place, index: number): Host {
+  #open(location: Location, index: number): Host {
     const tasks = new Map<number, HostedTask>();
-    const client = new RpcClient((events) => place.at.openHost(index, events), {
+    const client = new RpcClient((events) => location.at.openHost(index, events), {
       item: (item) => this.#handle(host, item),
       taken: (task, rowCount) => tasks.get(task)?.taken(rowCount),
       pong: (message) => this.#pong(host, message),
@@ -282,10 +282,10 @@ export class HostPool {
       servicesOf: (task) => tasks.get(task)?.services,
       sendDocuments: (source, documents) => client.send({ kind: 'documents', source, documents }),
     });
-    const isShared = index < place.at.hostCount;
+    const isShared = index < location.at.hostCount;
     const topics = new HostTopics((message) => client.send(message));
     const host: Host = {
-      place,
+      location,
       index,
       isShared,
       client,
@@ -294,7 +294,7 @@ export class HostPool {
       topics,
       ping: undefined,
     };
-    place.hosts[index] = host;
+    location.hosts[index] = host;
     this.#all.add(host);
     for (const inhibition of this.#options.inhibitions.active()) {
       client.send({ kind: 'inhibition', inhibition, isActive: true });
@@ -315,10 +315,10 @@ export class HostPool {
     this.#topicsOf.delete(task.id);
   }
 
-  /** The place of a task; `undefined` for one that has ended. */
-  placeOf(task: RunningTask): string | undefined {
+  /** The location of a task; `undefined` for one that has ended. */
+  locationOf(task: RunningTask): string | undefined {
     assert(task instanceof HostedTask, 'tasks of a pool are hosted');
-    return this.#hostOf(task)?.place.at.id;
+    return this.#hostOf(task)?.location.at.id;
   }
 
   #hostOf(task: HostedTask): Host | undefined {
@@ -340,15 +340,15 @@ export class HostPool {
   }
 
   /** A host for one task that has caused a failure, so that no others are affected again. */
-  #openReserved(place: Place): Host {
-    let index = place.at.hostCount;
-    while (place.hosts[index] !== undefined) index++;
-    return this.#open(place, index);
+  #openReserved(location: Location): Host {
+    let index = location.at.hostCount;
+    while (location.hosts[index] !== undefined) index++;
+    return this.#open(location, index);
   }
 
   #forget(host: Host): void {
     this.#all.delete(host);
-    if (host.place.hosts[host.index] === host) host.place.hosts[host.index] = undefined;
+    if (host.location.hosts[host.index] === host) host.location.hosts[host.index] = undefined;
   }
 
   /** Another host for a task whose host was lost before it was started. */
@@ -402,18 +402,18 @@ export class HostPool {
     return (await within(this.#options.clock, HOST_CHECK_MS, answered)) !== LATE;
   }
 
-  #lost(host: Host, { reason, currentTask, isOfPlace }: HostEnd): void {
+  #lost(host: Host, { reason, currentTask, isOfLocation }: HostEnd): void {
     this.#forget(host);
     host.rpcServer.close();
     for (const wake of host.ping?.waiting ?? []) wake();
     if (this.#isClosed) return;
-    if (isOfPlace && host.tasks.size > 0)
+    if (isOfLocation && host.tasks.size > 0)
       this.#log('warn', 'tasks go on elsewhere', host, { err: reason });
     const now = this.#options.clock.monotonicMs();
     const blamed = host.tasks.get(currentTask);
-    if (!isOfPlace)
+    if (!isOfLocation)
       this.#log('error', 'task host failed', host, { task: blamed?.taskId, err: reason });
-    const isUnknown = blamed === undefined && !isOfPlace;
+    const isUnknown = blamed === undefined && !isOfLocation;
     const isHopeless = isUnknown && now - this.#lastUnblamedMs < FAILURE_WINDOW_MS;
     if (isUnknown) this.#lastUnblamedMs = now;
     const where = blamed === undefined ? '' : ` while it worked for task ${blamed.taskId}`;
@@ -427,19 +427,19 @@ export class HostPool {
       const isOver = isRepeated || isHopeless || task.isReplay;
       if (!task.isStarted) {
         // The request that it waits for reports whether it can start elsewhere.
-        if (isOfPlace || !isOver) this.#displaced.set(task, { isSuspect });
+        if (isOfLocation || !isOver) this.#displaced.set(task, { isSuspect });
       } else if (isOver) task.fail(text);
-      else this.#restart(task, { from: host, isSuspect, reason: isOfPlace ? undefined : text });
+      else this.#restart(task, { from: host, isSuspect, reason: isOfLocation ? undefined : text });
     }
   }
 
   #log(
     level: LogLevel,
     message: string,
-    { index, place }: Host,
+    { index, location }: Host,
     fields: Readonly<Record<string, unknown>>,
   ): void {
-    const at = place === this.#own ? {} : { instance: place.at.id };
+    const at = location === this.#own ? {} : { instance: location.at.id };
     this.#options.log(level, message, { host: index, ...at, ...fields });
   }
 
@@ -457,8 +457,8 @@ export class HostPool {
     },
   ): void {
     this.#leave(task, from);
-    const place = reason === undefined ? this.#chosen(task.unit) : this.#still(from.place);
-    const host = isSuspect ? this.#openReserved(place) : this.#leastLoaded(place);
+    const location = reason === undefined ? this.#chosen(task.unit) : this.#still(from.location);
+    const host = isSuspect ? this.#openReserved(location) : this.#leastLoaded(location);
     this.#place(task, host);
     const message = reason === undefined ? undefined : `${reason}; the task was started again`;
     task.restart(host.client, message).catch((cause: unknown) => {

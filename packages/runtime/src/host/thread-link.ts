@@ -53,7 +53,7 @@ export class ThreadLink implements LocalHostLink {
       this.#worker.on('exit', (code) => {
         this.#isEnded = true;
         const reason = failure ?? `thread ended with code ${code}`;
-        events.ended({ reason, currentTask: this.currentTask, isOfPlace: false });
+        events.ended({ reason, currentTask: this.currentTask, isOfLocation: false });
         resolve();
       });
     });

@@ -37,7 +37,7 @@ export async function openListeners(
         createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true }),
       );
     },
-    onRejected: (place, lines) => rejected.add(place, lines),
+    onRejected: (origin, lines) => rejected.add(origin, lines),
   });
   parts.add(() => sources.close());
   statistics.add(() =>

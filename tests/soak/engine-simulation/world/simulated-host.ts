@@ -146,7 +146,7 @@ export class SimulatedHost implements LocalHostLink {
   #end(reason: string, currentTask: number): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#events.ended({ reason, currentTask, isOfPlace: false });
+    this.#events.ended({ reason, currentTask, isOfLocation: false });
   }
 
   /** Nothing of a thread that has ended happens any more. */
