@@ -1,7 +1,7 @@
 // Deletes on a real cluster: they hide older rows at once, completely or not at all, whatever is
 // unreachable; their rows are removed in the background while others write.
 import { MIN_TIME } from '@tidemark/core';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
+import type { PolicyRef, PointStorage } from '@tidemark/storage-api';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 
@@ -124,7 +124,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('deletes on a cluster', () => {
       const { database } = policy;
       const [one, two] = await Promise.all([cluster.open({ sweepMs: 500 }), cluster.open()]);
       const where = { kind: 'tag', key: 'h', operator: '=', value: 'h3' } as const;
-      const counts = (storage: StorageEngine): Promise<readonly string[]> =>
+      const counts = (storage: PointStorage): Promise<readonly string[]> =>
         storedRows(storage, policy);
       for (let round = 1; round <= 5; round++) {
         const lines = HOSTS.map((host) => `m,h=${host} v=${round} ${round}`);

@@ -6,7 +6,7 @@ import { ALL_TIME, assert, columnValue } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import type { Predicate, ScanRequest, SchemaRequest, SeriesSource } from '@tidemark/query';
 import { openStorage } from '@tidemark/storage';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
+import type { PolicyRef, PointStorage } from '@tidemark/storage-api';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -28,7 +28,7 @@ const NONE = new AbortController().signal;
 
 describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
   const cluster = useCluster({ shards: 2, replicas: 2 });
-  let engine: StorageEngine;
+  let engine: PointStorage;
   let policies = 0;
 
   beforeAll(async () => {
@@ -341,7 +341,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
     const fields = [{ name: 'v', type: 'float' }] as const;
     await write(policy, ['m v=1 1', `m v=2 ${WEEK * 5n}`]);
     await write(other, ['m v=1 1']);
-    const own = async (storage: StorageEngine) =>
+    const own = async (storage: PointStorage) =>
       (await storage.shards()).filter(({ policyId }) => policyId === policy.id);
     const [first, second] = await own(engine);
 

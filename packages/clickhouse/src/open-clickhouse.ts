@@ -1,13 +1,19 @@
 // Opens storage on a ClickHouse cluster: the interface for the database service.
-import { InvalidRequest } from '@tidemark/core';
 import type { Clock, DocumentStore } from '@tidemark/core';
+import type { SeriesSource } from '@tidemark/query';
 import type {
   DatabaseStatistics,
+  DeleteRequest,
   IngestSettings,
+  PointStorage,
+  ReplicaState,
   ShardInfo,
-  StorageEngine,
   StorageLog,
+  StorageReplicas,
   StorageStatistics,
+  WriteLinesRequest,
+  WriteOutcome,
+  WritePointsRequest,
 } from '@tidemark/storage-api';
 
 import { Cluster } from './cluster/cluster.ts';
@@ -49,21 +55,6 @@ export type ClickHouseOptions = ClusterSettings & {
   readonly log: StorageLog;
 };
 
-const NO_BACKUP =
-  'with storage.engine = clickhouse, points are backed up by the means of the cluster';
-
-/** Storage, and the other state that front ends share. */
-export type ClickHouseStorage = StorageEngine & {
-  /** The catalog of all front ends. */
-  readonly catalog: SharedText;
-  /** Documents of the web application, shared by all front ends. */
-  readonly documents: DocumentStore;
-  /**
-   * Aborted when this front end loses the lease; `undefined` while it does not have it.
-   */
-  leaseSignal(): AbortSignal | undefined;
-};
-
 /** Opens storage, and creates the common tables if they are missing. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
   const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs, deleteKeptMs } = options;
@@ -86,24 +77,20 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
       queueMaxBytes: options.writeQueueMaxBytes,
       timeoutMs: options.writeTimeoutMs,
     });
-    return {
-      ...engineOf({
-        cluster,
-        state,
-        registry: state.registry,
-        writer,
-        lease,
-        sweeper,
-        removal,
-        log,
-        pageRows,
-        seriesCache,
-        pendingDeletesMax,
-      }),
-      catalog: sharedText(state),
-      documents: new SharedDocuments({ cluster, state, clock, log }),
-      leaseSignal: () => lease.signal,
-    };
+    return new ClickHouseStorage({
+      cluster,
+      state,
+      registry: state.registry,
+      writer,
+      lease,
+      sweeper,
+      removal,
+      clock,
+      log,
+      pageRows,
+      seriesCache,
+      pendingDeletesMax,
+    });
   } catch (error) {
     await cluster.close();
     throw error;
@@ -118,52 +105,83 @@ type Parts = {
   readonly lease: Lease;
   readonly sweeper: PartitionSweeper;
   readonly removal: DeleteRemoval;
+  readonly clock: Clock;
   readonly log: StorageLog;
   readonly pageRows: number;
   readonly seriesCache: SeriesCache;
   readonly pendingDeletesMax: number;
 };
 
-function engineOf(parts: Parts): StorageEngine {
-  const { cluster, state, registry, writer, lease, sweeper, removal } = parts;
-  return {
-    source: clusterSource(parts),
-    bodyBuffer: (sizeBytes) => writer.bodyBuffer(sizeBytes),
-    writeLines: (request) => writer.lines(request),
-    writePoints: (request) => writer.points(request),
-    delete: (request) => deletePoints(parts, request),
-    dropMeasurement: (database, measurement) => dropMeasurement(parts, database, measurement),
-    dropPolicy: (policyId) => dropPolicy(parts, policyId),
-    retainPolicies: async (policies, nextId) => {
-      const kept = new Set(policies.map(({ id }) => id));
-      // Another front end may have created policies with higher ids meanwhile.
-      const isGone = (id: number): boolean =>
-        !kept.has(id) && (nextId === undefined || id < nextId);
-      const gone = registry.groupsOf(({ policyId }) => isGone(policyId));
-      for (const policyId of new Set(gone.map((group) => group.policyId)))
-        await dropPolicy(parts, policyId);
-    },
-    dropShard: (id) => dropGroup(parts, id),
-    shards: () => shardsOf(parts),
-    replicas: () => cluster.replicas(),
-    statistics: () => statisticsOf(parts),
-    damage: () => Promise.resolve([]),
-    flush: () => Promise.resolve(),
-    compact: () => Promise.resolve(),
-    // eslint-disable-next-line require-yield -- there is nothing to give
-    backup: async function* () {
-      throw new InvalidRequest(NO_BACKUP);
-    },
-    restore: () => Promise.reject(new InvalidRequest(NO_BACKUP)),
-    close: async () => {
-      await writer.drain();
-      await removal.close();
-      await sweeper.close();
-      await lease.close();
-      await state.close();
-      await cluster.close();
-    },
-  };
+/** Storage, and the other state that front ends share. */
+export class ClickHouseStorage implements PointStorage, StorageReplicas {
+  readonly source: SeriesSource;
+  /** The catalog of all front ends. */
+  readonly catalog: SharedText;
+  /** Documents of the web application, shared by all front ends. */
+  readonly documents: DocumentStore;
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.source = clusterSource(parts);
+    this.catalog = sharedText(parts.state);
+    this.documents = new SharedDocuments(parts);
+  }
+
+  bodyBuffer(sizeBytes: number): Uint8Array {
+    return this.#parts.writer.bodyBuffer(sizeBytes);
+  }
+
+  writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
+    return this.#parts.writer.lines(request);
+  }
+
+  writePoints(request: WritePointsRequest): Promise<WriteOutcome> {
+    return this.#parts.writer.points(request);
+  }
+
+  delete(request: DeleteRequest): Promise<void> {
+    return deletePoints(this.#parts, request);
+  }
+
+  dropMeasurement(database: string, measurement: string): Promise<void> {
+    return dropMeasurement(this.#parts, database, measurement);
+  }
+
+  dropPolicy(policyId: number): Promise<void> {
+    return dropPolicy(this.#parts, policyId);
+  }
+
+  dropShard(id: number): Promise<boolean> {
+    return dropGroup(this.#parts, id);
+  }
+
+  shards(): Promise<readonly ShardInfo[]> {
+    return shardsOf(this.#parts);
+  }
+
+  statistics(): Promise<StorageStatistics> {
+    return statisticsOf(this.#parts);
+  }
+
+  replicas(): Promise<readonly ReplicaState[]> {
+    return this.#parts.cluster.replicas();
+  }
+
+  /** Aborted when this front end loses the lease; `undefined` while it does not have it. */
+  leaseSignal(): AbortSignal | undefined {
+    return this.#parts.lease.signal;
+  }
+
+  async close(): Promise<void> {
+    const { cluster, state, writer, lease, sweeper, removal } = this.#parts;
+    await writer.drain();
+    await removal.close();
+    await sweeper.close();
+    await lease.close();
+    await state.close();
+    await cluster.close();
+  }
 }
 
 /** Statistics leave out shards that do not answer. */

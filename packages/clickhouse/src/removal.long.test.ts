@@ -1,7 +1,7 @@
 // The removal of deleted rows in the background, on a real cluster: a delete hides them until the
 // last replica has removed them and what servers held back can no longer arrive.
 import { Unavailable } from '@tidemark/core';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
+import type { PolicyRef, PointStorage } from '@tidemark/storage-api';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 
@@ -56,7 +56,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('deleted rows', () => {
     );
 
   /** Ends with a sweep that has come past all earlier deletes. */
-  async function sweepOnce(engine: StorageEngine): Promise<void> {
+  async function sweepOnce(engine: PointStorage): Promise<void> {
     const policy = newPolicy();
     await untilWritten(engine, policy, 'm v=1 1');
     await engine.delete({ database: policy.database });

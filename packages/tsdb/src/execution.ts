@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { Budget, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { planCacheCounters, PLAN_CACHE_BYTES } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage-api';
+import type { Storage } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import type { Catalog } from './catalog/catalog.ts';
@@ -33,11 +33,12 @@ export type ExecutionOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly startedAt: Timestamp;
-  readonly storage: StorageEngine;
+  readonly storage: Storage;
 };
 
 export type Execution = {
   readonly statements: StatementServices;
+  readonly storage: Storage;
   readonly writeCounters: WriteCounters;
   /** Memory for the bodies of all requests. */
   readonly bodyBudget: Budget;
@@ -81,7 +82,7 @@ export function buildExecution({
   ]);
   const writer = new WriteService({
     catalog,
-    storage,
+    storage: storage.points,
     clock,
     limits: data,
     timeoutMs: coordinator.writeTimeoutMs,
@@ -91,7 +92,7 @@ export function buildExecution({
   statistics.add(diskStatistics(data.dir));
   const statements: StatementServices = {
     catalog,
-    storage,
+    storage: storage.points,
     clock,
     statistics,
     queries: new RunningQueries({
@@ -129,7 +130,7 @@ export function buildExecution({
         version: TIDEMARK_VERSION,
       }),
   };
-  return { statements, writeCounters: writes, bodyBudget };
+  return { statements, storage, writeCounters: writes, bodyBudget };
 }
 
 /** The name of this machine in the service's statistics and diagnostics. */

@@ -6,7 +6,8 @@ import type { Clock, OpenParts } from '@tidemark/core';
 import { LocalDocuments, makeDirectory, narrowAndLog, PRIVATE_DIRECTORY } from '@tidemark/process';
 import type { ClickHouseStorage } from '@tidemark/clickhouse';
 import { openStorage } from '@tidemark/storage';
-import type { StorageEngine, StorageLog } from '@tidemark/storage-api';
+import { retainPolicies } from '@tidemark/storage-api';
+import type { PointStorage, Storage, StorageLog } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import { Catalog } from './catalog/catalog.ts';
@@ -38,7 +39,7 @@ export type Stores = {
    */
   leaseSignal(): AbortSignal | undefined;
   /** Resolves when storage has read its log, with the points of the catalog's policies only. */
-  recovered(): Promise<StorageEngine>;
+  recovered(): Promise<Storage>;
 };
 
 /** Opens the catalog while the thread of storage reads its log. Both are closed with `parts`. */
@@ -56,14 +57,15 @@ export async function openStores(
   openDirectory(metaDirectory, 'meta.dir', log);
   const files = new DocumentFiles(join(metaDirectory, 'documents'), logStorage);
   if (config.storage.engine === 'clickhouse') {
-    const storage = await openCluster(config, clock, logStorage);
-    parts.add(() => storage.close());
-    const catalog = Catalog.shared(storage.catalog);
+    const cluster = await openCluster(config, clock, logStorage);
+    parts.add(() => cluster.close());
+    const catalog = Catalog.shared(cluster.catalog);
+    const storage = { points: cluster, replicas: cluster };
     return {
       directory,
       catalog,
-      documents: { files, store: storage.documents },
-      leaseSignal: () => storage.leaseSignal(),
+      documents: { files, store: cluster.documents },
+      leaseSignal: () => cluster.leaseSignal(),
       recovered: () => recovered(storage, { catalog, config, clock, log }),
     };
   }
@@ -86,15 +88,17 @@ export async function openStores(
     documents: { files, store: new LocalDocuments(files) },
     leaseSignal: () => alone.signal,
     recovered: async () => {
-      const storage = await opening;
-      await requireCatalogOf(storage, catalog, metaDirectory);
+      const engine = await opening;
+      await requireCatalogOf(engine, catalog, metaDirectory);
+      const { openRehearsal } = engine;
+      const storage = { points: engine, maintenance: engine, openRehearsal };
       return recovered(storage, { catalog, config, clock, log });
     },
   };
 }
 
 async function recovered(
-  storage: StorageEngine,
+  storage: Storage,
   {
     catalog,
     config,
@@ -104,7 +108,7 @@ async function recovered(
     readonly catalog: Catalog;
     readonly config: TsdbConfig;
   },
-): Promise<StorageEngine> {
+): Promise<Storage> {
   const context = { now: clock.now(), limits: config.data };
   const { databases, nextId } = catalog.state;
   const policies = [...databases.values()].flatMap((database) =>
@@ -112,7 +116,7 @@ async function recovered(
   );
   // Points of missing policies are invisible: those that cannot be dropped now are dropped at the
   // next start.
-  await storage.retainPolicies(policies, nextId).catch((error: unknown) => {
+  await retainPolicies(storage.points, policies, nextId).catch((error: unknown) => {
     log.error({ err: error }, 'data of dropped retention policies could not be removed');
   });
   return storage;
@@ -136,7 +140,7 @@ function startStorage(
     readonly directory: string;
     readonly logStorage: StorageLog;
   },
-): Promise<StorageEngine> {
+): ReturnType<typeof openStorage> {
   const { data, storage } = config;
   return open({
     directory: join(directory, 'data'),
@@ -195,7 +199,7 @@ async function openCluster(
  * would be all of them: a lost file, or a wrong `meta.dir`, must not cost the points.
  */
 async function requireCatalogOf(
-  storage: StorageEngine,
+  storage: Pick<PointStorage, 'shards'>,
   catalog: Catalog,
   metaDirectory: string,
 ): Promise<void> {

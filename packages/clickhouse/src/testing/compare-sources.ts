@@ -12,7 +12,7 @@ import type {
   SeriesSource,
   WindowSpec,
 } from '@tidemark/query';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
+import type { PolicyRef, PointStorage } from '@tidemark/storage-api';
 
 const WEEK = 604_800_000_000_000n;
 const ALL: readonly AggregateFunction[] = [
@@ -49,7 +49,7 @@ export function lines(): readonly string[] {
   return result;
 }
 
-export async function fill(engine: StorageEngine, policy: PolicyRef): Promise<void> {
+export async function fill(engine: PointStorage, policy: PolicyRef): Promise<void> {
   const all = lines();
   // In pieces: later ones write again what earlier ones wrote.
   for (let at = 0; at < all.length; at += 90) {

@@ -2,7 +2,7 @@
 // it, and a later delete hides it. The same checks for a cluster of the oldest version and for the
 // current one in a single process.
 import { Unavailable } from '@tidemark/core';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage-api';
+import type { PolicyRef, PointStorage } from '@tidemark/storage-api';
 import { expect } from 'vitest';
 
 import type { Gate } from './gate.ts';
@@ -12,8 +12,8 @@ export type TwoFrontEnds = {
   /** Between the first front end and each server. */
   readonly gates: readonly Gate[];
   /** Refuses a write after two seconds. */
-  readonly one: StorageEngine;
-  readonly two: StorageEngine;
+  readonly one: PointStorage;
+  readonly two: PointStorage;
 };
 
 /** Closes both front ends. */

@@ -1,7 +1,7 @@
 // Shared by tests of the storage: settings, policies, and helpers for writing and reading.
 import { ALL_TIME, systemClock, Unavailable } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
-import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage-api';
+import type { PolicyRef, PointStorage, WriteOutcome } from '@tidemark/storage-api';
 
 import type { ClickHouseOptions } from '../open-clickhouse.ts';
 import { scanned } from './compare-sources.ts';
@@ -48,7 +48,7 @@ export function testPolicy(id: number): PolicyRef {
 
 /** Writes lines with times in nanoseconds. */
 export function writeLines(
-  storage: StorageEngine,
+  storage: PointStorage,
   policy: PolicyRef,
   lines: readonly string[],
 ): Promise<WriteOutcome> {
@@ -62,7 +62,7 @@ export function writeLines(
 
 /** The points of field `v` of measurement `m`, as texts `key time value`. */
 export function storedRows(
-  storage: StorageEngine,
+  storage: PointStorage,
   { database, retentionPolicy }: PolicyRef,
   type: FieldType = 'float',
 ): Promise<readonly string[]> {
@@ -91,7 +91,7 @@ export async function untilAccepted<T>(attempt: () => Promise<T>): Promise<T> {
 
 /** Retries a line until its write is acknowledged. */
 export function untilWritten(
-  storage: StorageEngine,
+  storage: PointStorage,
   policy: PolicyRef,
   line: string,
 ): Promise<WriteOutcome> {

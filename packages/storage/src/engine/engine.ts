@@ -1,14 +1,14 @@
 // The engine as the embedding program uses it, in one thread. It is assembled in `open-engine.ts`;
 // its methods call the owners of state and the jobs.
-import { retainPolicies } from '@tidemark/storage-api';
 import type {
   BackupRequest,
   Damage,
   DeleteRequest,
-  PolicyRef,
+  PointStorage,
   RestoreReport,
   RestoreRequest,
   ShardInfo,
+  StorageMaintenance,
   StorageStatistics,
   WriteLinesRequest,
   WriteOutcome,
@@ -17,17 +17,24 @@ import type {
 
 import { createBackup } from '../backup/create.ts';
 import { flushAtEnd } from '../jobs/stopping.ts';
+import { LocalSource } from '../read/local-source.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 import type { EngineParts } from './parts.ts';
 import { statisticsOf } from './statistics.ts';
 
 /** From the beginning of `close` on, all other methods reject with `Unavailable`, or throw it. */
-export class Engine {
+export class Engine implements PointStorage, StorageMaintenance {
+  readonly source: LocalSource;
   readonly #parts: EngineParts;
   #closing: Promise<void> | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.source = new LocalSource({ ...parts.reading, snapshot: () => this.snapshot() });
+  }
+
+  bodyBuffer(sizeBytes: number): Uint8Array {
+    return new Uint8Array(sizeBytes);
   }
 
   async writeLines(request: WriteLinesRequest): Promise<WriteOutcome> {
@@ -55,13 +62,6 @@ export class Engine {
     await this.#open.deletes.policy(policyId);
   }
 
-  async retainPolicies(policies: readonly PolicyRef[]): Promise<void> {
-    await retainPolicies(
-      { shards: () => this.shardInfos(), dropPolicy: (id) => this.dropPolicy(id) },
-      policies,
-    );
-  }
-
   async dropShard(shardId: number): Promise<boolean> {
     const { deletes, state } = this.#open;
     const shard = state.shards.get(shardId);
@@ -70,7 +70,7 @@ export class Engine {
     return true;
   }
 
-  async shardInfos(): Promise<readonly ShardInfo[]> {
+  async shards(): Promise<readonly ShardInfo[]> {
     const { shards } = this.#parts.state;
     const infos: ShardInfo[] = [];
     for (const shard of shards.all()) {
@@ -85,7 +85,6 @@ export class Engine {
     return statisticsOf(this.#parts);
   }
 
-  /** The damage that was found when the engine was opened. */
   async damage(): Promise<readonly Damage[]> {
     return this.#parts.state.damage();
   }
@@ -98,7 +97,6 @@ export class Engine {
     await this.#open.flush.run();
   }
 
-  /** Merges segments until nothing is left to merge, also in shards that are still written to. */
   async compact(): Promise<void> {
     const { compaction, rebuilds } = this.#open;
     await compaction.run({ all: true });
@@ -113,14 +111,13 @@ export class Engine {
     return this.#open.restores.run(request, bytes);
   }
 
-  /** Idempotent: later calls wait for the same end. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    const { state, wal, reclaimer, stopping, background, log } = this.#parts;
+    const { state, wal, reclaimer, stopping, background, log, lock } = this.#parts;
     const { deletes, flush, checkpoints, compaction, rebuilds, restores } = this.#parts;
     stopping.begin();
     try {
@@ -142,6 +139,7 @@ export class Engine {
     } finally {
       stopping.end();
     }
+    await lock?.release();
   }
 
   /** The parts; throws `Unavailable` when the engine closes. */

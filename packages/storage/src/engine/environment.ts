@@ -1,5 +1,6 @@
 // What the engine needs besides its options: tests pass their own.
 import type { Clock } from '@tidemark/core';
+import type { DirectoryLock } from '@tidemark/process';
 
 import type { ReadKernels } from '../columns/read-kernels.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -15,6 +16,8 @@ export type StorageEnvironment = {
   readonly kernels?: ReadKernels | undefined;
   readonly clock: Clock;
   readonly disk: Disk;
+  /** The lock of the directory, which the engine releases when it is closed. */
+  readonly lock?: DirectoryLock | undefined;
   /** Runs a function in the next round of the event loop; by default `setImmediate`. */
   readonly nextRound?: ((run: () => void) => void) | undefined;
   /** Called at named steps of background work; a test ends the process there. */

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { Unavailable } from '@tidemark/core';
 import type { SchemaRequest } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';
+import { retainPolicies } from '@tidemark/storage-api';
 import type { StorageEngine } from '@tidemark/storage-api';
 
 import { POLICY, scanRows, schemaBatches, write } from '../testing/fixtures.ts';
@@ -71,7 +72,7 @@ test('one of several policies that cannot be dropped keeps none of the others', 
   await write(engine, 'm v=2 2', SUCCESSOR);
   disk.failSyncs = FAILED_SYNCS;
 
-  await expect(engine.retainPolicies([])).rejects.toThrow(Unavailable);
+  await expect(retainPolicies(engine, [])).rejects.toThrow(Unavailable);
   await write(engine, 'm v=3 3', { id: 3 });
 
   expect(await rows(engine)).toEqual(['m 3 3']);

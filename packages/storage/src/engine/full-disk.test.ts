@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
+import { retainPolicies } from '@tidemark/storage-api';
 import type { StorageEngine } from '@tidemark/storage-api';
 
 import { openStorageInline } from './open-inline.ts';
@@ -91,7 +92,7 @@ test('a start finds the room that is kept; drops and deletes work before anythin
   expect(await rows(engine)).toHaveLength(3);
   await engine.dropMeasurement('db', 'm');
   expect(await rows(engine)).toEqual([]);
-  await engine.retainPolicies([POLICY]);
+  await retainPolicies(engine, [POLICY]);
   await write(engine, 'm,t=a v=4 4\n');
 
   const after = await open();

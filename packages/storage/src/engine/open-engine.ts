@@ -44,8 +44,8 @@ export async function openEngine(
   resources: Resources,
 ): Promise<Engine> {
   const { directory, log = () => undefined } = options;
-  const { disk, clock } = environment;
-  const { turns, kernels, requestMemory } = resources;
+  const { disk, clock, lock } = environment;
+  const { turns, kernels } = resources;
   const fault = async (point: string): Promise<void> => environment.fault?.(point);
   const common = { disk, directory, clock, turns, log, fault };
 
@@ -127,6 +127,7 @@ export async function openEngine(
     await makeReserve();
   };
 
+  const { snapshotMaxAgeMs = LIMITS.snapshotAgeMs.value } = options;
   const isActive = options.hasBackgroundWork !== false;
   const flusher = isActive ? flush : undefined;
   const settings = options;
@@ -139,7 +140,7 @@ export async function openEngine(
     state,
     wal,
     reclaimer,
-    requestMemory,
+    reading: { ...resources, clock, snapshotMaxAgeMs },
     writes,
     deletes,
     flush,
@@ -150,6 +151,7 @@ export async function openEngine(
     restores: new Restores({ ...shared, drops, shardKeys }),
     stopping,
     log,
+    lock,
     background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,
   });
 }

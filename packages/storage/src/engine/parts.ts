@@ -1,4 +1,5 @@
 // The parts of an engine, which `open-engine.ts` assembles.
+import type { DirectoryLock } from '@tidemark/process';
 import type { StorageLog } from '@tidemark/storage-api';
 
 import type { BackupOptions } from '../backup/create.ts';
@@ -8,7 +9,7 @@ import type { Flush } from '../jobs/flush.ts';
 import type { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
 import type { Restores } from '../jobs/restore.ts';
 import type { Stopping } from '../jobs/stopping.ts';
-import type { MemoryTotal } from '../read/request-memory.ts';
+import type { LocalSourceOptions } from '../read/local-source.ts';
 import type { Reclaimer } from '../state/reclaimer.ts';
 import type { State } from '../state/state.ts';
 import type { Wal } from '../wal/wal.ts';
@@ -19,7 +20,7 @@ export type EngineParts = {
   readonly state: State;
   readonly wal: Wal;
   readonly reclaimer: Reclaimer;
-  readonly requestMemory: MemoryTotal;
+  readonly reading: Omit<LocalSourceOptions, 'snapshot'>;
   readonly writes: Writes;
   readonly deletes: Deletes;
   readonly flush: Flush;
@@ -30,6 +31,7 @@ export type EngineParts = {
   readonly restores: Restores;
   readonly stopping: Stopping;
   readonly log: StorageLog;
+  readonly lock: DirectoryLock | undefined;
   /** Background work; resolves after closing has begun. `undefined` when there is none. */
   readonly background: Promise<void> | undefined;
 };

@@ -4,7 +4,7 @@ import type { DatabaseStatistics, StorageStatistics } from '@tidemark/storage-ap
 import type { EngineParts } from './parts.ts';
 
 export function statisticsOf(parts: EngineParts): StorageStatistics {
-  const { state, wal, reclaimer, requestMemory, writes, flush, compaction } = parts;
+  const { state, wal, reclaimer, reading, writes, flush, compaction } = parts;
   const databases: DatabaseStatistics[] = [];
   let indexBytes = 0;
   for (const { name, index, rebuild } of state.databases.all()) {
@@ -27,7 +27,7 @@ export function statisticsOf(parts: EngineParts): StorageStatistics {
     damagedFiles: state.damage().length,
     segmentBytes,
     memtableBytes: state.memtables.bytes,
-    requestMemoryBytes: requestMemory.heldBytes,
+    requestMemoryBytes: reading.requestMemory.heldBytes,
     indexBytes,
     postingsBytes: state.databases.postingsBytes,
     ranksBytes: state.databases.ranksBytes,

@@ -18,7 +18,7 @@ import { ReadKernels } from '../columns/read-kernels.ts';
 import { threadHeap } from '../columns/thread-heap.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { InlineEngine } from '../engine/open-inline.ts';
+import type { Engine } from '../engine/engine.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
 import { Answers } from './answers.ts';
@@ -134,8 +134,8 @@ class GrantedMemory implements SourceMemory {
 }
 
 class Host {
-  readonly #engine: InlineEngine;
-  readonly #methods: InlineEngine & ByteStreamCalls;
+  readonly #engine: Engine;
+  readonly #streamCalls: ByteStreamCalls;
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   readonly #answers: Answers;
@@ -144,9 +144,9 @@ class Host {
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
-  constructor(engine: InlineEngine) {
+  constructor(engine: Engine) {
     this.#engine = engine;
-    this.#methods = { ...engine, ...byteStreams(engine) };
+    this.#streamCalls = byteStreams(engine);
     this.#answers = new Answers({
       plans,
       source: engine.source,
@@ -216,8 +216,11 @@ class Host {
 
   #call(name: (ToThread & { kind: 'call' })['name'], args: unknown[]): Promise<unknown> {
     // The sender is typed by the same interfaces, and nobody else posts to this port.
-    const method = this.#methods[name] as (...values: unknown[]) => Promise<unknown>;
-    return method(...args);
+    const calls = (name in this.#streamCalls ? this.#streamCalls : this.#engine) as Record<
+      string,
+      (...values: unknown[]) => Promise<unknown>
+    >;
+    return calls[name]!(...args);
   }
 
   #write(writes: readonly Omit<SmallWrite, 'kind'>[]): void {

@@ -1,8 +1,8 @@
 // The engine in a thread of its own, behind the same interface (docs/adr/0002-threads.md).
 import { systemClock, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { retainPolicies } from '@tidemark/storage-api';
 import type {
+  Storage,
   BodyBuffers,
   StorageEngine,
   WriteLinesRequest,
@@ -28,24 +28,24 @@ const FAILURE_WINDOW_MS = 60_000;
 export async function openStorage(
   options: StorageOptions,
   clock: Clock = systemClock(),
-): Promise<StorageEngine> {
+): Promise<ThreadedEngine> {
   const proxy = new StorageProxy(options, clock);
   await proxy.open();
-  return engineOver(proxy.holder, {
-    thread: { rehearsal: () => openRehearsal(proxy.connection()) },
+  const engine = engineOver(proxy.holder, {
     bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
     dropPolicy: (policyId) => proxy.dropPolicy(policyId),
     close: () => proxy.close(),
   });
+  return { ...engine, openRehearsal: () => openRehearsal(proxy.connection()) };
 }
 
+/** The engine of the thread, and a second one to warm up with (`Storage.openRehearsal`). */
+export type ThreadedEngine = StorageEngine & Required<Pick<Storage, 'openRehearsal'>>;
+
 type OwnMethods = Required<
-  Pick<
-    StorageEngine,
-    'thread' | 'bodyBuffer' | 'writeLines' | 'writePoints' | 'dropPolicy' | 'close'
-  >
+  Pick<StorageEngine, 'bodyBuffer' | 'writeLines' | 'writePoints' | 'dropPolicy' | 'close'>
 >;
 
 /** The engine behind a link. The thread calls most methods with the same arguments. */
@@ -58,20 +58,16 @@ function engineOver(holder: LinkHolder, own: OwnMethods): StorageEngine {
       send(name, args) as ReturnType<StorageEngine[K]>;
   // The thread answers each name with the result that its interface declares.
   const callStream = ((name: CallName, ...args: unknown[]) => send(name, args)) as CallStream;
-  const shards = call('shards');
   return {
     source: new RemoteSource(holder),
-    thread: own.thread,
     bodyBuffer: own.bodyBuffer,
     writeLines: own.writeLines,
     writePoints: own.writePoints,
     delete: call('delete'),
     dropMeasurement: call('dropMeasurement'),
     dropPolicy: own.dropPolicy,
-    replicas: () => Promise.resolve([]),
-    retainPolicies: (policies) => retainPolicies({ shards, dropPolicy: own.dropPolicy }, policies),
     dropShard: call('dropShard'),
-    shards,
+    shards: call('shards'),
     statistics: call('statistics'),
     damage: call('damage'),
     flush: call('flush'),
@@ -83,7 +79,7 @@ function engineOver(holder: LinkHolder, own: OwnMethods): StorageEngine {
 }
 
 /**
- * Opens a second engine in the same thread, with its data in memory (`StorageThread.rehearsal`).
+ * Opens a second engine in the same thread, with its data in memory (`Storage.openRehearsal`).
  */
 async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   await connection.call((id) => ({ kind: 'open-rehearsal', id }));
@@ -92,7 +88,6 @@ async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   const holder = new LinkHolder();
   holder.replace(link);
   return engineOver(holder, {
-    thread: undefined,
     bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
     writeLines: async (request) =>
       (await link.call((id) => ({

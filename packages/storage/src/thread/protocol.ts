@@ -30,10 +30,7 @@ import type { PackedOutcomes, PackedWrites } from './small-writes.ts';
 
 /** Methods of the engine that are called as they are. Streams of bytes have calls of their own. */
 export type CallName =
-  | Exclude<
-      keyof StorageEngine,
-      'source' | 'thread' | 'bodyBuffer' | 'retainPolicies' | 'close' | 'backup' | 'restore'
-    >
+  | Exclude<keyof StorageEngine, 'source' | 'bodyBuffer' | 'close' | 'backup' | 'restore'>
   | keyof ByteStreamCalls;
 
 /** A backup is pulled and a restore is pushed, one portion per call. Streams have numbers. */
@@ -175,7 +172,7 @@ export type ToThread =
   | { readonly kind: 'grant'; readonly id: number; readonly grantedBytes: number }
   /** The reader of a scan needs no more rows of the group with these tags. */
   | { readonly kind: 'end-group'; readonly id: number; readonly tags: readonly string[] }
-  /** Opens a second engine with its data in memory (`StorageThread.rehearsal`). */
+  /** Opens a second engine with its data in memory (`Storage.openRehearsal`). */
   | { readonly kind: 'open-rehearsal'; readonly id: number }
   /** A message for the second engine, which `close` ends. */
   | { readonly kind: 'rehearsal'; readonly message: ToThread }

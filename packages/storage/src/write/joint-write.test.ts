@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { WriteLinesRequest, WriteOutcome } from '@tidemark/storage-api';
 
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { InlineEngine } from '../engine/open-inline.ts';
+import type { Engine } from '../engine/engine.ts';
 import { POLICY, scanRows } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
@@ -15,7 +15,7 @@ const FIELDS = [
   ['s', 'string'],
 ] as const;
 
-async function open(): Promise<InlineEngine> {
+async function open(): Promise<Engine> {
   return openStorageInline(
     { directory: '/data', hasBackgroundWork: false },
     { disk: new SimulatedDisk() },
@@ -54,7 +54,7 @@ async function compare(all: readonly WriteLinesRequest[]): Promise<readonly Writ
         await scanRows(single, measurement, FIELDS),
       );
     }
-    const placesOf = async (engine: InlineEngine): Promise<readonly unknown[]> =>
+    const placesOf = async (engine: Engine): Promise<readonly unknown[]> =>
       (await engine.shards()).map(({ retentionPolicy, start }) => [retentionPolicy, start]);
     expect(await placesOf(joint)).toEqual(await placesOf(single));
     const [a, b] = [(await joint.statistics()).counters, (await single.statistics()).counters];

@@ -1,14 +1,14 @@
 // Retention: shard groups whose newest possible point is older than the policy's duration are
 // dropped whole.
 import type { Clock } from '@tidemark/core';
-import type { StorageEngine } from '@tidemark/storage-api';
+import type { PointStorage } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import type { Catalog } from '../catalog/catalog.ts';
 
 export type RetentionOptions = {
   readonly catalog: Catalog;
-  readonly storage: StorageEngine;
+  readonly storage: PointStorage;
   readonly clock: Clock;
   readonly log: Logger;
 };

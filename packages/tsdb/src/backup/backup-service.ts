@@ -11,7 +11,7 @@ import { requireDatabase } from '../catalog/databases.ts';
 import { LIMITS } from '../limits.ts';
 import { documentAttachments } from './documents.ts';
 import { encodeMetadata } from './metadata.ts';
-import { restoreBackup } from './restore.ts';
+import { maintenanceOf, restoreBackup } from './restore.ts';
 import type { RestoreOptions, RestoreOutcome, RestoreTarget } from './restore.ts';
 
 export type BackupOptions = {
@@ -53,7 +53,7 @@ export class BackupService {
     try {
       // Before the points: their policies existed before they were acknowledged.
       const metadata = encodeMetadata(catalog.state, databases);
-      const portions = storage.backup({ databases, timeRange, since, metadata });
+      const portions = maintenanceOf(storage).backup({ databases, timeRange, since, metadata });
       const attachments = databases === undefined ? documentAttachments(documents.files) : [];
       yield* withAttachments(portions, attachments);
     } finally {

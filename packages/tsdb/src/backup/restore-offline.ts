@@ -20,7 +20,7 @@ export async function restoreOffline(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<RestoreOutcome> {
   // The lock of the storage directory also guards the catalog beside it.
-  const storage = await openStorageInline({
+  const engine = await openStorageInline({
     directory: join(directory, 'data'),
     hasBackgroundWork: false,
   });
@@ -32,11 +32,12 @@ export async function restoreOffline(
       // A document that cannot be read still exists, and stays as it is.
       const files = new DocumentFiles(join(metaDirectory, 'documents'), () => undefined);
       const all = new Documents(new LocalDocuments(files), systemClock());
+      const storage = { points: engine, maintenance: engine };
       return await restoreBackup({ catalog, storage, documents: { files, all } }, options, bytes);
     } finally {
       await catalog.close();
     }
   } finally {
-    await storage.close();
+    await engine.close();
   }
 }

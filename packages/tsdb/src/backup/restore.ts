@@ -2,7 +2,7 @@
 // crash interrupts it, the points are not in the catalog and are removed at the next start.
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import { openArriving } from '@tidemark/storage';
-import type { StorageEngine } from '@tidemark/storage-api';
+import type { Storage, StorageMaintenance } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import { requireValidName } from '../catalog/databases.ts';
@@ -37,9 +37,17 @@ export type RestoreOutcome = {
 
 export type RestoreTarget = {
   readonly catalog: Catalog;
-  readonly storage: StorageEngine;
+  readonly storage: Storage;
   readonly documents: DocumentPlaces;
 };
+
+/** Throws `InvalidRequest` where the points are not in files of the service. */
+export function maintenanceOf({ maintenance }: Storage): StorageMaintenance {
+  if (maintenance !== undefined) return maintenance;
+  throw new InvalidRequest(
+    'with storage.engine = clickhouse, points are backed up by the means of the cluster',
+  );
+}
 
 /** Databases as they will be, and their policies' ids in the backup. */
 type Plan = {
@@ -60,6 +68,7 @@ export async function restoreBackup(
   arriving: AsyncIterable<Uint8Array>,
 ): Promise<RestoreOutcome> {
   const { catalog, storage } = target;
+  const maintenance = maintenanceOf(storage);
   const backup = await openArriving(arriving, 'backup');
   const documents = new ArrivingDocuments(target.documents);
   try {
@@ -69,10 +78,10 @@ export async function restoreBackup(
     if (isWhole) await documents.take(backup.attachments());
     else for await (const _ of backup.attachments());
     const { renames: databases, policies } = plan;
-    const report = await storage.restore({ databases, policies }, backup.bytes());
+    const report = await maintenance.restore({ databases, policies }, backup.bytes());
     const added = isWhole ? metadata : { users: [], tokens: [] };
     const { users, tokens } = await commit(catalog, plan, added).catch(async (error: unknown) => {
-      for (const id of plan.policies.values()) await storage.dropPolicy(id);
+      for (const id of plan.policies.values()) await storage.points.dropPolicy(id);
       throw error;
     });
     const { shards, segments, bytes } = report;

@@ -107,7 +107,8 @@ export class HttpInterface {
   constructor(options: HttpInterfaceOptions) {
     const { config, execution, log, readiness, rejected, setLogLevel, startedAt } = options;
     const { http } = config;
-    const { catalog, clock, statistics, storage } = execution.statements;
+    const { storage } = execution;
+    const { catalog, clock, statistics } = execution.statements;
     if (http.logEnabled) {
       const except = http.suppressWriteLog ? ['/write'] : [];
       this.#accessLog = new AccessLog({ path: http.accessLogPath, except, clock, log });
@@ -153,6 +154,7 @@ export class HttpInterface {
       setLogLevel,
       startedAt,
       statements: execution.statements,
+      storage,
       texts: queryTexts(config.coordinator),
     };
     const { counters } = this.#parts;

@@ -1,9 +1,10 @@
 // What the handlers of the endpoints use; each takes what it needs.
-
 import type { RequestMetrics, Timestamp } from '@tidemark/core';
 import type { ParseCache } from '@tidemark/influxql';
 import type { Documents } from '@tidemark/process';
+import type { Storage } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
+
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Identity } from '../auth/identity.ts';
 import type { BackupService } from '../backup/backup-service.ts';
@@ -39,6 +40,7 @@ export type HttpParts = {
   readonly setLogLevel: (level: string) => void;
   readonly startedAt: Timestamp;
   readonly statements: StatementServices;
+  readonly storage: Storage;
   readonly texts: ParseCache;
 };
 

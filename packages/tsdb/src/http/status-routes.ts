@@ -60,12 +60,12 @@ export function sendLive(exchange: Exchange): void {
  */
 export async function handleHealth(
   exchange: Exchange,
-  { readiness: { state }, statements: { storage } }: HttpParts,
+  { readiness: { state }, storage: { maintenance, replicas } }: HttpParts,
 ): Promise<void> {
   if (state !== 'ready') return sendHealth(exchange, state);
   sendHealth(exchange, state, {
-    damage: await storage.damage(),
-    replicas: await storage.replicas(),
+    damage: (await maintenance?.damage()) ?? [],
+    replicas: (await replicas?.replicas()) ?? [],
   });
 }
 
@@ -210,8 +210,8 @@ export function handleDebugRejected(exchange: Exchange, { rejected }: HttpParts)
 }
 
 /** The servers that hold the points, with their size and delay; empty for local files. */
-export async function handleReplicas(exchange: Exchange, { statements }: HttpParts): Promise<void> {
-  sendJson(exchange, 200, { replicas: await statements.storage.replicas() });
+export async function handleReplicas(exchange: Exchange, { storage }: HttpParts): Promise<void> {
+  sendJson(exchange, 200, { replicas: (await storage.replicas?.replicas()) ?? [] });
 }
 
 /** The last slow queries, newest first, and the threshold in milliseconds. */

@@ -11,7 +11,7 @@ import type {
   SourceCounters,
   Supervision,
 } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage-api';
+import type { PointStorage } from '@tidemark/storage-api';
 
 import type { Identity } from '../auth/identity.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -23,7 +23,7 @@ import type { WriteService } from '../write/write-service.ts';
 /** Parts of the service that statements need. */
 export type StatementServices = {
   readonly catalog: Catalog;
-  readonly storage: StorageEngine;
+  readonly storage: PointStorage;
   readonly writer: WriteService;
   readonly queries: RunningQueries;
   readonly statistics: Statistics;

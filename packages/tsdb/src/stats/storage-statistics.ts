@@ -1,19 +1,19 @@
 // Counters of storage as modules: `database` per database, `shard` per shard, `storage` for the
 // engine, `replica` per server of a cluster.
 import type { Timestamp } from '@tidemark/core';
-import type { StorageEngine } from '@tidemark/storage-api';
+import type { Storage } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { StatisticsSource } from './statistics.ts';
 
 /** `lastWrite` tells when a database last accepted points, if it has since the start. */
 export function storageStatistics(
-  storage: StorageEngine,
+  { points, replicas }: Storage,
   catalog: Catalog,
   lastWrite: (database: string) => Timestamp | undefined,
 ): StatisticsSource {
   return async () => {
-    const { counters, databases } = await storage.statistics();
+    const { counters, databases } = await points.statistics();
     return [
       // Storage does not know databases without points.
       ...[...catalog.state.databases.keys()].map((database) => {
@@ -29,12 +29,12 @@ export function storageStatistics(
           },
         };
       }),
-      ...(await storage.shards()).map(({ id, database, retentionPolicy, diskBytes }) => ({
+      ...(await points.shards()).map(({ id, database, retentionPolicy, diskBytes }) => ({
         name: 'shard',
         tags: { database, retentionPolicy, id: String(id) },
         values: { diskBytes },
       })),
-      ...(await storage.replicas()).map(({ shard, url, isUp }) => ({
+      ...((await replicas?.replicas()) ?? []).map(({ shard, url, isUp }) => ({
         name: 'replica',
         tags: { shard: String(shard ?? ''), url },
         values: { up: isUp ? 1 : 0 },

@@ -32,10 +32,10 @@ export function startWarmUp(
   },
 ): { close(): Promise<void> } {
   const { execution, http, log, server } = service;
-  const { clock, storage } = execution.statements;
-  const { thread } = storage;
+  const { clock } = execution.statements;
+  const { openRehearsal } = execution.storage;
   // Storage without a thread of its own has no code to warm up; without HTTP there are no requests.
-  if (thread === undefined || !service.config.http.enabled) {
+  if (openRehearsal === undefined || !service.config.http.enabled) {
     return { close: () => Promise.resolve() };
   }
   // The same log if it would not print anything: each has functions of its own.
@@ -51,12 +51,12 @@ export function startWarmUp(
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;
     },
-    openStorage: () => thread.rehearsal(),
-    serve: (emptyStorage, catalog) => {
+    openStorage: openRehearsal,
+    serve: (points, catalog) => {
       const common = { config, log: silent, startedAt };
       const { listener } = new HttpInterface({
         ...common,
-        execution: buildExecution({ ...common, catalog, clock, storage: emptyStorage }),
+        execution: buildExecution({ ...common, catalog, clock, storage: { points } }),
         documents: service.documents,
         rejected: new RejectedLog(),
         tokenKeys: undefined,

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 
 import { Internal } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { StorageEngine } from '@tidemark/storage-api';
+import type { PointStorage, StorageEngine } from '@tidemark/storage-api';
 
 import { Catalog } from '../catalog/catalog.ts';
 import { warmUpCatalog } from './catalog.ts';
@@ -18,7 +18,7 @@ export type WarmUpOptions = {
   /** Opens an engine that keeps everything in memory. */
   readonly openStorage: () => Promise<StorageEngine>;
   /** Answers the requests of a connection, over that engine and catalog only. */
-  readonly serve: (storage: StorageEngine, catalog: Catalog) => (socket: Socket) => void;
+  readonly serve: (points: PointStorage, catalog: Catalog) => (socket: Socket) => void;
   readonly requests: RequestState;
   /** Processor time of the process so far. */
   readonly processorMs: () => number;

@@ -1,6 +1,6 @@
 // The path of every write, whatever its protocol: target, limits, storage, counters, subscribers.
 import type { Clock, Precision, Timestamp } from '@tidemark/core';
-import type { NewPoint, StorageEngine, WriteOutcome } from '@tidemark/storage-api';
+import type { NewPoint, PointStorage, WriteOutcome } from '@tidemark/storage-api';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Database, RetentionPolicy } from '../catalog/model.ts';
@@ -35,7 +35,7 @@ export interface WriteSubscriber {
 
 export type WriteServiceOptions = {
   readonly catalog: Catalog;
-  readonly storage: StorageEngine;
+  readonly storage: PointStorage;
   readonly clock: Clock;
   readonly limits: SeriesLimits;
   /** 0 is no limit. */
@@ -68,7 +68,7 @@ export class WriteService {
 
   /** A buffer for a body that is then passed to `writeLines`. */
   bodyBuffer(sizeBytes: number): Uint8Array {
-    return this.#options.storage.bodyBuffer?.(sizeBytes) ?? new Uint8Array(sizeBytes);
+    return this.#options.storage.bodyBuffer(sizeBytes);
   }
 
   /** Throws `DatabaseMissing`: a missing database is reported before a body is read. */

@@ -1,6 +1,7 @@
 // Runs a plan: its operations concurrently, in an order that a seed decides, on a disk that fails
 // and loses power, compared with a model. A run stops at the first violation.
 import { AppError, AssertionFailed } from '@tidemark/core';
+import { retainPolicies } from '@tidemark/storage-api';
 import type { ShardInfo } from '@tidemark/storage-api';
 
 import { walDirectory } from '../../disk/paths.ts';
@@ -215,7 +216,7 @@ class Run {
     this.#reader = new Reader(subject);
     const seen = this.#read();
     this.#say(`opened: ${describeRows(seen)}`);
-    const shards = await subject.engine.shardInfos();
+    const shards = await subject.engine.shards();
     look?.(seen, shards);
     const shardIds = shards.map(({ id }) => id);
     const unnamed = unnamedFiles(disk.copy(), shardIds);
@@ -257,12 +258,10 @@ class Run {
   async #retain(): Promise<void> {
     const policies = this.#catalog.policies();
     const ids = new Set(policies.map(({ id }) => id));
-    const held = new Set(
-      (await this.#subject!.engine.shardInfos()).map(({ policyId }) => policyId),
-    );
+    const held = new Set((await this.#subject!.engine.shards()).map(({ policyId }) => policyId));
     // One after the other.
     const effects = [...held].filter((id) => !ids.has(id)).map(clearPolicy);
-    await this.#finish(this.#subject!.engine.retainPolicies(policies), 'retain policies', effects);
+    await this.#finish(retainPolicies(this.#subject!.engine, policies), 'retain policies', effects);
   }
 
   /** Runs work to its end while background work goes on. Its effects happen in any order. */
@@ -462,7 +461,7 @@ class Run {
         return;
       case 'expire': {
         const id = this.#catalog.known(operation.database, operation.retentionPolicy);
-        const shard = (await engine.shardInfos()).find(({ policyId }) => policyId === id);
+        const shard = (await engine.shards()).find(({ policyId }) => policyId === id);
         if (shard !== undefined) this.#beginChange(operation, dropShardChange(shard));
         return;
       }
