@@ -32,6 +32,20 @@ export const GROUPS = [
     values: { raw: 0x10, constant: 0x11, scaled: 0x12, xor: 0x13 },
   },
   {
+    name: 'BIT_ENCODINGS',
+    prefix: 'BITS',
+    type: 'u32',
+    doc: 'First byte of a sequence of booleans, or of the validity of rows.',
+    values: { packed: 0x20, constant: 0x21, runs: 0x22 },
+  },
+  {
+    name: 'STRING_ENCODINGS',
+    prefix: 'STRING',
+    type: 'u32',
+    doc: 'First byte of a sequence of strings.',
+    values: { dictionary: 0x30 },
+  },
+  {
     name: 'EFFORTS',
     prefix: 'EFFORT',
     type: 'i32',

@@ -26,6 +26,14 @@ export const FLOAT_CONSTANT: u32 = 17;
 export const FLOAT_SCALED: u32 = 18;
 export const FLOAT_XOR: u32 = 19;
 
+// First byte of a sequence of booleans, or of the validity of rows.
+export const BITS_PACKED: u32 = 32;
+export const BITS_CONSTANT: u32 = 33;
+export const BITS_RUNS: u32 = 34;
+
+// First byte of a sequence of strings.
+export const STRING_DICTIONARY: u32 = 48;
+
 // Log records are encoded fast, segments small: they are written once and read often.
 export const EFFORT_FAST: i32 = 0;
 export const EFFORT_SMALL: i32 = 1;

@@ -1,6 +1,13 @@
 // Codec for sequences of 0 and 1, a byte each in memory: boolean fields and validity. Format:
 // docs/formats/encodings.md, "Bits".
-import { ERROR_ENCODING, ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
+import {
+  BITS_CONSTANT,
+  BITS_PACKED,
+  BITS_RUNS,
+  ERROR_ENCODING,
+  ERROR_TRUNCATED,
+  ERROR_VALUE,
+} from './abi.gen';
 import {
   at,
   failed,
@@ -11,10 +18,6 @@ import {
   varintBytes,
   writeVarint,
 } from './bytes';
-
-export const BITS_PACKED: u32 = 0x20;
-export const BITS_CONSTANT: u32 = 0x21;
-export const BITS_RUNS: u32 = 0x22;
 
 /**
  * Writes encoding byte and payload; every byte except 0 counts as 1. `dst` has room for count / 8 +

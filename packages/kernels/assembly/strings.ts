@@ -14,6 +14,7 @@ import {
   REFERENCE_ADDRESS,
   REFERENCE_BYTES,
   REFERENCE_LENGTH,
+  STRING_DICTIONARY,
 } from './abi.gen';
 import { at, failed, moveTo, readByte, readCount, remaining, writeVarint } from './bytes';
 import { hashBytes } from './hash';
@@ -21,7 +22,6 @@ import { decodeInts, encodeInts } from './ints';
 import { lz4Bound, lz4Compress, lz4Decompress } from './lz4';
 import { scratch } from './memory';
 
-export const STRING_DICTIONARY: u32 = 0x30;
 const STORED: u32 = 0;
 const LZ4: u32 = 1;
 

@@ -34,6 +34,18 @@ export const FLOAT_ENCODINGS = {
   xor: 19,
 } as const;
 
+/** First byte of a sequence of booleans, or of the validity of rows. */
+export const BIT_ENCODINGS = {
+  packed: 32,
+  constant: 33,
+  runs: 34,
+} as const;
+
+/** First byte of a sequence of strings. */
+export const STRING_ENCODINGS = {
+  dictionary: 48,
+} as const;
+
 /** Log records are encoded fast, segments small: they are written once and read often. */
 export const EFFORTS = {
   fast: 0,

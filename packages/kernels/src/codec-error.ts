@@ -23,7 +23,7 @@ export class CodecError extends Error {
 
 const MESSAGES: Readonly<Record<CodecErrorReason, string>> = {
   truncated: 'encoded block ends early',
-  encoding: 'encoded block has an unknown encoding',
+  encoding: 'encoded block has an encoding that this version does not know',
   value: 'encoded block contradicts itself',
   'too-large': 'encoded block is larger than any encoder writes',
 };

@@ -9,6 +9,8 @@ export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
 export type { CodecEffort, CodedStrings, StringHead } from './codecs.ts';
+export { BLOCK_ENCODINGS } from './encodings.ts';
+export type { BlockEncoding } from './encodings.ts';
 export type * from './ingest-types.ts';
 export { IngestKernel } from './ingest-kernel.ts';
 export type { IngestOptions, LineParser } from './ingest-kernel.ts';

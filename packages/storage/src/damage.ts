@@ -1,12 +1,28 @@
 // Damage: what cannot be read in a data directory, and the errors of requests that need it.
-import { Corruption, messageOf } from '@tidemark/core';
+import { AssertionFailed, Corruption, messageOf } from '@tidemark/core';
 import type { Damage } from '@tidemark/storage-api';
 
 /** The setting that lets reads go on without what cannot be read. */
 const SERVE_SETTING = 'storage.serve-damaged';
 
-/** The damage that an error reports; in `file`, unless the error names its own place. */
+/**
+ * The file is sound, but a later version of this program wrote it. That is no damage: nothing of it
+ * may be replaced, left out or repaired.
+ */
+export class NewerFormat extends Corruption {
+  constructor(file: string, { version, newest }: { version: number; newest: number }) {
+    const versions = `it has format ${version}, this program reads up to ${newest}`;
+    // Where files have the version: behind the six characters that name their kind.
+    super(`file was written by a newer version: ${versions}`, { file, offset: 6 });
+  }
+}
+
+/**
+ * The damage that an error reports; in `file`, unless the error names its own place. Throws errors
+ * that report none: a newer format, and a failed assertion.
+ */
 export function damageOf(error: unknown, file: string): Damage {
+  if (error instanceof NewerFormat || error instanceof AssertionFailed) throw error;
   if (!(error instanceof Corruption)) return { file, offset: 0, message: messageOf(error) };
   return { file: error.file, offset: error.offset, message: error.reason };
 }
@@ -21,7 +37,8 @@ export function unreadable({ message, file, offset }: Damage): Corruption {
 
 /** Adds to the error of a damaged block what a user can do; returns other errors unchanged. */
 export function withAdvice(error: unknown): unknown {
-  if (!(error instanceof Corruption) || error.reason.includes(REPAIR)) return error;
+  if (!(error instanceof Corruption) || error instanceof NewerFormat) return error;
+  if (error.reason.includes(REPAIR)) return error;
   return new Corruption(`${error.reason}; ${REPAIR}`, error);
 }
 

@@ -3,6 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import { Corruption, utf8Text } from '@tidemark/core';
 
+import { NewerFormat } from '../damage.ts';
 import { ByteReader, ByteWriter, DecodeError, utf8 } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import { decodeManifest, encodeManifest } from '../manifest/manifest.ts';
@@ -83,7 +84,9 @@ export function backupHeader(): Uint8Array {
   return whole.finish();
 }
 
-/** Checks the header of a backup and returns its version. Throws `Corruption`. */
+/**
+ * Checks the header of a backup and returns its version. Throws `Corruption`, also for a newer one.
+ */
 export function readBackupHeader(header: Uint8Array, place: string): number {
   const damaged = (what: string): Corruption => new Corruption(what, { file: place, offset: 0 });
   const reader = new ByteReader(header);
@@ -91,8 +94,8 @@ export function readBackupHeader(header: Uint8Array, place: string): number {
   const isSound = crc32c(header.subarray(0, 12)) === new ByteReader(header, 12).u32();
   if ((magic & 0xffffffffffffn) !== MAGIC || !isSound) throw damaged('not a backup');
   const version = Number(magic >> 48n);
-  if (version < 1 || version > BACKUP_VERSION) {
-    throw damaged(`backup has version ${version}, this program reads up to ${BACKUP_VERSION}`);
+  if (version > BACKUP_VERSION) {
+    throw new NewerFormat(place, { version, newest: BACKUP_VERSION });
   }
   return version;
 }

@@ -44,7 +44,7 @@ test('bytes that were added are noticed', () => {
 
 test('a newer version is refused with its number', () => {
   const bytes = encodeChecked(body('x'), { ...FORMAT, version: 3 });
-  expect(() => decodeChecked(bytes, FORMAT, PATH)).toThrow('has version 3');
+  expect(() => decodeChecked(bytes, FORMAT, PATH)).toThrow('it has format 3');
 });
 
 test('a power cut while it is written leaves the old contents or the new', async () => {

@@ -5,6 +5,7 @@ import { Corruption } from '@tidemark/core';
 
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
+import { NewerFormat } from '../damage.ts';
 import type { Disk } from './disk.ts';
 import { nodeDisk } from './node-disk.ts';
 
@@ -17,11 +18,6 @@ export type CheckedContents = {
   /** One of the two copies is damaged; the next write of the file repairs it. */
   readonly hasDamagedCopy: boolean;
 };
-
-/**
- * The file is sound, but a later version of this program wrote it. It must not be replaced.
- */
-export class NewerFormat extends Corruption {}
 
 const HEADER_BYTES = 16;
 
@@ -127,12 +123,7 @@ function decodeCopy(
   const version = Number(begin >> 48n);
   const expected = version === 1 ? crc32c(body) : crc32c(body, crc32c(bytes.subarray(0, 12)));
   if (checksum !== expected) return undefined;
-  if (version > newest) {
-    throw new NewerFormat(`file has version ${version}, this program reads up to ${newest}`, {
-      file: path,
-      offset: 6,
-    });
-  }
+  if (version > newest) throw new NewerFormat(path, { version, newest });
   return { version, body };
 }
 

@@ -1,10 +1,9 @@
 // Frames: the form of records in log files, index files and files of keys. Each has a mark, a
 // length and a checksum. A scan reads all good ones back and reports damaged ranges between them
 // (docs/formats/wal.md).
-import { Corruption } from '@tidemark/core';
-
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
+import { NewerFormat } from '../damage.ts';
 import type { DiskFile } from './disk.ts';
 
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
@@ -61,7 +60,7 @@ function frameChecksum(framed: Uint8Array): number {
 export type ByteRange = { readonly offset: number; readonly end: number };
 
 export type FrameScan = {
-  /** Version in the file's header; 0 when that is damaged or was not read. */
+  /** Version in the file's header; 0 when that is damaged. */
   readonly version: number;
   /** Payloads of the good records, in order. */
   readonly payloads: readonly Uint8Array[];
@@ -94,10 +93,13 @@ export function scanFrames(file: DiskFile, { from = 0, to }: ScanRange = {}): Fr
 }
 
 function scanTail(file: DiskFile, from: number, fileBytes: number): FrameScan {
+  const header = new Uint8Array(FRAME_FILE_HEADER_BYTES);
+  file.read(header, 0);
+  const version = headerVersion(header, file.path);
   const buffer = new Uint8Array(fileBytes - from);
   const scan = framesIn(buffer.subarray(0, file.read(buffer, from)), 0, true);
   return {
-    version: 0,
+    version,
     payloads: scan.payloads,
     damaged: scan.damaged.map(({ offset, end }) => ({ offset: offset + from, end: end + from })),
     goodBytes: scan.goodBytes + from,
@@ -150,7 +152,7 @@ function findMark(bytes: Uint8Array, from: number): number {
   return at < 0 ? bytes.length : at;
 }
 
-/** Version of a good header, 0 of another. Throws `Corruption` for one that is not known. */
+/** Version of a good header, 0 of another. Throws `NewerFormat`. */
 function headerVersion(bytes: Uint8Array, path: string): number {
   if (bytes.length < FRAME_FILE_HEADER_BYTES) return 0;
   const reader = new ByteReader(bytes);
@@ -159,14 +161,6 @@ function headerVersion(bytes: Uint8Array, path: string): number {
   if (reader.u32() !== crc32c(bytes.subarray(0, 12))) return 0;
   if ((magic & 0xffffffffffffn) !== MAGIC || reserved !== 0) return 0;
   const version = Number(magic >> 48n);
-  if (version < FRAMED_VERSION || version > MARKED_VERSION) {
-    throw new Corruption(
-      `file has version ${version}, this program reads up to ${MARKED_VERSION}`,
-      {
-        file: path,
-        offset: 6,
-      },
-    );
-  }
+  if (version > MARKED_VERSION) throw new NewerFormat(path, { version, newest: MARKED_VERSION });
   return version;
 }

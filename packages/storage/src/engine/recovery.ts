@@ -2,15 +2,14 @@
 // out and noted; requests that need them fail later.
 import { randomUUID } from 'node:crypto';
 
-import { AssertionFailed, Corruption } from '@tidemark/core';
+import { Corruption } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 import type { Damage, StorageLog } from '@tidemark/storage-api';
 
 import { DecodeError } from '../columns/bytes.ts';
-import { damageOf } from '../damage.ts';
+import { damageOf, NewerFormat } from '../damage.ts';
 import type { RowBlock } from '../columns/row-block.ts';
-import { NewerFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import { MANIFEST_NAME, namedIndexes, readManifest } from '../manifest/manifest.ts';
 import type {
@@ -212,7 +211,6 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
     try {
       segments.push(segmentFiles.open(id, info));
     } catch (error) {
-      if (error instanceof AssertionFailed) throw error;
       if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
       const damage = segmentDamage(error, segmentFiles.pathOf(id, info.fileId));
       unreadable.push({ info, damage });

@@ -18,11 +18,14 @@ export function segmentMagic(version: number): bigint {
   return 0x4745534d4454n | (BigInt(version) << 48n);
 }
 
-/** The version that a file's magic says; `undefined` when it is not one that can be read. */
+/**
+ * The version of a file by its magic; `undefined` when that is no segment's. It may be newer than
+ * what this program reads.
+ */
 export function versionOfMagic(magic: bigint): number | undefined {
   const version = Number(BigInt.asUintN(64, magic) >> 48n);
-  const isKnown = version >= OLDEST_VERSION && version <= SEGMENT_VERSION;
-  return isKnown && magic === segmentMagic(version) ? version : undefined;
+  const isKnown = version >= OLDEST_VERSION && BigInt.asIntN(64, segmentMagic(version)) === magic;
+  return isKnown ? version : undefined;
 }
 
 export const SEGMENT_HEADER_BYTES = 16;
@@ -401,6 +404,17 @@ function listOf<T>(count: number, read: () => T): T[] {
   const list: T[] = [];
   for (let n = count; n > 0; n--) list.push(read());
   return list;
+}
+
+/** The header of a file when its checksum is right. */
+export function readSegmentHeader(
+  header: Uint8Array,
+): { readonly version: number; readonly shardId: number } | undefined {
+  const reader = new ByteReader(header);
+  const version = versionOfMagic(reader.i64());
+  const shardId = reader.u32();
+  const isSound = reader.u32() === crc32c(header.subarray(0, SEGMENT_HEADER_BYTES - 4));
+  return isSound && version !== undefined ? { version, shardId } : undefined;
 }
 
 export function segmentHeader(shardId: number, version = SEGMENT_VERSION): Uint8Array {

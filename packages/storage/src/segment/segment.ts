@@ -5,6 +5,7 @@ import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels';
 
+import { NewerFormat } from '../damage.ts';
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import { codecs, crc32c } from '../columns/codecs.ts';
 import { noteTexts } from '../columns/thread-heap.ts';
@@ -17,9 +18,10 @@ import type { SeriesId } from '../columns/series-id.ts';
 import {
   BLOCK_CHECKSUM_BYTES,
   decodeFooter,
+  readSegmentHeader,
   SEGMENT_HEADER_BYTES,
   SEGMENT_TRAILER_BYTES,
-  segmentHeader,
+  SEGMENT_VERSION,
   versionOfMagic,
 } from './format.ts';
 import type {
@@ -90,7 +92,10 @@ export class Segment {
     }
   }
 
-  /** Takes ownership of the file. Throws `Corruption` when header or footer are damaged. */
+  /**
+   * Takes ownership of the file. Throws `Corruption` when header or footer are damaged, and
+   * `NewerFormat`.
+   */
   static open(info: SegmentInfo, file: DiskFile, caches: SegmentCaches): Segment {
     const size = file.size();
     const damaged = (what: string, offset: number): Corruption =>
@@ -98,6 +103,13 @@ export class Segment {
     if (size < SEGMENT_HEADER_BYTES + SEGMENT_TRAILER_BYTES) throw damaged('too short', size);
     if (size !== info.sizeBytes) {
       throw damaged(`it has ${size} bytes instead of ${info.sizeBytes}`, size);
+    }
+    const headerBytes = new Uint8Array(SEGMENT_HEADER_BYTES);
+    file.read(headerBytes, 0);
+    const header = readSegmentHeader(headerBytes);
+    // Nothing else of a newer file is known, not even where its trailer begins.
+    if (header !== undefined && header.version > SEGMENT_VERSION) {
+      throw new NewerFormat(file.path, { version: header.version, newest: SEGMENT_VERSION });
     }
     const trailerAt = size - SEGMENT_TRAILER_BYTES;
     const trailer = new Uint8Array(SEGMENT_TRAILER_BYTES);
@@ -107,7 +119,7 @@ export class Segment {
     const length = reader.u32();
     const checksum = reader.u32();
     const version = versionOfMagic(reader.i64());
-    if (version === undefined) throw damaged('no trailer', trailerAt);
+    if (version === undefined || version > SEGMENT_VERSION) throw damaged('no trailer', trailerAt);
     if (offset < SEGMENT_HEADER_BYTES || offset + length !== trailerAt) {
       throw damaged('footer is out of bounds', trailerAt);
     }
@@ -116,10 +128,9 @@ export class Segment {
     if (crc32c(bytes) !== checksum) throw damaged('footer checksum', offset);
     try {
       const footer = decodeFooter(bytes, version);
-      const header = new Uint8Array(SEGMENT_HEADER_BYTES);
-      file.read(header, 0);
-      if (Buffer.compare(header, segmentHeader(footer.shardId, version)) !== 0)
+      if (header?.version !== version || header.shardId !== footer.shardId) {
         throw damaged('header', 0);
+      }
       return new Segment(info, { file, footer, footerChecksum: checksum, caches });
     } catch (error) {
       if (error instanceof DecodeError) throw damaged(error.message, offset);

@@ -1,6 +1,7 @@
 // A checkpoint: the series index in its form in memory, so that opening only reads it instead of
 // building it. The index log stays authoritative: without a sound checkpoint, opening only takes
 // longer. Format: docs/formats/series-index.md.
+import { NewerFormat } from '../damage.ts';
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
 import { crc32c } from '../columns/codecs.ts';
@@ -106,7 +107,8 @@ export async function writeCheckpoint(
 
 /**
  * Fills an empty index. `undefined` when there is no checkpoint; throws `DecodeError` or
- * `CodecError` for one that is damaged, and leaves an index that must not be used.
+ * `CodecError` for one that is damaged, and `NewerFormat`; it leaves an index that must not be
+ * used.
  */
 export function readCheckpoint(
   index: SeriesIndex,
@@ -241,18 +243,19 @@ function readContents(file: DiskFile): Uint8Array {
   const length = reader.u32();
   const checksum = reader.u32();
   const end = reader.i64();
-  const version = end >> 48n;
-  // Version 1 differs only in having a series for every id.
-  if ((end & 0xffffffffffffn) !== MAGIC || version < 1n || version > BigInt(VERSION)) {
-    throw new DecodeError('checkpoint of another version');
+  const header = new Uint8Array(HEADER_BYTES);
+  readAll(file, header, 0);
+  const begin = new ByteReader(header).i64();
+  if ((begin & 0xffffffffffffn) !== MAGIC || begin !== end) {
+    throw new DecodeError('header or trailer of the checkpoint');
   }
+  // Version 1 differs only in having a series for every id.
+  const version = Number(begin >> 48n);
+  if (version > VERSION) throw new NewerFormat(file.path, { version, newest: VERSION });
   if (offset + length !== size - TRAILER_BYTES) throw new DecodeError('place of the contents');
   const contents = new Uint8Array(length);
   readAll(file, contents, offset);
   if (crc32c(contents) !== checksum) throw new DecodeError('checksum of the contents');
-  const header = new Uint8Array(HEADER_BYTES);
-  readAll(file, header, 0);
-  if (new ByteReader(header).i64() !== end) throw new DecodeError('header of the checkpoint');
   return contents;
 }
 

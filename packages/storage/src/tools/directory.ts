@@ -3,8 +3,7 @@
 import { Corruption } from '@tidemark/core';
 import type { Damage, PolicyRef } from '@tidemark/storage-api';
 
-import { damageOf } from '../damage.ts';
-import { NewerFormat } from '../disk/checked-file.ts';
+import { damageOf, NewerFormat } from '../damage.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';

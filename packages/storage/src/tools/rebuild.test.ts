@@ -177,7 +177,7 @@ test('a manifest of a later version is not replaced', async () => {
   const newer = encodeChecked(utf8.encode('{}'), { magic: 'TDMMAN', version: 99 });
   await put(`${DIRECTORY}/MANIFEST`, newer);
 
-  await expect(repairDirectory({ directory: DIRECTORY, disk })).rejects.toThrow(/version 99/);
+  await expect(repairDirectory({ directory: DIRECTORY, disk })).rejects.toThrow(/format 99/);
   expect(disk.bytes(`${DIRECTORY}/MANIFEST`)).toEqual(newer);
   expect(bytes.length).toBeGreaterThan(0);
 });

@@ -6,7 +6,8 @@ import { Corruption, utf8Text } from '@tidemark/core';
 import type { Damage } from '@tidemark/storage-api';
 
 import { utf8 } from '../columns/bytes.ts';
-import { NewerFormat, readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
+import { NewerFormat } from '../damage.ts';
+import { readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 
