@@ -1,6 +1,5 @@
 // Merges rows of many series from several sources. Each source yields blocks of rows, by series.
-import { MIN_INT64 } from '@tidemark/core';
-
+import { overlapping } from './overlaps.ts';
 import { timeBoundsOf } from './row-order.ts';
 import { mergeSeriesRows, rowBehind, sliceSeriesRows } from './series-rows.ts';
 import type { SeriesRows } from './series-rows.ts';
@@ -68,22 +67,14 @@ function mergeParts(parts: readonly SeriesRows[]): SeriesRows {
   return parts.length === 1 ? parts[0]! : mergeSeriesRows(parts);
 }
 
-/** Groups parts, keeping their order, so that the times of different groups do not overlap. */
+/** As `overlapping`, for rows of several series each. */
 function apartInTime(parts: readonly SeriesRows[]): readonly (readonly SeriesRows[])[] {
   if (parts.length === 1) return [parts];
-  const byTime = parts.map((rows, place) => ({ rows, place, ...timeBoundsOf(rows.times) }));
-  byTime.sort((a, b) => (a.min < b.min ? -1 : 1));
-  const divisions: (typeof byTime)[] = [];
-  let end = MIN_INT64;
-  for (const part of byTime) {
-    const last = divisions.at(-1);
-    if (last === undefined || part.min > end) divisions.push([part]);
-    else last.push(part);
-    if (part.max > end) end = part.max;
-  }
-  return divisions.map((division) =>
-    division.sort((a, b) => a.place - b.place).map(({ rows }) => rows),
-  );
+  const spans = parts.map((rows) => {
+    const { min: minTime, max: maxTime } = timeBoundsOf(rows.times);
+    return { rows, minTime, maxTime };
+  });
+  return overlapping(spans).map((group) => group.map(({ rows }) => rows));
 }
 
 /** The next block with rows; `undefined` at the end. */

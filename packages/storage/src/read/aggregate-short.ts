@@ -8,7 +8,6 @@ import { mergeOverlapping } from '../columns/merge-sources.ts';
 import type { SeriesBlocks } from '../columns/merge-sources.ts';
 import { overlaps } from '../columns/overlaps.ts';
 import { firstBeyond } from '../columns/search.ts';
-import { presenceColumn } from '../columns/presence.ts';
 import { orderByGroup, RowKeys, rowOrder } from '../columns/row-order.ts';
 import { sliceRun, takeRows } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
@@ -16,15 +15,13 @@ import type { SeriesRows } from '../columns/series-rows.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { tableBlocks } from '../memtable/table-blocks.ts';
 import { columnsAt, placesOfFields } from '../segment/field-places.ts';
-import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
-import type { Segment } from '../segment/segment.ts';
+import type { ColumnMeta } from '../segment/format.ts';
 import { gapsOf } from '../segment/series-ranges.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
-import type { SharedPage } from '../segment/shared-page.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { sharedBlocks } from '../shard/shared-blocks.ts';
+import { storedRowsWithin } from '../shard/stored-rows.ts';
+import type { StoredPlace } from '../shard/stored-rows.ts';
 import type { ShardView, TableView } from '../state/snapshot.ts';
-import { converts } from './convert.ts';
 import type { WindowsOfGroups } from './group-windows.ts';
 import type { Selection } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
@@ -32,6 +29,7 @@ import type { SeriesGroups } from './series-groups.ts';
 import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
 import { convertRun } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
+import { columnsOfChunk, columnsOfTable } from './wanted-columns.ts';
 
 export type ShortWork = {
   readonly selection: Selection;
@@ -95,7 +93,8 @@ export function* addShortSeries(
     for (const segment of view.segments) {
       const stored = segment.measurement(work.selection.measurement.id);
       if (stored === undefined || !overlaps(segment.footer, work.request.timeRange)) continue;
-      sources.push(segmentBlocks(view, { segment, stored, range }, read));
+      const place = { segment, stored, tombstones: view.tombstones };
+      sources.push(storedBlocks(place, range, read));
     }
     for (const table of view.tables.get(work.selection.measurement.id) ?? []) {
       const { min, max } = table.table.timeBounds;
@@ -118,41 +117,33 @@ type Read = {
   readonly isWithin: boolean;
 };
 
-function segmentBlocks(
-  view: ShardView,
-  from: {
-    readonly segment: Segment;
-    readonly stored: SegmentMeasurement;
-    readonly range: SeriesRange;
-  },
+function* storedBlocks(
+  place: StoredPlace,
+  range: SeriesRange,
   { work, fields, presenceOnly }: Read,
-): SeriesBlocks {
-  const { segment, stored } = from;
+): Generator<SeriesRows | undefined, void> {
   const { counters, groups, request } = work;
-  const places = placesOfFields(stored, fields);
-  const wants = ({ chunk, series }: SharedPage): boolean => {
+  const places = placesOfFields(place.stored, fields);
+  for (const rows of storedRowsWithin(place, range)) {
+    const { chunk } = rows;
     if (!overlaps(chunk, request.timeRange)) {
       counters.chunksSkipped++;
-      return false;
+      yield undefined;
+      continue;
     }
-    return series.some((id) => groups.of(id) >= 0);
-  };
-  const columns = (chunk: ChunkMeta): (Column | undefined)[] => {
+    if (!rows.ids.some((id) => groups.of(id) >= 0)) {
+      yield undefined;
+      continue;
+    }
     counters.chunksRead++;
     counters.bytesRead += chunk.timeBytes;
-    return columnsAt(chunk, places).map((meta, i) => {
-      const type = meta && stored.fields[meta.field]?.type;
-      if (meta === undefined || type === undefined) return undefined;
-      if (!presenceOnly) {
-        counters.bytesRead += meta.validBytes + meta.valueBytes;
-        return segment.column(stored, chunk, meta);
-      }
-      if (!converts(type, fields[i]?.type ?? type)) return undefined;
-      if (meta.validBytes === 0) return presenceColumn(chunk.rows, undefined);
-      return presenceColumn(chunk.rows, segment.column(stored, chunk, meta).valid);
-    });
-  };
-  return sharedBlocks({ ...from, tombstones: view.tombstones, wants, columns });
+    const read = (meta: ColumnMeta): Column => {
+      counters.bytesRead += meta.validBytes + meta.valueBytes;
+      return rows.column(meta);
+    };
+    const columns = columnsOfChunk(rows, columnsAt(chunk, places), { fields, presenceOnly, read });
+    yield rows.leftOfSeries({ times: rows.times(), columns });
+  }
 }
 
 function memtableBlocks(
@@ -166,13 +157,8 @@ function memtableBlocks(
     if (id < range.from || id > range.to || work.groups.of(id) < 0) return undefined;
     return id;
   };
-  const columns = (pick: RowPick): (Column | undefined)[] =>
-    fields.map(({ name, type }) => {
-      const stored = table.typeOf(name);
-      if (stored === undefined) return undefined;
-      if (!presenceOnly) return pick.column({ name, type: stored });
-      return converts(stored, type ?? stored) ? pick.presence(name) : undefined;
-    });
+  const columns = (pick: RowPick): Run['columns'] =>
+    columnsOfTable(table, pick, { fields, presenceOnly });
   return tableBlocks({ table, rows, seriesId, columns });
 }
 

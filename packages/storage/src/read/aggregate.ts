@@ -13,7 +13,7 @@ import type {
 } from '@tidemark/query';
 
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
-import { isInRanges, longRanges, MAX_SERIES } from '../segment/series-ranges.ts';
+import { ALL_SERIES, isInRanges, longRanges } from '../segment/series-ranges.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
 import { commonResidual } from '../series/select.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -222,12 +222,10 @@ const NO_TAGS: ReadonlyMap<string, string> = new Map();
 /** Ranges of series that are better read one by one, because they have many rows each. */
 function longSeries(view: ShardView, measurementId: number): readonly SeriesRange[] {
   for (const { table, rows } of view.tables.get(measurementId) ?? []) {
-    if (rows >= table.ordinalEnd * MIN_STATISTICS_ROWS) return ALL_SERIES;
+    if (rows >= table.ordinalEnd * MIN_STATISTICS_ROWS) return [ALL_SERIES];
   }
   return longRanges(view.segments.flatMap((segment) => segment.measurement(measurementId) ?? []));
 }
-
-const ALL_SERIES: readonly SeriesRange[] = [{ from: 0, to: MAX_SERIES }];
 
 type Work = Omit<GroupWork, 'group' | 'windows' | 'all'>;
 

@@ -1,33 +1,32 @@
-// Reads one chunk for an answer: its statistics, cached columns or decoded columns, whatever is
-// needed. Each is read once.
+// Reads the rows of one series in a chunk for an answer: statistics, cached columns or decoded
+// columns, whatever is needed. Each is read once.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
-import type { CachedColumn, CachedRows, ColumnCondition } from '@tidemark/kernels';
+import type { CachedColumn, CachedRows, ColumnCache, ColumnCondition } from '@tidemark/kernels';
 import type { SourceCounters } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
-import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { TimeSpan } from '../columns/overlaps.ts';
+import type { ChunkMeta, ColumnMeta } from '../segment/format.ts';
 import type { LargeTexts, RowPart } from '../segment/large-texts.ts';
 import { mayBeLarge } from '../segment/segment.ts';
-import type { ReadAhead, Segment } from '../segment/segment.ts';
+import type { ReadAhead } from '../segment/segment.ts';
+import type { StoredRows } from '../shard/stored-rows.ts';
 import { converts } from './convert.ts';
-import { presenceColumn } from '../columns/presence.ts';
-import { lowerBound, sliceColumn } from '../columns/run.ts';
+import { clipRun, lowerBound, sliceColumn } from '../columns/run.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import type { Run } from '../columns/run.ts';
 import type { WantedField } from './convert.ts';
+import { columnsOfChunk } from './wanted-columns.ts';
+import type { Wanted } from './wanted-columns.ts';
 
-export type ChunkSource = {
-  readonly segment: Segment;
-  readonly stored: SegmentMeasurement;
-  readonly meta: ChunkMeta;
+export type ChunkSource = Wanted & {
+  readonly rows: StoredRows;
   /** One for each wanted field; `undefined` when the chunk lacks it. */
   readonly columns: readonly (ColumnMeta | undefined)[];
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
-  /** Only the presence of values is wanted (`presence.ts`). */
-  readonly presenceOnly: boolean;
   /** The reader takes one column after another, and keeps only few at once. */
   readonly columnwise?: boolean | undefined;
   /** The reader begins with the last rows. */
@@ -42,8 +41,8 @@ export type CachedChunkColumn = {
 };
 
 /**
- * A chunk without deleted rows, of which the rows within the time range are wanted. Columns have
- * the stored type.
+ * Rows of a series in a chunk, of which those within the time range are wanted. Where some are
+ * deleted, only `load` and `within` leave them out. Columns have the stored type.
  */
 export class ChunkReader {
   readonly meta: ChunkMeta;
@@ -52,6 +51,8 @@ export class ChunkReader {
   #whole: ReadAhead | undefined;
   #isRead = false;
   #rows: CachedRows | undefined;
+  /** Times of all the rows, and of the wanted ones. */
+  #allTimes: BigInt64Array | undefined;
   #times: BigInt64Array | undefined;
   /** Columns of texts that were decoded as a whole, by their index. */
   readonly #texts = new Map<number, Column>();
@@ -60,35 +61,45 @@ export class ChunkReader {
 
   constructor(source: ChunkSource) {
     this.#source = source;
-    this.meta = source.meta;
+    this.meta = source.rows.chunk;
     this.columns = source.columns;
   }
 
-  /** Whether all rows are within the time range, so that the chunk's statistics can be used. */
+  /**
+   * Whether the rows are those of the chunk and all within the time range, so that its statistics
+   * can be used.
+   */
   get isWhole(): boolean {
-    const { meta, timeRange } = this.#source;
-    return meta.minTime >= timeRange.start && meta.maxTime <= timeRange.end;
+    const { rows, timeRange } = this.#source;
+    const { minTime, maxTime } = this.meta;
+    return rows.isWholeChunk && minTime >= timeRange.start && maxTime <= timeRange.end;
+  }
+
+  /** The first and the last time of all the rows, wanted or not. */
+  get span(): TimeSpan {
+    if (!this.#source.rows.isPart) return this.meta;
+    const times = this.allTimes;
+    return { minTime: times[0]!, maxTime: times.at(-1)! };
   }
 
   /** The stored type of a wanted field; `undefined` when the chunk lacks it. */
   type(index: number): FieldType | undefined {
     const column = this.columns[index];
-    return column && this.#source.stored.fields[column.field]?.type;
+    return column && this.#source.rows.stored.fields[column.field]?.type;
   }
 
   /** The range of rows within the time range. */
   get rows(): CachedRows {
     if (this.#rows !== undefined) return this.#rows;
-    const { meta, counters, timeRange } = this.#source;
-    const { minTime, maxTime, rows } = meta;
-    let from = 0;
-    let to = rows;
+    const { rows, counters, timeRange } = this.#source;
+    const { minTime, maxTime } = this.meta;
+    let { from, to } = rows;
     if (minTime < timeRange.start || maxTime > timeRange.end) {
-      const cached = this.#cachedTimes();
+      const cached = rows.isPart ? undefined : this.#cachedTimes();
       const before =
         cached === undefined
-          ? (time: bigint) => lowerBound(this.#allTimes(), time)
-          : (time: bigint) => this.#source.segment.columnCache.rowsBefore(cached, time);
+          ? (time: bigint) => rows.from + lowerBound(this.allTimes, time)
+          : (time: bigint) => this.#cache.rowsBefore(cached, time);
       if (minTime < timeRange.start) from = before(timeRange.start);
       if (maxTime > timeRange.end) to = before(timeRange.end + 1n);
     }
@@ -103,11 +114,23 @@ export class ChunkReader {
     if (this.#times !== undefined) return this.#times;
     const { rows } = this;
     const cached = this.#cachedTimes();
+    const first = this.#source.rows.from;
     this.#times =
       cached === undefined
-        ? this.#allTimes().subarray(rows.from, rows.to)
-        : this.#source.segment.columnCache.times(cached, rows);
+        ? this.allTimes.subarray(rows.from - first, rows.to - first)
+        : this.#cache.times(cached, rows);
     return this.#times;
+  }
+
+  /** Times of all the rows, wanted or not, deleted ones included. */
+  get allTimes(): BigInt64Array {
+    if (this.#allTimes !== undefined) return this.#allTimes;
+    const { rows } = this.#source;
+    // Neighbouring series of the chunk are mostly read, too.
+    const cached = rows.isPart ? this.#cachedTimes() : undefined;
+    this.#allTimes =
+      cached === undefined ? rows.times(this.#ownBytes()) : this.#cache.times(cached, rows);
+    return this.#allTimes;
   }
 
   /**
@@ -137,36 +160,35 @@ export class ChunkReader {
     if (meta === undefined) return undefined;
     const cached = this.cached(index);
     if (cached !== undefined) {
-      if (mask === undefined)
-        return this.#source.segment.columnCache.column(cached.values, cached.rows);
-      const count = this.#source.segment.columnCache.chooseRows(mask, cached.rows.from);
-      return this.#source.segment.columnCache.chosenColumn(cached.values, count);
+      if (mask === undefined) return this.#cache.column(cached.values, cached.rows);
+      const count = this.#cache.chooseRows(mask, cached.rows.from);
+      return this.#cache.chosenColumn(cached.values, count);
     }
     const { from, to } = this.rows;
-    const { segment, stored } = this.#source;
+    const { rows } = this.#source;
     const decoded = this.#texts.get(index);
-    if (this.type(index) === 'string' && decoded === undefined) {
-      const isPart = mask !== undefined || to - from < this.meta.rows;
-      if (isPart) {
-        const rows = rowNumbers(from, to, mask);
-        return segment.textsAt(this.meta, meta, { rows, whole: this.#bytes() });
+    if (this.type(index) === 'string' && decoded === undefined && !rows.isPart) {
+      const isSome = mask !== undefined || to - from < rows.count;
+      if (isSome) {
+        const numbers = rowNumbers(from, to, mask);
+        return rows.segment.textsAt(this.meta, meta, { rows: numbers, whole: this.#bytes() });
       }
     }
-    const all = decoded ?? segment.column(stored, this.meta, meta, this.#bytes());
+    const all = decoded ?? rows.column(meta, this.#ownBytes());
     // A condition and the answer may want the same texts.
     if (all.type === 'string') this.#texts.set(index, all);
-    const column = sliceColumn(all, from, to);
+    const column = sliceColumn(all, from - rows.from, to - rows.from);
     return mask === undefined ? column : scans().selectColumn(column, mask);
   }
 
   /**
    * The values of a column of numbers or booleans in which few of the wanted rows have one, with
-   * their times; `undefined` for other columns.
+   * their times; `undefined` for other columns, and where other series have rows in the chunk.
    */
   fewValues(index: number): { readonly times: BigInt64Array; readonly column: Column } | undefined {
     const meta = this.columns[index];
-    if (meta === undefined || meta.validBytes === 0) return undefined;
-    const { segment, stored } = this.#source;
+    const { segment, stored, isPart } = this.#source.rows;
+    if (meta === undefined || meta.validBytes === 0 || isPart) return undefined;
     const found = segment.fewValues(stored, this.meta, meta, this.#bytes());
     if (found === undefined) return undefined;
     const { from, to } = this.rows;
@@ -184,8 +206,9 @@ export class ChunkReader {
   text(index: number, side: 'first' | 'last'): string {
     const meta = this.columns[index];
     assert(meta !== undefined, 'the chunk has the column');
-    const rows = Uint32Array.of(side === 'first' ? 0 : this.meta.rows - 1);
-    const column = this.#source.segment.textsAt(this.meta, meta, { rows });
+    const { segment, from, to } = this.#source.rows;
+    const rows = Uint32Array.of(side === 'first' ? from : to - 1);
+    const column = segment.textsAt(this.meta, meta, { rows });
     assert(column.type === 'string', 'a column of texts');
     return column.dictionary[0] ?? '';
   }
@@ -222,14 +245,14 @@ export class ChunkReader {
     const { rows } = this;
     const times = this.#cachedTimes();
     if (times === undefined) return undefined;
-    const kept = this.#source.segment.columnCache.chooseRows(mask, rows.from);
+    const kept = this.#cache.chooseRows(mask, rows.from);
     if (kept === 0) {
       return {
         times: new BigInt64Array(),
         columns: Array.from({ length: count }, () => undefined),
       };
     }
-    return this.#source.segment.columnCache.chosenRun(times, kept, {
+    return this.#cache.chosenRun(times, kept, {
       columns: count,
       columnAt: (index) => this.#cachedValues(index, times),
     });
@@ -242,10 +265,7 @@ export class ChunkReader {
   filterInPlace(mask: Uint8Array, index: number, condition: ColumnCondition): boolean {
     const cached = this.cached(index);
     if (cached === undefined) return false;
-    this.#source.segment.columnCache.filterInPlace(mask, cached.values, {
-      rows: cached.rows,
-      ...condition,
-    });
+    this.#cache.filterInPlace(mask, cached.values, { rows: cached.rows, ...condition });
     return true;
   }
 
@@ -259,17 +279,18 @@ export class ChunkReader {
    * where they are not read one by one; `undefined` for nearly all chunks.
    */
   parts(): readonly RowPart[] | undefined {
-    if (this.#source.presenceOnly) return undefined;
+    const { rows, presenceOnly, columnwise, descending } = this.#source;
+    if (presenceOnly || rows.isPart) return undefined;
     for (let i = 0; i < this.columns.length; i++) {
       const large = this.#largeTexts(i);
       // Rows with one large column rarely have another.
       if (large !== undefined) return large.parts(this.rows);
     }
     const rowsMax = rowsAtOnce(this.columns.length);
-    if (this.#source.columnwise === true || this.meta.rows <= rowsMax) return undefined;
+    if (columnwise === true || rows.count <= rowsMax) return undefined;
     const { from, to } = this.rows;
     if (to - from <= rowsMax) return undefined;
-    return partsOfRows({ from, to }, rowsMax, this.#source.descending === true);
+    return partsOfRows({ from, to }, rowsMax, descending === true);
   }
 
   /** Times and all columns of one of the parts. */
@@ -281,25 +302,27 @@ export class ChunkReader {
     return { times: this.times.subarray(from, to), columns };
   }
 
-  /** Times and all columns of the rows within a range, wanted or not; arrays of their own. */
-  within({ start, end }: TimeRange): Run {
-    if (!this.#isRead) this.#source.counters.chunksRead++;
-    const times = this.#allTimes();
-    const from = lowerBound(times, start);
-    const to = lowerBound(times, end + 1n, from);
+  /** Rows within a range, wanted or not, without the deleted ones; arrays of their own. */
+  within(range: TimeRange): Run {
+    const { rows, counters, presenceOnly } = this.#source;
+    if (presenceOnly || rows.isPart) return clipRun(this.load(), range.start, range.end);
+    if (!this.#isRead) counters.chunksRead++;
+    const times = this.allTimes;
+    const from = lowerBound(times, range.start);
+    const to = lowerBound(times, range.end + 1n, from);
     const columns = this.columns.map((_, i) => this.#columnPart(i, { from, to }));
-    return { times: times.slice(from, to), columns };
+    return rows.left({ times: times.slice(from, to), columns });
   }
 
   #columnPart(index: number, part: RowPart): Column | undefined {
     const meta = this.columns[index];
     if (meta === undefined) return undefined;
-    const { segment, stored } = this.#source;
+    const { segment, stored } = this.#source.rows;
     const large = this.#largeTexts(index);
     if (large !== undefined) return segment.decoding(meta.offset, () => large.column(part));
     const times = this.#isCacheable(index) ? this.#cachedTimes() : undefined;
     const values = times && this.#cachedValues(index, times);
-    if (values !== undefined) return segment.columnCache.column(values, part);
+    if (values !== undefined) return this.#cache.column(values, part);
     return segment.columnPart(stored, this.meta, meta, { ...part, whole: this.#bytes() });
   }
 
@@ -307,35 +330,29 @@ export class ChunkReader {
     const column = this.columns[index];
     if (column === undefined || !mayBeLarge(column)) return undefined;
     if (this.#large.has(index)) return this.#large.get(index);
-    const { segment, stored } = this.#source;
+    const { segment, stored } = this.#source.rows;
     const large = segment.largeTexts(stored, this.meta, column);
     this.#large.set(index, large);
     return large;
   }
 
-  /** All rows of the chunk, not only the wanted ones, decoded from the file. */
+  /** All rows, wanted or not, without the deleted ones. Values, or where there are any. */
   load(): Run {
-    const { segment, stored, meta, columns, counters } = this.#source;
+    const { rows, counters } = this.#source;
     counters.chunksRead++;
-    return segment.readChunk(stored, meta, columns, this.#bytes());
+    const read = (meta: ColumnMeta): Column => {
+      const index = rows.isPart ? this.columns.indexOf(meta) : -1;
+      const times = index >= 0 && this.#isCacheable(index) ? this.#cachedTimes() : undefined;
+      const values = times && this.#cachedValues(index, times);
+      if (values !== undefined) return this.#cache.column(values, rows);
+      return rows.column(meta, this.#ownBytes());
+    };
+    const columns = columnsOfChunk(rows, this.columns, { ...this.#source, read });
+    return rows.left({ times: this.allTimes, columns });
   }
 
-  /**
-   * As `load`, but the columns only tell which rows have a value that converts to the field's type.
-   */
-  presence(fields: readonly WantedField[]): Run {
-    const { segment, stored, counters } = this.#source;
-    counters.chunksRead++;
-    const times = this.#allTimes();
-    const columns = this.columns.map((column, i) => {
-      const type = this.type(i);
-      if (column === undefined || type === undefined) return undefined;
-      if (!converts(type, fields[i]?.type ?? type)) return undefined;
-      if (column.validBytes === 0) return presenceColumn(times.length, undefined);
-      const { valid } = segment.column(stored, this.meta, column, this.#bytes());
-      return presenceColumn(times.length, valid);
-    });
-    return { times, columns };
+  get #cache(): ColumnCache {
+    return this.#source.rows.segment.columnCache;
   }
 
   #isCacheable(index: number): boolean {
@@ -345,9 +362,9 @@ export class ChunkReader {
   }
 
   #cachedTimes(): CachedColumn | undefined {
-    const { segment, meta } = this.#source;
-    if (meta.rows > CACHED_ROWS_MAX) return undefined;
-    return segment.cachedTimes(meta) ?? segment.cacheTimes(meta, this.#bytes());
+    const { segment } = this.#source.rows;
+    if (this.meta.rows > CACHED_ROWS_MAX) return undefined;
+    return segment.cachedTimes(this.meta) ?? segment.cacheTimes(this.meta, this.#bytes());
   }
 
   #cachedValues(index: number, beside: CachedColumn): CachedColumn | undefined {
@@ -355,14 +372,14 @@ export class ChunkReader {
     const type = this.type(index);
     if (meta === undefined || type === undefined || type === 'string') return undefined;
     if (!this.#isCacheable(index)) return undefined;
-    const { segment } = this.#source;
+    const { segment } = this.#source.rows;
     const known = segment.cachedValues(meta);
     return known ?? segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
   }
 
-  /** All times of a chunk that is too long for the cache. */
-  #allTimes(): BigInt64Array {
-    return this.#source.segment.times(this.meta, this.#bytes());
+  /** The bytes of a chunk of one series. Of others, the decoded columns are kept. */
+  #ownBytes(): ReadAhead | undefined {
+    return this.#source.rows.isPart ? undefined : this.#bytes();
   }
 
   /**
@@ -372,12 +389,13 @@ export class ChunkReader {
   #bytes(): ReadAhead | undefined {
     if (this.#isRead) return this.#whole;
     this.#isRead = true;
-    const { segment, meta, columns, counters, presenceOnly } = this.#source;
+    const { rows, counters, presenceOnly } = this.#source;
+    const { meta, columns } = this;
     if (presenceOnly && columns.every((column) => !column?.validBytes)) {
       counters.bytesRead += meta.timeBytes;
       return undefined;
     }
-    this.#whole = segment.readAhead(meta, columns);
+    this.#whole = rows.segment.readAhead(meta, columns);
     counters.bytesRead += meta.timeBytes;
     for (const column of columns) {
       if (column !== undefined) counters.bytesRead += column.validBytes + column.valueBytes;

@@ -4,8 +4,10 @@ import type { CostRequest, SourceCost } from '@tidemark/query';
 
 import type { ShardView, Snapshot, TableView } from '../state/snapshot.ts';
 import { overlaps } from '../columns/overlaps.ts';
-import type { SegmentMeasurement } from '../segment/format.ts';
-import type { Segment } from '../segment/segment.ts';
+import { columnsAt, placesOfFields } from '../segment/field-places.ts';
+import { ALL_SERIES } from '../segment/series-ranges.ts';
+import { storedRowsWithin } from '../shard/stored-rows.ts';
+import type { StoredPlace } from '../shard/stored-rows.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { select } from './groups.ts';
 import type { ReadOptions } from './damaged-data.ts';
@@ -54,7 +56,7 @@ function* addShard(tally: Tally, view: ShardView, scope: Scope): Generator<undef
     const stored = segment.measurement(measurement.id);
     if (stored === undefined) continue;
     const before = tally.blocks;
-    yield* addSegment(tally, { segment, stored }, scope);
+    yield* addSegment(tally, { segment, stored, tombstones: view.tombstones }, scope);
     if (tally.blocks === before) continue;
     tally.files++;
     isTouched = true;
@@ -67,30 +69,28 @@ function* addShard(tally: Tally, view: ShardView, scope: Scope): Generator<undef
 
 function* addSegment(
   tally: Tally,
-  { segment, stored }: { readonly segment: Segment; readonly stored: SegmentMeasurement },
+  place: StoredPlace,
   { request, series }: Scope,
 ): Generator<undefined> {
-  const wanted = new Set(
-    stored.fields.flatMap(({ name }, i) => (request.fields.includes(name) ? [i] : [])),
+  const places = placesOfFields(
+    place.stored,
+    request.fields.map((name) => ({ name })),
   );
-  for (const page of stored.pages) {
-    for (const { series: ids, chunks } of segment.pageEntries(stored, page)) {
-      if (!ids.some((id) => series.has(id))) continue;
-      for (const chunk of chunks) {
-        if (!overlaps(chunk, request.timeRange)) continue;
-        const before = tally.blocks;
-        for (const { field, validBytes, valueBytes } of chunk.columns) {
-          if (!wanted.has(field)) continue;
-          tally.blocks++;
-          tally.blockBytes += validBytes + valueBytes;
-        }
-        // The columns of a chunk share one block of times, which is read with the first of them.
-        if (tally.blocks > before) tally.blockBytes += chunk.timeBytes;
-      }
-    }
-    yield undefined;
+  let seen = 0;
+  for (const { chunk, ids } of storedRowsWithin(place, ALL_SERIES)) {
+    if (++seen % STEP_CHUNKS === 0) yield undefined;
+    if (!overlaps(chunk, request.timeRange) || !ids.some((id) => series.has(id))) continue;
+    const columns = columnsAt(chunk, places).filter((column) => column !== undefined);
+    if (columns.length === 0) continue;
+    tally.blocks += columns.length;
+    // The columns of a chunk share one block of times, which is read with the first of them.
+    tally.blockBytes += chunk.timeBytes;
+    for (const { validBytes, valueBytes } of columns) tally.blockBytes += validBytes + valueBytes;
   }
 }
+
+/** Chunks between two pauses, at a microsecond each. */
+const STEP_CHUNKS = 256;
 
 /** Counts the values of a memtable. Returns whether there are any. */
 function* addTable(

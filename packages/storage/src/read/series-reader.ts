@@ -5,22 +5,21 @@ import type { TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
 import type { DatabaseView, ShardView, TableView } from '../state/snapshot.ts';
-import { overlaps } from '../columns/overlaps.ts';
+import { overlapping, overlaps } from '../columns/overlaps.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
 import { columnsAt, placesOfFields } from '../segment/field-places.ts';
 import type { SegmentMeasurement } from '../segment/format.ts';
 import type { RowPart } from '../segment/large-texts.ts';
-import type { Segment } from '../segment/segment.ts';
-import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
-import type { Tombstone } from '../shard/tombstone.ts';
+import { storedRowsOf } from '../shard/stored-rows.ts';
+import type { StoredPlace } from '../shard/stored-rows.ts';
 import { cutTimes } from '../columns/cut-times.ts';
 import { ChunkReader, rowsAtOnce } from './chunk-reader.ts';
-import { convertColumn, converts } from './convert.ts';
+import { convertColumn } from './convert.ts';
 import type { WantedField } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { SharedRowsReader } from './shared-rows-reader.ts';
+import { columnsOfTable } from './wanted-columns.ts';
+import type { Wanted } from './wanted-columns.ts';
 import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
@@ -74,9 +73,8 @@ export function* readSeries(
   order: { readonly descending: boolean },
 ): Generator<SeriesPart> {
   const { start, end } = request.timeRange;
-  const groups = clusters(piecesOf(view, { ...request, descending: order.descending }));
-  if (order.descending) groups.reverse();
-  for (const cluster of groups) {
+  const groups = overlapping(piecesOf(view, { ...request, descending: order.descending }));
+  for (const cluster of order.descending ? groups.toReversed() : groups) {
     const [only] = cluster;
     const chunk = cluster.length === 1 ? only?.chunk : undefined;
     const parts = chunk?.parts();
@@ -191,161 +189,92 @@ export function convertRun(run: Run, fields: readonly WantedField[]): Run {
   };
 }
 
-/**
- * Clusters of pieces that overlap in time, ascending. Pieces of a cluster stay in the order of
- * their writes.
- */
-function clusters(pieces: readonly Piece[]): Piece[][] {
-  if (pieces.length <= 1) return pieces.map((piece) => [piece]);
-  const byTime = pieces.map((piece, order) => ({ piece, order }));
-  byTime.sort((a, b) =>
-    a.piece.minTime < b.piece.minTime ? -1 : a.piece.minTime > b.piece.minTime ? 1 : 0,
-  );
-  const result: Piece[][] = [];
-  let cluster: typeof byTime = [];
-  let end = 0n;
-  const close = (): void => {
-    cluster.sort((a, b) => a.order - b.order);
-    if (cluster.length > 0) result.push(cluster.map(({ piece }) => piece));
-  };
-  for (const entry of byTime) {
-    if (cluster.length > 0 && entry.piece.minTime <= end) cluster.push(entry);
-    else {
-      close();
-      cluster = [entry];
-      end = entry.piece.maxTime;
-    }
-    if (entry.piece.maxTime > end) end = entry.piece.maxTime;
-  }
-  close();
-  return result;
-}
-
 /** A request, and which rows its reader begins with. */
 type OrderedRequest = SeriesRequest & { readonly descending: boolean };
 
 function piecesOf(view: ShardView, request: OrderedRequest): Piece[] {
   const { index } = request.database;
   const measurement = index.measurementOf(request.series);
+  const { fields, timeRange, presenceOnly = false } = request;
+  const asked = { ...request, wanted: { fields, presenceOnly } };
   const pieces: Piece[] = [];
   for (const segment of view.segments) {
-    segmentPieces(pieces, segment, { ...request, measurement, tombstones: view.tombstones });
+    const stored = segment.measurement(measurement.id);
+    if (stored === undefined || !overlaps(segment.footer, timeRange)) continue;
+    segmentPieces(pieces, { segment, stored, tombstones: view.tombstones }, asked);
   }
   if (request.onlyChunks === true) return pieces;
   for (const table of view.tables.get(measurement.id) ?? []) {
-    const piece = memtablePiece(table, request);
+    const piece = memtablePiece(table, asked);
     if (piece !== undefined) pieces.push(piece);
   }
   return pieces;
 }
 
-type SegmentRequest = OrderedRequest & {
-  readonly measurement: MeasurementIndex;
-  readonly tombstones: readonly Tombstone[];
-};
-
-function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentRequest): void {
-  const { series, measurement, counters } = request;
-  const stored = segment.measurement(measurement.id);
-  const { footer } = segment;
-  if (stored === undefined || !overlaps(footer, request.timeRange)) return;
-  const { chunks, shared } = segment.find(stored, series);
-  if (chunks.length === 0 && shared === undefined) return;
-  const deleted = deletedRanges(request.tombstones, {
-    measurementId: measurement.id,
-    series,
-    sequence: segment.info.sequence,
-  });
-  const fields = fieldIndexes(stored, request.fields);
-  if (shared !== undefined) {
-    const rows = new SharedRowsReader({ segment, stored, rows: shared, fields, counters });
-    const piece = sharedPiece(rows, { request, deleted });
-    if (piece !== undefined) pieces.push(piece);
-  }
-  for (const meta of chunks) {
-    const { minTime, maxTime } = meta;
-    if (!overlaps(meta, request.timeRange)) {
+function segmentPieces(
+  pieces: Piece[],
+  place: StoredPlace,
+  request: OrderedRequest & { readonly wanted: Wanted },
+): void {
+  const { series, counters, wanted, timeRange, columnwise, descending } = request;
+  const rowsOf = storedRowsOf(place, series);
+  if (rowsOf.length === 0) return;
+  const places = fieldPlaces(place.stored, wanted.fields);
+  for (const rows of rowsOf) {
+    if (!overlaps(rows.chunk, timeRange)) {
       counters.chunksSkipped++;
       continue;
     }
-    const covered = deleted.length === 0 ? 'none' : coverage(deleted, minTime, maxTime);
-    if (covered === 'all') continue;
-    const columns = columnsAt(meta, fields);
-    const { timeRange, presenceOnly = false, columnwise, descending } = request;
-    const source = { segment, stored, meta, columns, timeRange, counters };
-    const chunk = new ChunkReader({ ...source, presenceOnly, columnwise, descending });
-    const load = (): Run => {
-      const run = presenceOnly ? chunk.presence(request.fields) : chunk.load();
-      return covered === 'none' ? run : withoutRanges(run, deleted);
-    };
-    const loadWithin = (range: TimeRange): Run => {
-      const run = presenceOnly
-        ? clipRun(chunk.presence(request.fields), range.start, range.end)
-        : chunk.within(range);
-      return covered === 'none' ? run : withoutRanges(run, deleted);
-    };
-    const { rows } = meta;
-    const times = (): BigInt64Array => segment.times(meta);
-    const whole = covered === 'none' ? chunk : undefined;
-    pieces.push({ minTime, maxTime, rows, load, loadWithin, times, chunk: whole });
+    const columns = columnsAt(rows.chunk, places);
+    const chunk = new ChunkReader({
+      ...wanted,
+      rows,
+      columns,
+      timeRange,
+      counters,
+      columnwise,
+      descending,
+    });
+    const { minTime, maxTime } = chunk.span;
+    if (rows.isPart && !overlaps(chunk.span, timeRange)) continue;
+    pieces.push({
+      minTime,
+      maxTime,
+      rows: rows.count,
+      load: () => chunk.load(),
+      loadWithin: (range) => chunk.within(range),
+      times: () => chunk.allTimes,
+      chunk: rows.covered === 'none' ? chunk : undefined,
+    });
   }
 }
 
-/**
- * Rows of a series in a shared chunk; `undefined` when none is within the time range, or all are
- * deleted.
- */
-function sharedPiece(
-  rows: SharedRowsReader,
-  {
-    request,
-    deleted,
-  }: { readonly request: SegmentRequest; readonly deleted: readonly TimeRange[] },
-): Piece | undefined {
-  if (!overlaps(rows, request.timeRange)) {
-    request.counters.chunksSkipped++;
-    return undefined;
-  }
-  const { times } = rows;
-  const minTime = times[0]!;
-  const maxTime = times.at(-1)!;
-  if (!overlaps({ minTime, maxTime }, request.timeRange)) return undefined;
-  if (coverage(deleted, minTime, maxTime) === 'all') return undefined;
-  const load = (): Run => {
-    const { fields, presenceOnly } = request;
-    const run = presenceOnly === true ? rows.presence(fields) : rows.run();
-    return withoutRanges(run, deleted);
-  };
-  const loadWithin = ({ start, end }: TimeRange): Run => clipRun(load(), start, end);
-  return { minTime, maxTime, rows: times.length, load, loadWithin, times: () => times };
-}
-
-const indexesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();
+const placesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();
 
 /**
  * Index in the segment of each wanted field, -1 if missing. Computed once per request and segment.
  */
-function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]): Int32Array {
-  let bySegment = indexesOf.get(wanted);
+function fieldPlaces(stored: SegmentMeasurement, wanted: readonly WantedField[]): Int32Array {
+  let bySegment = placesOf.get(wanted);
   if (bySegment === undefined) {
     bySegment = new Map();
-    indexesOf.set(wanted, bySegment);
+    placesOf.set(wanted, bySegment);
   }
-  let indexes = bySegment.get(stored);
-  if (indexes === undefined) {
-    indexes = placesOfFields(stored, wanted);
-    bySegment.set(stored, indexes);
-  }
-  return indexes;
+  let places = bySegment.get(stored);
+  if (places === undefined) bySegment.set(stored, (places = placesOfFields(stored, wanted)));
+  return places;
 }
 
 /** Reused by every call: with many series, a new list for each would be most of the work. */
 const LISTED = new Uint32List();
 
-function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {
+function memtablePiece(
+  view: TableView,
+  request: SeriesRequest & { readonly wanted: Wanted },
+): Piece | undefined {
   const { table } = view;
   LISTED.clear();
-  const { database, series, timeRange } = request;
+  const { database, series, timeRange, wanted } = request;
   const ordinal = database.index.ordinalOf(series);
   table.listRowsWithin(ordinal, { limit: view.rows, timeRange }, LISTED);
   if (LISTED.length === 0) return undefined;
@@ -364,13 +293,7 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
   if (rows.length === 0 || !overlaps(bounds, { start, end })) return undefined;
   const loadRows = (some: Uint32Array, at: BigInt64Array): Run => {
     // Copies the rows, because the table may change before they are used.
-    const pick = table.pick(some);
-    const columns = request.fields.map(({ name, type }) => {
-      const stored = table.typeOf(name);
-      if (stored === undefined) return undefined;
-      if (request.presenceOnly !== true) return pick.column({ name, type: stored });
-      return converts(stored, type ?? stored) ? pick.presence(name) : undefined;
-    });
+    const columns = columnsOfTable(table, table.pick(some), wanted);
     return isOrdered ? { times: at, columns } : mergeRuns([{ times: at, columns }]);
   };
   const load = (): Run => loadRows(rows, times);

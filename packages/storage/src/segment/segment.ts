@@ -35,9 +35,9 @@ import { DirectoryPage } from './directory-page.ts';
 import { isLarge, LargeTexts } from './large-texts.ts';
 import type { RowPart } from './large-texts.ts';
 import type { SegmentCaches } from './segment-caches.ts';
+import type { SeriesRange } from './series-ranges.ts';
 import { SharedPage } from './shared-page.ts';
 import { areFew, validRowsOf } from './valid-rows.ts';
-import type { SharedRows } from './shared-page.ts';
 
 export type SegmentInfo = {
   /** Names the file; never reused. */
@@ -51,10 +51,18 @@ export type SegmentInfo = {
   readonly sizeBytes: number;
 };
 
-/** The data of a series in a segment: own chunks, rows of a shared chunk, or nothing. */
-export type SeriesEntry = {
-  readonly chunks: readonly ChunkMeta[];
-  readonly shared: SharedRows | undefined;
+/**
+ * All rows [from, to) that neighbouring series have in a chunk, by series, then by time: those of
+ * one series in a chunk of its own, or those of some that share one.
+ */
+export type ChunkRows = {
+  readonly chunk: ChunkMeta;
+  readonly from: number;
+  readonly to: number;
+  /** Ascending. */
+  readonly ids: Uint32Array | readonly SeriesId[];
+  /** Where the rows of each series end, counted from `from`. */
+  readonly ends: Uint32Array | readonly number[];
 };
 
 /** Chunks of one series, or the one that several share, where the rows of each end at `ends`. */
@@ -146,15 +154,38 @@ export class Segment {
     return this.#measurements.get(measurementId);
   }
 
-  /** The series' own chunks, ascending and not overlapping, or its rows of a shared one. */
-  find(measurement: SegmentMeasurement, series: SeriesId): SeriesEntry {
-    const meta = findPage(measurement.pages, series);
-    if (meta === undefined) return NO_ENTRY;
+  /**
+   * The rows of a series: in chunks of its own, ascending and not overlapping, or in a shared one.
+   */
+  rowsOf(measurement: SegmentMeasurement, series: SeriesId): readonly ChunkRows[] {
+    const { pages } = measurement;
+    const meta = pages[firstBeyond(pages.length, (i) => pages[i]!.firstSeries > series) - 1];
+    if (meta === undefined) return NO_ROWS;
     const page = this.#page(measurement, meta);
-    if (page instanceof SharedPage) return { chunks: NO_CHUNKS, shared: page.rowsOf(series) };
+    if (page instanceof SharedPage) return page.rowsWithin(series, series);
     const chunks = this.decoding(meta.offset, () => page.chunks(series));
     this.#caches.pages.resized(meta);
-    return { chunks: chunks ?? NO_CHUNKS, shared: undefined };
+    return chunks?.map((chunk) => ownRows(chunk, series)) ?? NO_ROWS;
+  }
+
+  /** The rows of all series in a range, in the order of the series; reads page after page. */
+  *rowsWithin(measurement: SegmentMeasurement, range: SeriesRange): Generator<ChunkRows> {
+    const { pages } = measurement;
+    const first = firstBeyond(pages.length, (i) => pages[i]!.firstSeries > range.from) - 1;
+    for (let i = Math.max(0, first); i < pages.length; i++) {
+      const meta = pages[i]!;
+      if (meta.firstSeries > range.to) return;
+      const page = this.#page(measurement, meta);
+      if (page instanceof SharedPage) {
+        yield* page.rowsWithin(range.from, range.to);
+        continue;
+      }
+      for (const { series, chunks } of this.pageEntries(measurement, meta)) {
+        const id = series[0]!;
+        if (id < range.from || id > range.to) continue;
+        for (const chunk of chunks) yield ownRows(chunk, id);
+      }
+    }
   }
 
   /** The page of series that share a chunk. */
@@ -389,8 +420,11 @@ export class Segment {
   }
 
   /** Rows of a column of a shared chunk; see `sharedTimes`. */
-  sharedColumn(measurement: SegmentMeasurement, rows: SharedRows, meta: ColumnMeta): Column {
-    const { chunk, from, to } = rows;
+  sharedColumn(
+    measurement: SegmentMeasurement,
+    { chunk, from, to }: Pick<ChunkRows, 'chunk' | 'from' | 'to'>,
+    meta: ColumnMeta,
+  ): Column {
     const { columns } = this.#caches.sharedOf(this, chunk);
     let column = columns.get(meta.field);
     if (column === undefined) {
@@ -613,10 +647,8 @@ function chunkEnd(chunk: ChunkMeta): number {
   return end + BLOCK_CHECKSUM_BYTES;
 }
 
-const NO_CHUNKS: readonly ChunkMeta[] = [];
-const NO_ENTRY: SeriesEntry = { chunks: NO_CHUNKS, shared: undefined };
+const NO_ROWS: readonly ChunkRows[] = [];
 
-/** The last page whose first series is not above `series`. */
-function findPage(pages: readonly PageMeta[], series: SeriesId): PageMeta | undefined {
-  return pages[firstBeyond(pages.length, (i) => pages[i]!.firstSeries > series) - 1];
+function ownRows(chunk: ChunkMeta, series: SeriesId): ChunkRows {
+  return { chunk, from: 0, to: chunk.rows, ids: [series], ends: [chunk.rows] };
 }

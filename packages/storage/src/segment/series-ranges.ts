@@ -45,6 +45,8 @@ export function isInRanges(ranges: readonly SeriesRange[], series: SeriesId): bo
 
 export const MAX_SERIES = 0xffffffff;
 
+export const ALL_SERIES: SeriesRange = { from: 0, to: MAX_SERIES };
+
 function union(ranges: { from: SeriesId; to: SeriesId }[]): readonly SeriesRange[] {
   const merged: { from: SeriesId; to: SeriesId }[] = [];
   for (const { from, to } of ranges.sort((a, b) => a.from - b.from)) {

@@ -7,6 +7,7 @@ import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { readChunkMeta, writeChunkMeta } from './format.ts';
 import type { ChunkMeta, SegmentField } from './format.ts';
+import type { ChunkRows } from './segment.ts';
 
 /**
  * A shared chunk takes no further series once it has this many rows: reading one series decodes
@@ -15,13 +16,6 @@ import type { ChunkMeta, SegmentField } from './format.ts';
 export const SHARED_CHUNK_ROWS = 1024;
 /** Fewer series than these have chunks of their own. */
 export const SHARED_SERIES_MIN = 8;
-
-/** Rows [from, to) of a shared chunk are those of one series. */
-export type SharedRows = {
-  readonly chunk: ChunkMeta;
-  readonly from: number;
-  readonly to: number;
-};
 
 export class SharedPage {
   /** Ascending. */
@@ -61,13 +55,32 @@ export class SharedPage {
     return PAGE_BYTES + this.series.byteLength + this.ends.byteLength;
   }
 
-  /** `undefined` when the series is not here. */
-  rowsOf(series: SeriesId): SharedRows | undefined {
-    const at = firstNotBelow(this.series, series);
-    if (this.series[at] !== series) return undefined;
-    return { chunk: this.chunk, from: at === 0 ? 0 : this.ends[at - 1]!, to: this.ends[at]! };
+  /** The rows of the series [first, last]: one element, or none when none of them is here. */
+  rowsWithin(first: SeriesId, last: SeriesId): readonly ChunkRows[] {
+    const { series, ends, chunk } = this;
+    const start = firstNotBelow(series, first);
+    const end =
+      last === first
+        ? start + Number(series[start] === first)
+        : firstNotBelow(series, last + 1, start);
+    if (start === end) return NO_ROWS;
+    const from = start === 0 ? 0 : ends[start - 1]!;
+    const to = ends[end - 1]!;
+    if (end - start === 1) return [{ chunk, from, to, ids: [series[start]!], ends: [to - from] }];
+    const ownEnds = ends.subarray(start, end);
+    return [
+      {
+        chunk,
+        from,
+        to,
+        ids: series.subarray(start, end),
+        ends: from === 0 ? ownEnds : ownEnds.map((each) => each - from),
+      },
+    ];
   }
 }
+
+const NO_ROWS: readonly ChunkRows[] = [];
 
 /** Memory of a page beside its arrays, roughly. */
 const PAGE_BYTES = 400;
@@ -86,7 +99,10 @@ export function encodeSharedPage(
 }
 
 /** The series of each row, where the rows of each series end at `ends`. */
-export function seriesOfRows(series: ArrayLike<SeriesId>, ends: Uint32Array): Uint32Array {
+export function seriesOfRows(
+  series: ArrayLike<SeriesId>,
+  ends: Uint32Array | readonly number[],
+): Uint32Array {
   const rows = new Uint32Array(ends.at(-1) ?? 0);
   let start = 0;
   for (let i = 0; i < ends.length; i++) {

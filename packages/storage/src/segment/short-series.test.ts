@@ -12,11 +12,11 @@ import { expect, test } from 'vitest';
 import { mergeSources } from '../columns/merge-sources.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { sharedBlocks } from '../shard/shared-blocks.ts';
+import { storedRowsWithin } from '../shard/stored-rows.ts';
 import type { SegmentMeasurement } from './format.ts';
 import { SegmentCaches } from './segment-caches.ts';
 import { Segment } from './segment.ts';
-import { longRanges } from './series-ranges.ts';
+import { ALL_SERIES } from './series-ranges.ts';
 import { SegmentWriter } from './writer.ts';
 
 type Row = { readonly series: number; readonly time: bigint; readonly values: Values };
@@ -115,10 +115,8 @@ async function inFile(
 }
 
 function rowsOfSeries(segment: Segment, stored: SegmentMeasurement, series: number): Row[] {
-  const { chunks, shared } = segment.find(stored, series);
-  const parts = chunks.map((chunk) => ({ chunk, from: 0, to: chunk.rows }));
-  if (shared !== undefined) parts.push(shared);
-  return parts.flatMap(({ chunk, from, to }) => {
+  return segment.rowsOf(stored, series).flatMap(({ chunk, from, to, ids }) => {
+    expect([...ids]).toEqual([series]);
     const columns = FIELDS.map((_, field) => {
       const meta = chunk.columns.find((column) => column.field === field);
       return meta && segment.column(stored, chunk, meta);
@@ -141,23 +139,20 @@ test('series come back one by one and in blocks', async () => {
           const own = rows.filter(({ series }) => series === id);
           expect(rowsOfSeries(segment, stored, id)).toEqual(own);
         }
-        const long = longRanges([stored]);
-        const isLong = (id: number): boolean => long.some(({ from, to }) => id >= from && id <= to);
-        const blocks = sharedBlocks({
-          segment,
-          stored,
-          range: { from: 0, to: 0xffffffff },
-          tombstones: [],
-          wants: () => true,
-          columns: (chunk) =>
-            FIELDS.map((_, field) => {
-              const meta = chunk.columns.find((column) => column.field === field);
-              return meta && segment.column(stored, chunk, meta);
-            }),
-        });
-        expect(withRows(blocks).flatMap(plain)).toEqual(
-          rows.filter(({ series }) => !isLong(series)),
-        );
+        const range = { from: ids[1] ?? 0, to: ids.at(-2) ?? 0 };
+        for (const { from, to } of [ALL_SERIES, range]) {
+          const blocks = [...storedRowsWithin({ segment, stored, tombstones: [] }, { from, to })];
+          const read = blocks.map((block) => {
+            const columns = FIELDS.map((_, field) => {
+              const meta = block.chunk.columns.find((column) => column.field === field);
+              return meta && block.column(meta);
+            });
+            return block.leftOfSeries({ times: block.times(), columns });
+          });
+          expect(read.flatMap(plain)).toEqual(
+            rows.filter(({ series }) => series >= from && series <= to),
+          );
+        }
       });
     }),
     { numRuns: 40 },

@@ -15,7 +15,7 @@ import { crc32c } from '../columns/codecs.ts';
 import { CHUNK_TEXT_BYTES, TEXT_PART_BYTES } from '../columns/run-texts.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { ChunkReader } from '../read/chunk-reader.ts';
-import { SharedRowsReader } from '../read/shared-rows-reader.ts';
+import { storedRowsOf } from '../shard/stored-rows.ts';
 import type { ColumnMeta, SegmentField } from './format.ts';
 import { SegmentCaches } from './segment-caches.ts';
 import { Segment } from './segment.ts';
@@ -60,7 +60,7 @@ test('a run of long texts becomes chunks of four megabytes', async () => {
   });
   try {
     const stored = segment.measurement(0)!;
-    const { chunks } = segment.find(stored, 7);
+    const chunks = segment.rowsOf(stored, 7).map(({ chunk }) => chunk);
     const columns = chunks.map((chunk) => segment.column(stored, chunk, chunk.columns[0]!));
 
     expect(columns.flatMap(textsOf)).toEqual(texts);
@@ -83,11 +83,9 @@ test('short series of long texts share chunks of a few megabytes', async () => {
   try {
     const stored = segment.measurement(0)!;
     const seen = Array.from(ids, (id) => {
-      const { shared } = segment.find(stored, id);
-      expect(shared!.chunk.rows * 60_000).toBeLessThan(2 * TEXT_PART_BYTES);
-      const fields = [0];
-      const source = { segment, stored, rows: shared!, fields, counters: zeroCounters() };
-      return textsOf(new SharedRowsReader(source as never).run().columns[0]);
+      const [rows] = storedRowsOf({ segment, stored, tombstones: [] }, id);
+      expect(rows!.chunk.rows * 60_000).toBeLessThan(2 * TEXT_PART_BYTES);
+      return textsOf(readerOf(segment, id).run().columns[0]);
     });
 
     expect(seen.flat()).toEqual(texts);
@@ -176,15 +174,15 @@ async function withLargeChunk(
   });
 }
 
-function readerOf(segment: Segment): ChunkReader {
+function readerOf(segment: Segment, series = 7): ChunkReader {
   const stored = segment.measurement(0)!;
-  const [meta] = segment.find(stored, 7).chunks;
+  const [rows] = storedRowsOf({ segment, stored, tombstones: [] }, series);
+  const fields = FIELDS.map(({ name }) => ({ name }));
+  const { columns } = rows!.chunk;
   const counters = zeroCounters();
-  const { columns } = meta!;
   return new ChunkReader({
-    segment,
-    stored,
-    meta: meta!,
+    rows: rows!,
+    fields,
     columns,
     timeRange,
     counters,

@@ -2,14 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import {
-  coverage,
-  deletedRanges,
-  rowsLeft,
-  sharedSeries,
-  withoutRanges,
-  withSharedSeries,
-} from './tombstone.ts';
+import { coverage, deletedSets, rowsLeft, sharedSeries, withSharedSeries } from './tombstone.ts';
 import type { Tombstone } from './tombstone.ts';
 
 const tombstone: fc.Arbitrary<Tombstone> = fc
@@ -54,34 +47,36 @@ test('rows are deleted as each tombstone says, in segments from before it', () =
         [0, 2],
         [1, 3],
       ] as const) {
-        const rows = [0, 2, 5].flatMap((series) => [...TIMES].map((time) => ({ series, time })));
-        const keep = rowsLeft(
-          shared,
-          { measurementId, sequence },
-          {
-            series: Uint32Array.from(rows, ({ series }) => series),
-            times: BigInt64Array.from(rows, ({ time }) => time),
-          },
-        );
-        const wanted = rows.map((row) => !isDeleted(list, { ...row, measurementId, sequence }));
-        expect(rows.map((_, i) => keep?.[i] !== 0)).toEqual(wanted);
-        expect(keep === undefined).toBe(wanted.every(Boolean));
+        const sets = deletedSets(shared, { measurementId, sequence });
+        const ids = [0, 2, 5];
+        const rows = ids.flatMap((series) => [...TIMES].map((time) => ({ series, time })));
+        const ends = ids.map((_, i) => (i + 1) * TIMES.length);
+        const times = BigInt64Array.from(rows, ({ time }) => time);
+        const keep = rowsLeft(sets, { ids, ends }, times);
+        const isLeft = rows.map((row) => !isDeleted(list, { ...row, measurementId, sequence }));
+        expect(rows.map((_, i) => keep?.[i] !== 0)).toEqual(isLeft);
+        expect(keep === undefined).toBe(isLeft.every(Boolean));
 
-        for (const series of [0, 2, 5]) {
-          const ranges = deletedRanges(shared, { measurementId, sequence, series });
-          const left = withoutRanges({ times: TIMES, columns: [] }, ranges).times;
-          const isGone = (time: bigint): boolean =>
-            isDeleted(list, { measurementId, sequence, series, time });
-          expect([...left]).toEqual([...TIMES].filter((time) => !isGone(time)));
-          for (const [min, max] of [
-            [3n, 3n],
-            [5n, 12n],
-            [0n, 39n],
-          ] as const) {
-            const gone = [...TIMES].filter((time) => time >= min && time <= max).map(isGone);
+        for (const [minTime, maxTime] of [
+          [3n, 3n],
+          [5n, 12n],
+          [0n, 39n],
+        ] as const) {
+          const span = { minTime, maxTime };
+          const isGone = (series: number): boolean[] => {
+            const within = rows.map(({ time }) => time >= minTime && time <= maxTime);
+            return isLeft.flatMap((left, i) =>
+              within[i] && rows[i]!.series === series ? !left : [],
+            );
+          };
+          for (const series of ids) {
+            const gone = isGone(series);
             const what = gone.every(Boolean) ? 'all' : gone.some(Boolean) ? 'part' : 'none';
-            expect(coverage(ranges, min, max)).toBe(what);
+            expect(coverage(sets, [series], span)).toBe(what);
           }
+          const gone = ids.flatMap(isGone);
+          const ofSome = coverage(sets, ids, span);
+          if (ofSome !== 'part') expect(gone).toEqual(gone.map(() => ofSome === 'all'));
         }
       }
     }),
@@ -103,8 +98,13 @@ test('deletes of the same series share their ids, and are one set of ranges', ()
   expect(new Set(list.map(({ series }) => series)).size).toBe(1);
   expect(sharedSeries(list, Uint32Array.of(2, 4, 6))).toBe(list[0]!.series);
   expect(sharedSeries(list, Uint32Array.of(2, 4))).toEqual(Uint32Array.of(2, 4));
-  expect(deletedRanges(list, { measurementId: 1, series: 4, sequence: 0 })).toEqual([
-    { start: 0n, end: 14n },
-    { start: 20n, end: 29n },
+  expect(deletedSets(list, { measurementId: 1, sequence: 0 })).toEqual([
+    {
+      series: Uint32Array.of(2, 4, 6),
+      ranges: [
+        { start: 0n, end: 14n },
+        { start: 20n, end: 29n },
+      ],
+    },
   ]);
 });

@@ -1,8 +1,8 @@
 // Tombstones mark rows of segments as deleted. Reads leave those rows out; compaction drops them.
 import type { TimeRange } from '@tidemark/core';
 
-import { filterRun, lowerBound } from '../columns/run.ts';
-import type { Run } from '../columns/run.ts';
+import type { TimeSpan } from '../columns/overlaps.ts';
+import { lowerBound } from '../columns/run.ts';
 import { firstBeyond, firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { finish, STEP_ELEMENTS } from '../schedule/steps.ts';
@@ -19,7 +19,8 @@ export type Tombstone = {
 };
 
 /** Deleted rows of a measurement: rows of these series within these ranges. */
-type DeletedSet = {
+export type DeletedSet = {
+  /** Ascending; `undefined` means all series. */
   readonly series: Uint32Array | undefined;
   /** Ascending, neither overlapping nor touching. */
   readonly ranges: readonly TimeRange[];
@@ -61,10 +62,11 @@ const NO_TOMBSTONES: readonly Tombstone[] = [];
 const setsOf = new WeakMap<readonly Tombstone[], Map<string, readonly DeletedSet[]>>();
 
 /** The deleted rows of a measurement in a segment with the given sequence number. */
-function deletedSets(
+export function deletedSets(
   tombstones: readonly Tombstone[],
   { measurementId, sequence }: { readonly measurementId: number; readonly sequence: number },
 ): readonly DeletedSet[] {
+  if (tombstones.length === 0) return NO_SETS;
   let known = setsOf.get(tombstones);
   if (known === undefined) setsOf.set(tombstones, (known = new Map()));
   const key = `${measurementId} ${sequence}`;
@@ -95,31 +97,7 @@ function union(ranges: readonly TimeRange[]): readonly TimeRange[] {
   return merged;
 }
 
-/**
- * Ranges in which rows of a series are deleted, in a segment with the given sequence number:
- * ascending, neither overlapping nor touching.
- */
-export function deletedRanges(
-  tombstones: readonly Tombstone[],
-  row: { readonly measurementId: number; readonly series: SeriesId; readonly sequence: number },
-): readonly TimeRange[] {
-  return tombstones.length === 0 ? NO_RANGES : rangesOf(deletedSets(tombstones, row), row.series);
-}
-
-function rangesOf(sets: readonly DeletedSet[], id: SeriesId): readonly TimeRange[] {
-  let ranges = NO_RANGES;
-  for (const set of sets) {
-    if (set.series !== undefined && !hasId(set.series, id)) continue;
-    ranges = ranges.length === 0 ? set.ranges : union([...ranges, ...set.ranges]);
-  }
-  return ranges;
-}
-
-const NO_RANGES: readonly TimeRange[] = [];
-
-function hasId(ids: Uint32Array, id: number): boolean {
-  return ids[firstNotBelow(ids, id)] === id;
-}
+const NO_SETS: readonly DeletedSet[] = [];
 
 /**
  * The same series as an array that a tombstone of the measurement has already: deletes with the
@@ -155,34 +133,66 @@ export function withSharedSeries(tombstones: readonly Tombstone[]): readonly Tom
   });
 }
 
+/** Series, ascending, and where the rows of each end among the rows of all. */
+export type RunsOfSeries = {
+  readonly ids: Uint32Array | readonly SeriesId[];
+  readonly ends: Uint32Array | readonly number[];
+};
+
 /**
- * A mask with 1 for each row that is not deleted, in a segment with the given sequence number;
- * `undefined` when none is deleted. Rows ascend by series, then by time.
+ * How much of the rows of some series is deleted, when they lie between the two times. For several
+ * series, `part` may also mean none or all.
+ */
+export function coverage(
+  sets: readonly DeletedSet[],
+  ids: RunsOfSeries['ids'],
+  { minTime, maxTime }: TimeSpan,
+): 'none' | 'part' | 'all' {
+  const met = sets.filter(({ ranges, series }) => {
+    const range = ranges[firstEndingAt(ranges, minTime)];
+    return range !== undefined && range.start <= maxTime && meets(series, ids);
+  });
+  if (met.length === 0) return 'none';
+  if (ids.length > 1 && met.some(({ series }) => series !== undefined)) return 'part';
+  const [first, ...others] = met.map(({ ranges }) => ranges);
+  const ranges = others.length === 0 ? first! : union(met.flatMap((set) => set.ranges));
+  const range = ranges[firstEndingAt(ranges, minTime)]!;
+  return range.start <= minTime && range.end >= maxTime ? 'all' : 'part';
+}
+
+/** Whether one of the series is among the deleted ones. */
+function meets(deleted: Uint32Array | undefined, ids: RunsOfSeries['ids']): boolean {
+  if (deleted === undefined) return true;
+  for (let at = 0, to = 0; at < ids.length && to < deleted.length;) {
+    if (ids[at] === deleted[to]) return true;
+    if (ids[at]! < deleted[to]!) at = firstNotBelow(ids, deleted[to]!, at);
+    else to = firstNotBelow(deleted, ids[at]!, to);
+  }
+  return false;
+}
+
+/**
+ * A mask with 1 for each row that is not deleted; `undefined` when none is. The times of each
+ * series ascend.
  */
 export function rowsLeft(
-  tombstones: readonly Tombstone[],
-  place: { readonly measurementId: number; readonly sequence: number },
-  { series, times }: { readonly series: Uint32Array; readonly times: BigInt64Array },
+  sets: readonly DeletedSet[],
+  { ids, ends }: RunsOfSeries,
+  times: BigInt64Array,
 ): Uint8Array | undefined {
-  if (tombstones.length === 0 || series.length === 0) return undefined;
-  const sets = deletedSets(tombstones, place);
-  if (sets.length === 0) return undefined;
   let keep: Uint8Array | undefined;
-  for (const { series: deleted = series, ranges } of sets) {
-    // Both lists ascend, so each is scanned once, from where the other one begins.
-    let from = 0;
-    for (let at = firstNotBelow(deleted, series[0]!); at < deleted.length; at++) {
-      from = firstNotBelow(series, deleted[at]!, from);
-      if (from === series.length) break;
-      const id = series[from]!;
-      if (id !== deleted[at]) {
-        at = firstNotBelow(deleted, id, at) - 1;
-        continue;
+  for (const { series: deleted = ids, ranges } of sets) {
+    // Both lists ascend, so each is scanned once.
+    for (let at = 0, to = 0; at < ids.length && to < deleted.length;) {
+      const id = ids[at]!;
+      if (id < deleted[to]!) at = firstNotBelow(ids, deleted[to]!, at);
+      else if (id > deleted[to]!) to = firstNotBelow(deleted, id, to);
+      else {
+        const from = at === 0 ? 0 : ends[at - 1]!;
+        keep = withoutRows(keep, times, { ranges, from, to: ends[at]! });
+        at++;
+        to++;
       }
-      let to = from + 1;
-      while (series[to] === id) to++;
-      keep = withoutRows(keep, times, { ranges, from, to });
-      from = to;
     }
   }
   return keep;
@@ -194,6 +204,7 @@ function withoutRows(
   times: BigInt64Array,
   { ranges, from, to }: { ranges: readonly TimeRange[]; from: number; to: number },
 ): Uint8Array | undefined {
+  if (from === to) return mask;
   let keep = mask;
   const rows = times.subarray(from, to);
   for (let at = firstEndingAt(ranges, rows[0]!); at < ranges.length; at++) {
@@ -211,23 +222,4 @@ function withoutRows(
 /** The first of ascending ranges that ends at `time` or later. */
 function firstEndingAt(ranges: readonly TimeRange[], time: bigint): number {
   return firstBeyond(ranges.length, (i) => ranges[i]!.end >= time);
-}
-
-/** How much of [min, max] is covered by ranges as `deletedRanges` returns them. */
-export function coverage(
-  ranges: readonly TimeRange[],
-  min: bigint,
-  max: bigint,
-): 'none' | 'part' | 'all' {
-  const range = ranges[firstEndingAt(ranges, min)];
-  if (range === undefined || range.start > max) return 'none';
-  return range.start <= min && range.end >= max ? 'all' : 'part';
-}
-
-/** The rows of a run that no range covers. Ranges are as `deletedRanges` returns them. */
-export function withoutRanges(run: Run, ranges: readonly TimeRange[]): Run {
-  const { times } = run;
-  if (times.length === 0) return run;
-  const keep = withoutRows(undefined, times, { ranges, from: 0, to: times.length });
-  return keep === undefined ? run : filterRun(run, keep);
 }

@@ -8,7 +8,8 @@ import { padIndex } from '../series/index-additions.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 import type { Shard } from '../shard/shard.ts';
-import { coverage, deletedRanges, tombstonesOf, withoutRanges } from '../shard/tombstone.ts';
+import { storedRowsOf } from '../shard/stored-rows.ts';
+import { tombstonesOf } from '../shard/tombstone.ts';
 import type { ShardStore } from './shard-store.ts';
 
 type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
@@ -106,33 +107,14 @@ export function hasRowsInSegments(shard: Shard, measurementId: number, series: n
   }
 }
 
-function findRowsInSegments(shard: Shard, measurementId: number, series: number): boolean {
-  for (const segment of shard.segments) {
-    const measurement = segment.measurement(measurementId);
-    if (measurement === undefined) continue;
-    const { sequence } = segment.info;
-    const deleted = deletedRanges(shard.tombstones, { measurementId, series, sequence });
-    const { chunks, shared } = segment.find(measurement, series);
-    if (shared !== undefined) {
-      const { chunk, from, to } = shared;
-      const covered = coverage(deleted, chunk.minTime, chunk.maxTime);
-      if (covered === 'none') return true;
-      const times = segment.sharedTimes(chunk).subarray(from, to);
-      if (withoutRanges({ times, columns: [] }, deleted).times.length > 0) return true;
-    }
-    for (const chunk of chunks) {
-      switch (coverage(deleted, chunk.minTime, chunk.maxTime)) {
-        case 'none':
-          return true;
-        case 'part': {
-          const times = segment.times(chunk);
-          if (withoutRanges({ times, columns: [] }, deleted).times.length > 0) return true;
-          break;
-        }
-        case 'all':
-          break;
-      }
-    }
-  }
-  return false;
+function findRowsInSegments(
+  { segments, tombstones }: Shard,
+  measurementId: number,
+  series: number,
+): boolean {
+  return segments.some((segment) => {
+    const stored = segment.measurement(measurementId);
+    if (stored === undefined) return false;
+    return storedRowsOf({ segment, stored, tombstones }, series).some((rows) => rows.hasRows());
+  });
 }
