@@ -1,5 +1,8 @@
 // The LZ4 block format: greedy compression with a table of 4096 positions, and decompression that
-// checks everything.
+// checks everything. Texts are copied loosely: the bytes behind a destination may change, up to
+// `LOOSE_BYTES`, which scratch areas have room for.
+import { copyText } from './bytes';
+
 const table: usize = memory.data(4096 * 4, 16);
 
 const MIN_MATCH: usize = 4;
@@ -33,8 +36,26 @@ function writeLiterals(dst: usize, src: usize, length: usize, matchCode: usize):
   const short = length < 15 ? length : 15;
   store<u8>(dst++, <u8>((short << 4) | matchCode));
   if (length >= 15) dst = writeLength(dst, length - 15);
-  memory.copy(dst, src, length);
+  copyText(dst, src, length);
   return dst + length;
+}
+
+/** How many bytes are the same from two positions on, of which the first four are known to be. */
+@inline
+function matchLength(position: usize, candidate: usize, limit: usize): usize {
+  let length = MIN_MATCH;
+  while (position + length + 8 <= limit) {
+    const difference = load<u64>(position + length) ^ load<u64>(candidate + length);
+    if (difference !== 0) return length + <usize>(ctz(difference) >> 3);
+    length += 8;
+  }
+  while (
+    position + length < limit &&
+    load<u8>(position + length) === load<u8>(candidate + length)
+  ) {
+    length++;
+  }
+  return length;
 }
 
 /** Compresses to `dst`, which has room for `lz4Bound(bytes)`. Returns the compressed size. */
@@ -61,13 +82,7 @@ export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
         position += 1 + ((position - anchor) >> 6);
         continue;
       }
-      let length = MIN_MATCH;
-      while (
-        position + length < lengthLimit &&
-        load<u8>(position + length) === load<u8>(candidate + length)
-      ) {
-        length++;
-      }
+      const length = matchLength(position, candidate, lengthLimit);
       const extra = length - MIN_MATCH;
       dst = writeLiterals(dst, anchor, position - anchor, extra < 15 ? extra : 15);
       store<u16>(dst, <u16>(position - candidate));
@@ -98,7 +113,7 @@ export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize)
       }
     }
     if (length > srcEnd - src || length > dstEnd - dst) return false;
-    memory.copy(dst, src, length);
+    copyText(dst, src, length);
     src += length;
     dst += length;
     if (src === srcEnd) return dst === dstEnd;
@@ -118,12 +133,11 @@ export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize)
     length += MIN_MATCH;
     if (length > dstEnd - dst) return false;
     const from = dst - distance;
-    if (distance >= length) {
-      memory.copy(dst, from, length);
-    } else {
-      // Byte by byte, because a match may overlap the bytes that it produces.
-      for (let i: usize = 0; i < length; i++) store<u8>(dst + i, load<u8>(from + i));
-    }
+    // A match may overlap the bytes that it produces: no step is longer than the distance.
+    if (distance >= 16) copyText(dst, from, length);
+    else if (distance >= 8) {
+      for (let i: usize = 0; i < length; i += 8) store<u64>(dst + i, load<u64>(from + i));
+    } else for (let i: usize = 0; i < length; i++) store<u8>(dst + i, load<u8>(from + i));
     dst += length;
   }
   return false;

@@ -34,6 +34,13 @@ const messages = {
   ),
 };
 
+const distinct = {
+  codes: messages.codes,
+  dictionary: messages.dictionary.map(
+    (text, i) => `id=${(i * 2_654_435_761).toString(16)} ${text}`,
+  ),
+};
+
 function report(
   name: string,
   encode: () => Uint8Array,
@@ -67,6 +74,12 @@ report(
 report(
   'strings, messages',
   () => codecs.encodeStrings(messages),
+  (block) => codecs.decodeStrings(block),
+);
+
+report(
+  'strings, all distinct',
+  () => codecs.encodeStrings(distinct),
   (block) => codecs.decodeStrings(block),
 );
 
