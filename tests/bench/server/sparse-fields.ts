@@ -4,15 +4,13 @@
 // rows that have all of their 400 fields, which must not suffer. With influxd installed everything
 // runs there too, in turns. Runs the built executable. packages/cli/bin/node --conditions=source
 // tests/bench/server/sparse-fields.ts
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-
 import { query, write } from '@tidemark/testkit';
 
 import { DATABASE, withSubjects } from './beside-influxdb.ts';
 import type { Subject } from './beside-influxdb.ts';
+import { each, note, rest, show, showNames, sizeMb } from './figures.ts';
 import { quantile } from './lines.ts';
-import { memoryMiB, processorMs } from './processor.ts';
+import { memoryMiB } from './processor.ts';
 
 const FIELDS = 20_000;
 const FIELDS_PER_ROW = 100;
@@ -24,9 +22,6 @@ const START_SECONDS = 1_700_000_000;
 const DENSE_FIELDS = 400;
 const DENSE_ROWS = 20_000;
 const REPEATS = 5;
-/** Nothing is written to disk any more when its size has been the same for so long. */
-const REST_MS = 10_000;
-const REST_MAX_MS = 60_000;
 
 const STATEMENTS: readonly string[] = [
   'SELECT count(field_7) FROM sparse',
@@ -38,8 +33,7 @@ const STATEMENTS: readonly string[] = [
 ];
 
 await withSubjects(async (subjects) => {
-  const names = subjects.map(({ name }) => name.padStart(12)).join('');
-  process.stdout.write(`${''.padEnd(56)}${names}\n`);
+  showNames(subjects);
   const bodies = sparseBodies();
   await note(subjects, 'load', (subject) => load(subject, bodies));
   await ask(subjects, 'in memory');
@@ -55,40 +49,6 @@ await withSubjects(async (subjects) => {
     costs.map((ms) => values / 1000 / ms),
   );
 });
-
-function show(what: string, figures: readonly number[]): void {
-  const cells = figures.map((figure) => figure.toFixed(figure < 100 ? 2 : 0).padStart(12));
-  process.stdout.write(`${what.padEnd(56)}${cells.join('')}\n`);
-}
-
-async function each(
-  subjects: readonly Subject[],
-  figure: (subject: Subject) => Promise<number>,
-): Promise<number[]> {
-  const figures: number[] = [];
-  for (const subject of subjects) figures.push(await figure(subject));
-  return figures;
-}
-
-/** Shows time on the clock and CPU of some work; the time. */
-async function note(
-  subjects: readonly Subject[],
-  what: string,
-  work: (subject: Subject) => Promise<void>,
-): Promise<number[]> {
-  const cpu: number[] = [];
-  const costs = await each(subjects, async (subject) => {
-    const before = processorMs(subject.pid);
-    const began = performance.now();
-    await work(subject);
-    const ms = performance.now() - began;
-    cpu.push(processorMs(subject.pid) - before);
-    return ms;
-  });
-  show(`${what}, ms`, costs);
-  show(`${what}, CPU ms`, cpu);
-  return costs;
-}
 
 async function ask(subjects: readonly Subject[], where: string): Promise<void> {
   for (const statement of STATEMENTS) {
@@ -114,29 +74,6 @@ async function timeOf(url: string, statement: string): Promise<number> {
 
 async function load({ url }: Subject, bodies: readonly string[]): Promise<void> {
   for (const body of bodies) await write(url, DATABASE, body, { precision: 's' });
-}
-
-async function rest({ directory }: Subject): Promise<void> {
-  const end = performance.now() + REST_MAX_MS;
-  let size = -1;
-  for (let since = 0; performance.now() < end;) {
-    const now = sizeMb(directory);
-    if (now !== size) since = performance.now();
-    size = now;
-    if (performance.now() - since > REST_MS) return;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-}
-
-/** Files that hold data: not the room that is kept in reserve. */
-function sizeMb(directory: string): number {
-  let bytes = 0;
-  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
-    if (name.endsWith('RESERVE') || name.endsWith('reserve')) continue;
-    const stat = statSync(join(directory, name), { throwIfNoEntry: false });
-    if (stat?.isFile() === true) bytes += stat.size;
-  }
-  return bytes / 1e6;
 }
 
 function sparseBodies(): string[] {
