@@ -124,6 +124,6 @@ export {
   formatDuration,
   parseClockDuration,
 } from './duration.ts';
-export { strictUtf8Text, utf8Lines, utf8Text } from './utf8.ts';
+export { isExactInUtf8, strictUtf8Text, utf8Lines, utf8Text } from './utf8.ts';
 export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';
 export { columnBytes, rowsBytes, tagsBytes, textBytes, textsBytes } from './weight.ts';

@@ -19,6 +19,14 @@ export function strictUtf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
+// A surrogate without the other one of its pair, and what malformed sequences become.
+const REPLACED = /[\ud800-\udfff\ufffd]/u;
+
+/** Whether a text is the only one that its UTF-8 bytes stand for. */
+export function isExactInUtf8(text: string): boolean {
+  return !REPLACED.test(text);
+}
+
 /**
  * The lines of a file or an answer, without their ends; the last one may lack its end. A byte order
  * mark before the first is the mark of the file, so it is removed.

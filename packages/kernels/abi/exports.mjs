@@ -233,6 +233,9 @@ export const EXPORTS = {
     'tableShard(table: usize): u32',
     'tableTimes(table: usize): usize',
   ],
+  'text-search': [
+    'markTexts(texts: usize, offsets: usize, count: u32, needle: usize, length: usize, marks: usize): void',
+  ],
   windows: [
     'accumulate(address: usize, times: usize, values: usize, valid: usize, count: u32): bool',
     'accumulateGroups(address: usize, groups: usize, times: usize, values: usize, valid: usize, count: u32): bool',

@@ -246,6 +246,9 @@ export {
   tableTimes,
 } from './table';
 export {
+  markTexts,
+} from './text-search';
+export {
   accumulate,
   accumulateGroups,
   accumulateRecord,

@@ -179,10 +179,10 @@ export class Accumulator {
     this.#owner = options.owner;
   }
 
-  /** Adds rows of one series in ascending order of time, except for those where the mask is 0. */
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
+  /** Adds rows of one series in ascending order of time. */
+  add(times: BigInt64Array, column: Column): void {
     assert(column.type === this.#type, 'a column has the type of its accumulator');
-    const valid = combine(column.valid, mask);
+    const { valid } = column;
     const { timesAt, valuesAt, validAt } = copyRows(this.#kernels, times, column, valid);
     const { exports } = this.#kernels;
     if (exports.accumulate(this.#address, timesAt, valuesAt, validAt, times.length) === 0) {
@@ -324,12 +324,4 @@ function copyRows(
     valuesAt: kernels.copyIn(Area.values, column.values),
     validAt: valid === undefined ? 0 : kernels.copyIn(Area.valid, valid),
   };
-}
-
-function combine(
-  valid: Uint8Array | undefined,
-  mask: Uint8Array | undefined,
-): Uint8Array | undefined {
-  if (valid === undefined || mask === undefined) return valid ?? mask;
-  return valid.map((byte, i) => byte & mask[i]!);
 }

@@ -310,3 +310,32 @@ test('a text keeps the byte order mark that it begins with', () => {
 
   expect(decoded.dictionary).toEqual(['\uFEFFx', '\uFEFF']);
 });
+
+test('a search finds the values whose texts contain the needle and are accepted', () => {
+  const char = fc.constantFrom('a', 'b', 'é', ' ');
+  const text = fc.array(char, { maxLength: 40 }).map((chars) => chars.join(''));
+  const needles = fc.array(char, { minLength: 1, maxLength: 20 }).map((chars) => chars.join(''));
+  fc.assert(
+    fc.property(
+      fc.array(text, { minLength: 1, maxLength: 60 }),
+      needles,
+      fc.constantFrom('matches' as const, 'others' as const),
+      (values, needle, keeps) => {
+        const dictionary = [...new Set(values)];
+        const codes = Uint32Array.from(values, (value) => dictionary.indexOf(value));
+        const block = codecs.encodeStrings({ codes, dictionary }, 'small');
+        const tried: string[] = [];
+        const accepts = (value: string): boolean => {
+          tried.push(value);
+          return value.length % 3 !== 0;
+        };
+        const search = { needle: new TextEncoder().encode(needle), accepts, keeps };
+        const mask = codecs.matchStrings(block, search);
+        const matches = values.map((value) => value.includes(needle) && value.length % 3 !== 0);
+        expect([...mask]).toEqual(matches.map((does) => Number(does === (keeps === 'matches'))));
+        expect(tried).toEqual(dictionary.filter((value) => value.includes(needle)));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});

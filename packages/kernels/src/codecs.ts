@@ -24,6 +24,15 @@ export type CodedStrings = {
   readonly dictionary: readonly string[];
 };
 
+/** Texts that satisfy a condition, or all others. */
+export type TextSearch = {
+  /** What every text that matches contains, in UTF-8; at least one byte. */
+  readonly needle: Uint8Array;
+  /** Whether a text that contains it matches. */
+  readonly accepts: (text: string) => boolean;
+  readonly keeps: 'matches' | 'others';
+};
+
 /** A block of strings without its texts. */
 export type StringHead = {
   readonly codes: Uint32Array;
@@ -243,6 +252,42 @@ export class Codecs {
       chosen[i] = found[code]! - 1;
     }
     return { codes: chosen, dictionary: this.#texts(offsets, used) };
+  }
+
+  /**
+   * For each value 1 if its text satisfies the search, else 0. Only texts with the needle become
+   * strings.
+   */
+  matchStrings(block: Uint8Array, { needle, accepts, keeps }: TextSearch): Uint8Array {
+    assert(needle.length > 0, 'a search has something to look for');
+    const { exports } = this.#kernels;
+    const rows = this.#start(block, 'strings');
+    checkResult(exports.finishStringBlock(rows), 'strings');
+    const count = exports.stringEntries();
+    const wanted = this.#kernels.copyIn(Area.name, needle);
+    const marks = this.#kernels.scratch(Area.mask, count);
+    const texts = exports.stringBytes();
+    exports.markTexts(texts, exports.stringOffsets(), count, wanted, needle.length, marks);
+    const isKept = this.#kernels.bytes.slice(marks, marks + count);
+    const offsets = this.#words(exports.stringOffsets(), count + 1);
+    const found: number[] = [];
+    for (let code = isKept.indexOf(1); code >= 0; code = isKept.indexOf(1, code + 1)) {
+      found.push(code);
+    }
+    const isMatch = this.#texts(offsets, found).map((text) => accepts(text));
+    isKept.fill(keeps === 'others' ? 1 : 0);
+    for (const [i, code] of found.entries()) {
+      isKept[code] = isMatch[i] === (keeps === 'matches') ? 1 : 0;
+    }
+    const codes = this.#words(exports.stringCodes(), rows);
+    const mask = new Uint8Array(rows);
+    for (let i = 0; i < rows; i++) mask[i] = isKept[codes[i]!]!;
+    return mask;
+  }
+
+  /** A view of linear memory, valid until it grows or the area is written again. */
+  #words(address: number, count: number): Uint32Array {
+    return new Uint32Array(this.#kernels.bytes.buffer, address >>> 0, count);
   }
 
   #unpackStrings(block: Uint8Array): Pick<StringHead, 'codes' | 'offsets'> {

@@ -324,6 +324,15 @@ export type KernelExports = {
   tableSeries(table: number): number;
   tableShard(table: number): number;
   tableTimes(table: number): number;
+  // text-search
+  markTexts(
+    texts: number,
+    offsets: number,
+    count: number,
+    needle: number,
+    length: number,
+    marks: number,
+  ): void;
   // windows
   accumulate(address: number, times: number, values: number, valid: number, count: number): 0 | 1;
   accumulateGroups(

@@ -4,6 +4,7 @@
 import { ByteLru, InvalidRequest, messageOf } from '@tidemark/core';
 import { RE2JS } from 're2js';
 
+import { requiredText } from './required-text.ts';
 import type { TagKeyMatch } from './series-source.ts';
 
 /** Tests whether a text contains a match. */
@@ -14,18 +15,29 @@ export type TextMatcher = (text: string) => boolean;
  * the number of cached ones.
  */
 const CACHE_ENTRIES = 16;
-const cache = new ByteLru<string, TextMatcher>(CACHE_ENTRIES);
+const cache = new ByteLru<string, CompiledPattern>(CACHE_ENTRIES);
+
+export type CompiledPattern = {
+  readonly matches: TextMatcher;
+  /** A text that every match contains; empty if none is known. */
+  readonly required: string;
+};
 
 /**
- * A matcher for a pattern, unanchored. Patterns are cached, because queries repeat them. Throws
- * `InvalidRequest` for an invalid pattern.
+ * A pattern, unanchored. Patterns are cached, because queries repeat them. Throws `InvalidRequest`
+ * for an invalid one.
  */
-export function textMatcher(pattern: string): TextMatcher {
+export function compilePattern(pattern: string): CompiledPattern {
   const cached = cache.get(pattern);
   if (cached !== undefined) return cached;
-  const matcher = compileMatcher(pattern);
-  cache.set(pattern, matcher, 1);
-  return matcher;
+  const compiled = { matches: compileMatcher(pattern), required: requiredText(pattern) };
+  cache.set(pattern, compiled, 1);
+  return compiled;
+}
+
+/** As `compilePattern`, for callers that only test texts. */
+export function textMatcher(pattern: string): TextMatcher {
+  return compilePattern(pattern).matches;
 }
 
 /**

@@ -19,11 +19,12 @@ export function show(what: string, figures: readonly number[]): void {
   process.stdout.write(`${what.padEnd(72)}${cells.join('')}\n`);
 }
 
-export async function each(
+/** One after the other. */
+export async function each<T>(
   subjects: readonly Subject[],
-  figure: (subject: Subject) => Promise<number>,
-): Promise<number[]> {
-  const figures: number[] = [];
+  figure: (subject: Subject) => Promise<T> | T,
+): Promise<T[]> {
+  const figures: T[] = [];
   for (const subject of subjects) figures.push(await figure(subject));
   return figures;
 }
@@ -49,7 +50,7 @@ export async function note(
 }
 
 /** Resolves when the server writes nothing any more. */
-export async function rest({ directory }: Subject): Promise<void> {
+export async function rest({ directory }: Pick<Subject, 'directory'>): Promise<void> {
   const end = performance.now() + REST_MAX_MS;
   let size = -1;
   for (let since = 0; performance.now() < end;) {

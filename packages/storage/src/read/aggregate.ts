@@ -6,6 +6,7 @@ import type { Scans } from '@tidemark/kernels';
 import type {
   AggregateBatch,
   AggregateRequest,
+  FieldRef,
   MeasurementAggregates,
   MeasurementRef,
   SourceCounters,
@@ -26,7 +27,8 @@ import type { GroupWindows } from './group-windows.ts';
 import { policyView, selectIn } from './groups.ts';
 import type { PolicyView, Selection } from './groups.ts';
 import type { ReadOptions } from './damaged-data.ts';
-import { conditionColumn, evaluate, rowFilters, rowsOfRun } from './row-filter.ts';
+import { keptRows } from './kept-rows.ts';
+import { rowFilters } from './row-filter.ts';
 import type { RowFilter } from './row-filter.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { SeriesGroups } from './series-groups.ts';
@@ -34,7 +36,6 @@ import type { SeriesGroup } from './series-groups.ts';
 import { readSeries } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
-import type { WantedField } from './convert.ts';
 
 /** Aggregates of one measurement after another. What they have in common is made once. */
 export function* aggregate(
@@ -235,7 +236,7 @@ type GroupWork = {
   /** Windows of all groups that are open. */
   readonly all: WindowsOfGroups;
   readonly windows: GroupWindows;
-  readonly wanted: readonly WantedField[];
+  readonly wanted: readonly FieldRef[];
   readonly filterOf: (series: SeriesId) => RowFilter;
   readonly request: MeasurementAggregates;
   readonly counters: SourceCounters;
@@ -323,7 +324,8 @@ function* addSeries(
 ): Generator<undefined> {
   const { counters, memory, windows, wanted } = work;
   const { database } = work.selection;
-  const { condition, fields } = work.filterOf(series);
+  const filter = work.filterOf(series);
+  const { condition, fields } = filter;
   for (const view of shards) {
     if (!view.series.has(series)) continue;
     const presenceOnly = work.countsOnly && condition === undefined;
@@ -339,13 +341,8 @@ function* addSeries(
       columnwise,
     };
     for (const part of readSeries(view, source, { descending: false })) {
-      if (condition !== undefined) {
-        const run = part.load();
-        windows.addRun(
-          run,
-          evaluate(condition, rowsOfRun(run), conditionColumn(fields, wanted.length)),
-        );
-      } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
+      if (condition !== undefined) windows.addRun(keptRows(part, filter, wanted));
+      else if (part.chunk === undefined) windows.addRun(part.load());
       else addChunk(windows, part.chunk, work);
       work.all.check(memory);
       yield undefined;

@@ -3,7 +3,13 @@
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
-import type { CachedColumn, CachedRows, ColumnCache, ColumnCondition } from '@tidemark/kernels';
+import type {
+  CachedColumn,
+  CachedRows,
+  ColumnCache,
+  ColumnCondition,
+  TextSearch,
+} from '@tidemark/kernels';
 import type { SourceCounters } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
@@ -266,6 +272,23 @@ export class ChunkReader {
     const cached = this.cached(index);
     if (cached === undefined) return false;
     this.#cache.filterInPlace(mask, cached.values, { rows: cached.rows, ...condition });
+    return true;
+  }
+
+  /**
+   * Clears the mask where no text satisfies the search. Returns `false` for a column of another
+   * type, where other series have rows in the chunk, and where its texts are decoded already or too
+   * many to be unpacked at once.
+   */
+  searchInPlace(mask: Uint8Array, index: number, search: TextSearch): boolean {
+    const meta = this.columns[index];
+    const { segment, isPart } = this.#source.rows;
+    if (meta === undefined || this.type(index) !== 'string' || isPart) return false;
+    if (this.#texts.has(index) || this.#largeTexts(index) !== undefined) return false;
+    const { from } = this.rows;
+    const whole = this.#bytes();
+    const found = segment.matchTexts(this.meta, meta, { search, whole });
+    for (let i = 0; i < mask.length; i++) mask[i]! &= found[from + i]!;
     return true;
   }
 

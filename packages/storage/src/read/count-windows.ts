@@ -67,8 +67,8 @@ class CountWindows implements FieldWindows {
     return this.#accumulator.windowCount;
   }
 
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
-    this.#accumulator.add(times, presenceColumn(times.length, column.valid), mask);
+  add(times: BigInt64Array, column: Column): void {
+    this.#accumulator.add(times, presenceColumn(times.length, column.valid));
   }
 
   addChunk(chunk: ChunkReader, index: number): boolean {

@@ -93,8 +93,8 @@ class NumberWindows implements FieldWindows {
     return this.#accumulator.windowCount;
   }
 
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
-    this.#accumulator.add(times, column, mask);
+  add(times: BigInt64Array, column: Column): void {
+    this.#accumulator.add(times, column);
   }
 
   addChunk(chunk: ChunkReader, index: number): boolean {

@@ -101,11 +101,11 @@ export class GroupWindows {
     return most;
   }
 
-  /** Adds rows of one series, except for those that the mask leaves out. */
-  addRun(run: Run, mask: Uint8Array | undefined): void {
+  /** Adds rows of one series. */
+  addRun(run: Run): void {
     this.#fields.forEach((field, i) => {
       const column = run.columns[i];
-      if (column !== undefined) field.add(run.times, column, mask);
+      if (column !== undefined) field.add(run.times, column);
     });
   }
 

@@ -1,8 +1,9 @@
 // Evaluates conditions on fields, for whole columns at a time. The result has a byte per row.
-import { AssertionFailed } from '@tidemark/core';
+import { AssertionFailed, isExactInUtf8 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
-import { textMatcher } from '@tidemark/query/regex';
+import type { ColumnCondition, TextSearch } from '@tidemark/kernels';
+import { compilePattern } from '@tidemark/query/regex';
 
 import { scans } from '../columns/codecs.ts';
 import type { DatabaseView } from '../state/snapshot.ts';
@@ -95,6 +96,8 @@ export type ConditionRows = {
    * that is not possible.
    */
   readonly filterInPlace?: ChunkReader['filterInPlace'] | undefined;
+  /** The same for a condition on texts. */
+  readonly searchInPlace?: ChunkReader['searchInPlace'] | undefined;
 };
 
 export function rowsOfChunk(chunk: ChunkReader): ConditionRows {
@@ -103,11 +106,25 @@ export function rowsOfChunk(chunk: ChunkReader): ConditionRows {
     count: to - from,
     column: (index) => chunk.column(index),
     filterInPlace: (mask, index, condition) => chunk.filterInPlace(mask, index, condition),
+    searchInPlace: (mask, index, search) => chunk.searchInPlace(mask, index, search),
   };
 }
 
 export function rowsOfRun(run: Run): ConditionRows {
   return { count: run.times.length, column: (index) => run.columns[index] };
+}
+
+const toUtf8 = new TextEncoder();
+
+/**
+ * The search of a comparison of texts for equality; `undefined` for other ones, and for texts that
+ * UTF-8 does not have.
+ */
+function equalTexts({ operator, value }: ColumnCondition): TextSearch | undefined {
+  if (typeof value !== 'string' || value === '' || !isExactInUtf8(value)) return undefined;
+  if (operator !== '=' && operator !== '!=') return undefined;
+  const keeps = operator === '=' ? 'matches' : 'others';
+  return { needle: toUtf8.encode(value), accepts: (text) => text === value, keeps };
 }
 
 /**
@@ -134,6 +151,8 @@ export function evaluate(
     case 'field': {
       const index = columnIndex(condition.field);
       const keep = new Uint8Array(count).fill(1);
+      const search = equalTexts(condition);
+      if (search !== undefined && rows.searchInPlace?.(keep, index, search) === true) return keep;
       if (rows.filterInPlace?.(keep, index, condition) === true) return keep;
       const column = rows.column(index);
       if (column === undefined) return keep.fill(0);
@@ -141,12 +160,18 @@ export function evaluate(
       return keep;
     }
     case 'field-regex': {
-      const column = rows.column(columnIndex(condition.field));
-      if (column?.type !== 'string') return new Uint8Array(count);
+      const index = columnIndex(condition.field);
       const keep = new Uint8Array(count).fill(1);
-      const test = textMatcher(condition.pattern);
+      const { matches, required } = compilePattern(condition.pattern);
       const wanted = condition.operator === '=~';
-      scans().filterStringsInPlace(keep, column, (text) => test(text) === wanted);
+      if (required !== '') {
+        const keeps = wanted ? 'matches' : 'others';
+        const search = { needle: toUtf8.encode(required), accepts: matches, keeps } as const;
+        if (rows.searchInPlace?.(keep, index, search) === true) return keep;
+      }
+      const column = rows.column(index);
+      if (column?.type !== 'string') return keep.fill(0);
+      scans().filterStringsInPlace(keep, column, (text) => matches(text) === wanted);
       return keep;
     }
     case 'tag':

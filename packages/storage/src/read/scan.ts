@@ -3,9 +3,8 @@
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
 import { zeroCounters } from '@tidemark/query';
-import type { EndedGroup, FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
+import type { EndedGroup, ScanRequest, SeriesBatch } from '@tidemark/query';
 
-import { scans } from '../columns/codecs.ts';
 import { nullColumn } from '../columns/null-column.ts';
 import { overlaps, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -14,13 +13,13 @@ import type { SeriesSet } from '../series/series-set.ts';
 import { commonResidual } from '../series/select.ts';
 import { BestOfGroup } from './best-rows.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import { convertColumn } from './convert.ts';
 import { FirstTimes } from './first-times.ts';
 import { select } from './groups.ts';
 import type { Selection } from './groups.ts';
 import type { LastRowPlace } from './last-rows.ts';
 import type { ReadOptions } from './damaged-data.ts';
-import { conditionColumn, evaluate, rowFilters, rowsOfChunk, rowsOfRun } from './row-filter.ts';
+import { keptRows } from './kept-rows.ts';
+import { rowFilters } from './row-filter.ts';
 import type { RowFilter } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
@@ -28,7 +27,7 @@ import { BATCH_TEXT_BYTES, cutByTexts, withUsedTexts } from '../columns/run-text
 import { SentTies } from './sent-ties.ts';
 import { seriesWithin } from './series-within.ts';
 import type { SeriesGroup } from './series-groups.ts';
-import { convertRun, readSeries } from './series-reader.ts';
+import { readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
 
@@ -323,34 +322,12 @@ function keepRows(part: SeriesPart, choice: RowChoice): Run {
   const { condition, fields, request, left } = choice;
   const { fields: wanted, descending } = request;
   const { chunk } = part;
-  const columnIndex = conditionColumn(fields, wanted.length);
   if (chunk !== undefined && condition === undefined && left < chunk.meta.rows) {
     if (chunk.hasFullColumn(wanted, wanted.length)) {
       chunk.narrow(left, descending ? 'last' : 'first');
     }
   }
-  if (chunk !== undefined && condition !== undefined) {
-    // The condition is evaluated first: of the other columns, only the rows that it keeps are
-    // decoded.
-    const mask = evaluate(condition, rowsOfChunk(chunk), columnIndex);
-    return withoutEmptyRows(chosenRows(chunk, wanted, mask));
-  }
-  const run = part.load();
-  const result: Run = { times: run.times, columns: run.columns.slice(0, wanted.length) };
-  if (condition === undefined) return withoutEmptyRows(result);
-  return withoutEmptyRows(filterRun(result, evaluate(condition, rowsOfRun(run), columnIndex)));
-}
-
-function chosenRows(chunk: ChunkReader, wanted: readonly FieldRef[], mask: Uint8Array): Run {
-  const run = chunk.chosen(mask, wanted.length);
-  if (run !== undefined) return convertRun(run, wanted);
-  const times = scans().selectTimes(chunk.times, mask);
-  if (times.length === 0) return { times, columns: wanted.map(() => undefined) };
-  const columns = wanted.map(({ type }, i) => {
-    const column = chunk.column(i, times.length === mask.length ? undefined : mask);
-    return column && convertColumn(column, type);
-  });
-  return { times, columns };
+  return withoutEmptyRows(keptRows(part, { condition, fields }, wanted));
 }
 
 function withoutEmptyRows(run: Run): Run {

@@ -227,3 +227,38 @@ test('first and last of whole chunks are read from the chunks at the ends', asyn
     [textOf(4, 99), 99n],
   ]);
 });
+
+test.each([
+  ['=~', 'NEEDLE.*x', 1],
+  ['!~', 'NEEDLE', SERIES * ROWS - 1],
+  ['=~', '^[0-4]-7-', SERIES],
+] as const)(
+  'texts are searched for without becoming strings: %s %s',
+  async (operator, pattern, rows) => {
+    await write(subject.engine, lines());
+    await write(subject.engine, `m,t=3 s="a NEEDLE among ${'x'.repeat(3000)}",n=1i 1`);
+    await subject.engine.flush();
+    const made = vi.spyOn(threadHeap, 'made').mockClear();
+    const where = { kind: 'field-regex', field: 's', operator, pattern } as const;
+
+    const read = await scanned({ where, fields: [{ name: 'n', type: 'integer' }] });
+    expect(read.batches.reduce((sum, { times }) => sum + times.length, 0)).toBe(rows);
+    const bytes = made.mock.calls.reduce((sum, [size]) => sum + size, 0);
+    // All texts are 1.5 MB.
+    expect(bytes).toBeLessThan(100_000);
+  },
+);
+
+test.each([
+  ['=', 1],
+  ['!=', SERIES * ROWS - 1],
+] as const)('a text is compared without making strings of others: %s', async (operator, rows) => {
+  await write(subject.engine, lines());
+  await subject.engine.flush();
+  const made = vi.spyOn(threadHeap, 'made').mockClear();
+  const where = { kind: 'field', field: 's', operator, value: textOf(2, 9) } as const;
+
+  const read = await scanned({ where, fields: [{ name: 'n', type: 'integer' }] });
+  expect(read.batches.reduce((sum, { times }) => sum + times.length, 0)).toBe(rows);
+  expect(made.mock.calls.reduce((sum, [size]) => sum + size, 0)).toBeLessThan(100_000);
+});

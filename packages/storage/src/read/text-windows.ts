@@ -70,11 +70,11 @@ class TextWindows implements FieldWindows {
     return this.#windows.size;
   }
 
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
+  add(times: BigInt64Array, column: Column): void {
     if (column.type !== 'string') return;
     const { codes, dictionary, valid } = column;
     for (let row = 0; row < times.length; row++) {
-      if (valid?.[row] === 0 || mask?.[row] === 0) continue;
+      if (valid?.[row] === 0) continue;
       this.#addPoint({ text: dictionary[codes[row]!] ?? '', time: times[row]! });
     }
   }

@@ -33,7 +33,7 @@ export interface GroupedWindows {
  */
 export interface FieldWindows {
   readonly windowCount: number;
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void;
+  add(times: BigInt64Array, column: Column): void;
   /**
    * Adds the wanted rows of a chunk from its cached columns. Returns `false` when that is not
    * possible: then `add` has to be used.

@@ -3,7 +3,7 @@
 // needed the damaged part.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
-import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels';
+import type { CachedColumn, CacheEntries, ColumnCache, TextSearch } from '@tidemark/kernels';
 
 import { NewerFormat } from '../damage.ts';
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
@@ -343,6 +343,39 @@ export class Segment {
     if (few === undefined) return undefined;
     this.#check(few.rowCount === chunk.rows, 'number of validity bits', offset);
     return few.rows;
+  }
+
+  /**
+   * For each row of a column of strings 1 if its text satisfies the search, else 0. Only texts that
+   * may satisfy it become strings.
+   */
+  matchTexts(
+    chunk: ChunkMeta,
+    meta: ColumnMeta,
+    { search, whole }: { readonly search: TextSearch; readonly whole?: ReadAhead | undefined },
+  ): Uint8Array {
+    const { offset, validBytes, valueBytes } = meta;
+    const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
+    const made: string[] = [];
+    const accepts = (text: string): boolean => {
+      made.push(text);
+      return search.accepts(text);
+    };
+    const dense = this.decoding(offset, () =>
+      codecs().matchStrings(bytes.subarray(validBytes), { ...search, accepts }),
+    );
+    noteTexts(made);
+    this.#check(dense.length === meta.count, 'number of values', offset);
+    const valid =
+      validBytes === 0
+        ? undefined
+        : this.decoding(offset, () => codecs().decodeValidity(bytes.subarray(0, validBytes)));
+    this.#check((valid ?? dense).length === chunk.rows, 'number of validity bits', offset);
+    if (valid === undefined) return dense;
+    let at = 0;
+    for (let row = 0; row < valid.length; row++) if (valid[row] === 1) valid[row] = dense[at++]!;
+    this.#check(at === meta.count, 'validity bits', offset);
+    return valid;
   }
 
   /**
