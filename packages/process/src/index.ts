@@ -26,4 +26,5 @@ export { makeDirectory } from './make-directory.ts';
 export { narrowAndLog, PRIVATE_DIRECTORY, PRIVATE_FILE } from './private-files.ts';
 export { countCpuFromStart } from './process-cpu.ts';
 export { startProgram } from './start-program.ts';
+export { releasePiece } from './release-piece.ts';
 export { endEarlyThreads, startThread } from './thread.ts';

@@ -1,5 +1,5 @@
 // Bodies of requests: read as a whole, within a budget of memory, and unpacked.
-import { receiveBody, unpackedBytes, YoungBuffers } from '@tidemark/process';
+import { receiveBody, releasePiece, unpackedBytes, YoungBuffers } from '@tidemark/process';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -53,8 +53,6 @@ export class RequestBodies {
   /** The body that was received with a request, unpacked; empty if there is none. */
   async of({ body: received, raw }: FastifyRequest): Promise<Uint8Array> {
     const body = received instanceof Uint8Array ? received : new Uint8Array(0);
-    // As received, and joined.
-    this.#young.note(body.length * 2);
     const encoding = raw.headers['content-encoding'] ?? '';
     if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
     if (encoding !== 'gzip')
@@ -62,12 +60,25 @@ export class RequestBodies {
     const { bodies, bodyBytesMax } = this.#options;
     this.#partsOf(raw).push(await bodies.take(Math.min(unpackedBytes(body), bodyBytesMax)));
     try {
-      return await gunzipAsync(body, { maxOutputLength: bodyBytesMax });
+      const unpacked = await gunzipAsync(body, { maxOutputLength: bodyBytesMax });
+      this.free(body);
+      return unpacked;
     } catch (cause) {
       const isTooLarge = cause instanceof RangeError;
       if (isTooLarge) throw new LimitExceeded('body is too large', 'http.max-body-size', { cause });
       throw new InvalidRequest('gzip: invalid header', { cause });
     }
+  }
+
+  /**
+   * Frees a body that its handler has read; it must not be read afterwards. Bodies that wait for
+   * the collector count as memory in use: it marked all objects for every 9 MB of them, a fifth of
+   * the CPU time of writes.
+   */
+  free(body: Uint8Array): void {
+    releasePiece(body);
+    // What is left, as received and joined.
+    this.#young.note(body.length * 2);
   }
 
   /** The request is answered: gives its part of the budget back. */

@@ -316,7 +316,8 @@ export class HttpServer implements Api {
         });
         const product = products.get(request.raw) ?? '/engine';
         const body = await this.#bodies.of(request);
-        if (changesSomething(request.method, path)) bodies.set(request.raw, body);
+        const isNoted = changesSomething(request.method, path);
+        if (isNoted) bodies.set(request.raw, body);
         const user = users.get(request.raw);
         const data = new DataAccess(user);
         const response = await handler({
@@ -334,6 +335,7 @@ export class HttpServer implements Api {
           data,
         });
         assert(right !== 'data' || data.wasAsked, 'an endpoint with data asks who may read it');
+        if (!isNoted) this.#bodies.free(body);
         return this.#send(request, reply, response);
       },
     });
