@@ -75,8 +75,8 @@ export class GroupStates<T> implements GroupStore<T> {
   }
 
   /** State as data. */
-  encode<C>(code: (state: T) => C): GroupStatesCode<C> {
-    return Array.from(this, ([group, state]) => [encodeGroup(group), code(state)] as const);
+  encode<C>(code: (state: T, group: Group) => C): GroupStatesCode<C> {
+    return Array.from(this, ([group, state]) => [encodeGroup(group), code(state, group)] as const);
   }
 
   decode<C>(

@@ -1,6 +1,6 @@
 // The points that the nodes of a task hold, within its limits.
 import type { Point } from './data/point.ts';
-import { heldBytesOf } from './data/point.ts';
+import { heldBytesOf, heldRowBytes } from './data/point.ts';
 import type { RowSource } from './data/row-source.ts';
 import type { TaskLimits } from './running-task.ts';
 
@@ -23,8 +23,7 @@ export class HeldPoints {
 
   /** `source` is the write that is being processed. False when the task holds too many points. */
   hold(point: Point, source: RowSource | undefined): boolean {
-    if (this.#count >= this.#limits.heldPointCountMax) return false;
-    if (this.#bytes >= this.#limits.heldBytesMax) return false;
+    if (this.#isFull()) return false;
     this.#count++;
     this.#bytes += heldBytesOf(point);
     point.holdCount++;
@@ -33,9 +32,28 @@ export class HeldPoints {
     return true;
   }
 
+  /** Counts a point that a node keeps in columns. False when the task holds too many points. */
+  holdRow(fieldCount: number): boolean {
+    if (this.#isFull()) return false;
+    this.#count++;
+    this.#bytes += heldRowBytes(fieldCount);
+    return true;
+  }
+
+  /** The opposite of `holdRow`, for some points. */
+  releaseRows(count: number, fieldCount: number): void {
+    this.#count -= count;
+    this.#bytes -= count * heldRowBytes(fieldCount);
+  }
+
   release(point: Point): void {
     point.holdCount--;
     this.#count--;
     this.#bytes -= heldBytesOf(point);
+  }
+
+  #isFull(): boolean {
+    const { heldPointCountMax, heldBytesMax } = this.#limits;
+    return this.#count >= heldPointCountMax || this.#bytes >= heldBytesMax;
   }
 }

@@ -2,7 +2,7 @@
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
 import type { Group } from './data/group.ts';
 import type { Point } from './data/point.ts';
-import { heldBytesOf, pointText } from './data/point.ts';
+import { heldBytesOf, heldRowBytes, pointText } from './data/point.ts';
 import type { Series } from './data/series.ts';
 import type { Edge } from './edge.ts';
 import { ExecutionTime } from './edge.ts';
@@ -129,6 +129,17 @@ export class NodeHandle implements NodeContext {
   release(point: Point): void {
     this.#heldBytes -= heldBytesOf(point);
     this.task.release(point);
+  }
+
+  holdRow(fieldCount: number): boolean {
+    if (!this.task.holdRow(fieldCount)) return false;
+    this.#heldBytes += heldRowBytes(fieldCount);
+    return true;
+  }
+
+  releaseRows(count: number, fieldCount: number): void {
+    this.#heldBytes -= count * heldRowBytes(fieldCount);
+    this.task.releaseRows(count, fieldCount);
   }
 
   groupOf(series: Series, dimensions: Group['dimensions']): Group | undefined {

@@ -63,6 +63,9 @@ export interface TaskContext {
    */
   hold(point: Point): boolean;
   release(point: Point): void;
+  /** The same for a point of so many fields that a node keeps in columns. */
+  holdRow(fieldCount: number): boolean;
+  releaseRows(count: number, fieldCount: number): void;
   /** Present while the task catches up. */
   readonly rerun: Rerun | undefined;
   /** The current row of the log of points; `undefined` outside of one. */
@@ -118,6 +121,8 @@ export interface NodeContext<Options = unknown> {
   /** As the task's, counted for this node. */
   hold(point: Point): boolean;
   release(point: Point): void;
+  holdRow(fieldCount: number): boolean;
+  releaseRows(count: number, fieldCount: number): void;
   /** Group of a series; `undefined`, after counting an error, when the task has too many. */
   groupOf(series: Series, dimensions: Group['dimensions']): Group | undefined;
 }

@@ -124,7 +124,7 @@ test('a task that holds too many points refuses further ones', () => {
 
 test('memory is told by node, limited by task, and given back', () => {
   const script = `stream|from()|window().periodCount(4).everyCount(4)|count('v')`;
-  const { task } = make(script, { heldBytesMax: 400 });
+  const { task } = make(script, { heldBytesMax: 80 });
   const memory = (): number => task.stats().nodes.get('window2')?.memory_bytes ?? 0;
   const empty = memory();
 

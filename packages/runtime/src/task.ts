@@ -426,6 +426,8 @@ export class InlineTask implements RunningTask {
       },
       hold: (point) => this.#held.hold(point, this.#source),
       release: (point) => this.#held.release(point),
+      holdRow: (fieldCount) => this.#held.holdRow(fieldCount),
+      releaseRows: (count, fieldCount) => this.#held.releaseRows(count, fieldCount),
       get writeRowCount(): number {
         return rowCount();
       },

@@ -11,6 +11,7 @@ const BODY_BYTES = 200_000;
 const bodies = new RequestBodies({
   bodyBytesMax: 1_000_000,
   bodies: new Budget({
+    what: 'request bodies',
     setting: 'http.body-memory-limit',
     limitBytes: 10_000_000,
     waitMs: 1000,

@@ -13,7 +13,8 @@ function gathered(column: Rows['columns'][number], picked: Uint32Array): typeof 
     return copied(column, picked, new BigInt64Array(picked.length));
   }
   if (column instanceof Uint8Array) return copied(column, picked, new Uint8Array(picked.length));
-  return gatheredTexts(column, picked);
+  if ('codes' in column) return gatheredTexts(column, picked);
+  return Array.from(picked, () => null);
 }
 
 function copied<A extends { [index: number]: number | bigint }>(

@@ -6,6 +6,7 @@ import { printLine } from '@tidemark/line-protocol';
 import { LOGGED_POINT_LENGTH } from '../limits.ts';
 import type { OutputPoint } from '../services.ts';
 import type { Group } from './group.ts';
+import type { PointRows } from './point-columns.ts';
 import type { Field, Rows, Schema, Value, ValueType } from './schema.ts';
 import { NO_ROWS } from './schema.ts';
 import type { Series } from './series.ts';
@@ -179,27 +180,57 @@ export function heldBytesOf(point: Point): number {
   return POINT_BYTES + VALUE_BYTES * point.schema.fields.length;
 }
 
+/** Of a point that a node keeps in typed arrays, with their free places. Measured as above. */
+const ROW_BYTES = 24;
+const CELL_BYTES = 12;
+
+/** Approximate size of a point that a node keeps in `PointColumns`. */
+export function heldRowBytes(fieldCount: number): number {
+  return ROW_BYTES + CELL_BYTES * fieldCount;
+}
+
 /** A buffered batch: points in their order, under one group. */
 export class Batch {
   readonly name: string;
   readonly group: Group;
   /** Time of the batch (`tmax`). */
   readonly time: Timestamp;
-  readonly points: readonly Point[];
   /** Group tags, and tags added by nodes. */
   readonly series: Series;
+  /** The points of a window in its columns; without them the batch has them as objects. */
+  readonly rows: PointRows | undefined;
+  #points: readonly Point[] | undefined;
 
-  constructor(series: Series, group: Group, time: Timestamp, points: readonly Point[]) {
+  constructor(series: Series, group: Group, time: Timestamp, points: readonly Point[] | PointRows) {
     this.name = series.name;
     this.series = series;
     this.group = group;
     this.time = time;
-    this.points = points;
+    const areObjects = isArray(points);
+    this.rows = areObjects ? undefined : points;
+    this.#points = areObjects ? points : undefined;
+  }
+
+  get count(): number {
+    return this.rows?.count ?? this.points.length;
+  }
+
+  get points(): readonly Point[] {
+    return (this.#points ??= (this.rows as PointRows).points());
+  }
+
+  /** Called by nodes that keep the batch beyond the message without having read its points. */
+  keep(): void {
+    this.rows?.keep();
   }
 
   withPoints(points: readonly Point[]): Batch {
     return new Batch(this.series, this.group, this.time, points);
   }
+}
+
+function isArray(points: readonly Point[] | PointRows): points is readonly Point[] {
+  return Array.isArray(points);
 }
 
 /** No data older than `time` follows for the group. */

@@ -182,7 +182,13 @@ export type StringValues = {
 
 /** Values of the columns of one block of a write, in the block's order. */
 export type Rows = {
-  readonly columns: readonly (Float64Array | BigInt64Array | Uint8Array | StringValues)[];
+  readonly columns: readonly (
+    | Float64Array
+    | BigInt64Array
+    | Uint8Array
+    | StringValues
+    | readonly null[]
+  )[];
 };
 
 export const NO_ROWS: Rows = { columns: [] };

@@ -5,8 +5,14 @@ import type { Value, ValueType } from '../data/schema.ts';
 /** Values of one field, with the points they come from. All values have the type. */
 export type Samples = {
   readonly type: ValueType;
-  readonly values: readonly Value[];
-  readonly points: readonly Point[];
+  readonly values: readonly Value[] | Float64Array;
+  readonly points: SamplePoints;
+};
+
+/** Points by the index of their sample. */
+export type SamplePoints = {
+  pointAt(index: number): Point;
+  timeAt(index: number): bigint;
 };
 
 export type AggregateResult = {
@@ -55,11 +61,12 @@ export const one = (value: Value, type?: ValueType): AggregateResult[] => [
 export function sum(samples: Samples): number | bigint {
   if (samples.type === 'int') {
     let total = 0n;
-    for (const value of samples.values) total += value as bigint;
+    for (const value of samples.values as readonly bigint[]) total += value;
     return total;
   }
+  const values = samples.values as readonly number[] | Float64Array;
   let total = 0;
-  for (const value of samples.values) total += value as number;
+  for (let i = 0; i < values.length; i++) total += values[i] as number;
   return total;
 }
 
@@ -85,7 +92,7 @@ export function selector(
 }
 
 /** Time of a sample. */
-export const timeAt = (samples: Samples, i: number): bigint => samples.points[i]?.time ?? 0n;
+export const timeAt = (samples: Samples, i: number): bigint => samples.points.timeAt(i);
 /** Order of two samples by their values. */
 export const compareAt = (samples: Samples, a: number, b: number): number =>
   compareValues(samples.values[a] ?? null, samples.values[b] ?? null);

@@ -3,7 +3,7 @@
 import { finishSteps, forecast, forecastSize } from '@tidemark/query/forecast';
 import type { ForecastOptions } from '@tidemark/query/forecast';
 import type { Aggregate, AggregateResult, Samples } from './aggregate.ts';
-import { compareValues, NUMBERS } from './aggregate.ts';
+import { compareValues, NUMBERS, timeAt } from './aggregate.ts';
 
 /** Series longer than this are too long to fit in reasonable time. */
 const SLOTS_MAX = 100_000;
@@ -29,7 +29,10 @@ export function forecastAggregate(
 
 function predicted(samples: Samples, options: ForecastOptions): AggregateResult[] {
   // Late points of a stream come after newer ones.
-  const pairs = samples.points.map(({ time }, i) => ({ time, value: Number(samples.values[i]) }));
+  const pairs = Array.from(samples.values, (value, i) => ({
+    time: timeAt(samples, i),
+    value: Number(value),
+  }));
   pairs.sort((a, b) => compareValues(a.time, b.time));
   const times = pairs.map(({ time }) => time);
   const [first, last] = [times[0], times.at(-1)];

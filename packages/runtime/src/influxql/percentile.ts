@@ -1,6 +1,5 @@
 // percentile: the value of a rank.
-import type { Value } from '../data/schema.ts';
-import type { Aggregate } from './aggregate.ts';
+import type { Aggregate, Samples } from './aggregate.ts';
 import { NUMBERS, selected } from './aggregate.ts';
 import { numberOfRank } from './rank.ts';
 
@@ -22,13 +21,13 @@ export function percentile(p: number): Aggregate {
 }
 
 /** Index of the value of that rank; equal values each have a rank of their own, in their order. */
-function indexOfRank(values: readonly Value[], rank: number): number {
+function indexOfRank(values: Samples['values'], rank: number): number {
   return typeof values[0] === 'bigint'
     ? indexOfInteger(values as readonly bigint[], rank)
-    : indexOfNumber(values as readonly number[], rank);
+    : indexOfNumber(values as readonly number[] | Float64Array, rank);
 }
 
-function indexOfNumber(values: readonly number[], rank: number): number {
+function indexOfNumber(values: readonly number[] | Float64Array, rank: number): number {
   const wanted = numberOfRank(values, rank);
   if (Number.isNaN(wanted)) return values.findIndex((value) => Number.isNaN(value));
   let skip = rank;

@@ -4,7 +4,7 @@
 let scratch = new Float64Array(256);
 
 /** The value at `rank` (from 0) when the numbers are sorted, NaN after all others. */
-export function numberOfRank(values: readonly number[], rank: number): number {
+export function numberOfRank(values: readonly number[] | Float64Array, rank: number): number {
   const count = values.length;
   if (scratch.length < count) scratch = new Float64Array(count * 2);
   const numbers = scratch;

@@ -1,5 +1,4 @@
 // top and bottom: the best values.
-import type { Point } from '../data/point.ts';
 import type { Aggregate, Samples } from './aggregate.ts';
 import { compareAt, compareValues, NUMBERS, timeAt } from './aggregate.ts';
 
@@ -14,7 +13,7 @@ export function ranked(n: number, direction: 1 | -1, tags: readonly string[]): A
     isMany: true,
     isKeepingTags: true,
     apply: (samples) => {
-      const order = samples.values.map((_, i) => i);
+      const order = Array.from(samples.values, (_, i) => i);
       const byValue = (a: number, b: number): number => direction * compareAt(samples, a, b);
       const byTime = (a: number, b: number): number =>
         compareValues(timeAt(samples, a), timeAt(samples, b));
@@ -39,7 +38,7 @@ function firstOfTags(
 ): readonly number[] {
   const seen = new Set<string>();
   return order.filter((index) => {
-    const point = points[index] as Point;
+    const point = points.pointAt(index);
     const tags = names.filter((name) => point.schema.field(name) === undefined);
     const key = tags.map((name) => point.series.tag(name) ?? '').join('\u0000');
     if (tags.length > 0 && seen.has(key)) return false;

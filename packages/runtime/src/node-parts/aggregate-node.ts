@@ -6,11 +6,12 @@ import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
+import type { PointRows } from '../data/point-columns.ts';
 import type { Field, Value, ValueType } from '../data/schema.ts';
 import { field, ownSchema, Schema, SchemaCache } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
-import type { Aggregate, Samples } from '../influxql/aggregate.ts';
+import type { Aggregate, SamplePoints, Samples } from '../influxql/aggregate.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 
@@ -28,6 +29,22 @@ const GO_TYPES: Readonly<Record<ValueType, string>> = {
   null: 'nil',
 };
 
+class PointList implements SamplePoints {
+  readonly #points: readonly Point[];
+
+  constructor(points: readonly Point[]) {
+    this.#points = points;
+  }
+
+  pointAt(index: number): Point {
+    return this.#points[index] as Point;
+  }
+
+  timeAt(index: number): bigint {
+    return this.pointAt(index).time;
+  }
+}
+
 export class AggregateNode implements RunningNode {
   readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: NodeContext<FunctionOptions>;
@@ -35,6 +52,8 @@ export class AggregateNode implements RunningNode {
   readonly #fields: SchemaCache<Field | undefined>;
   readonly #renamed: SchemaCache<Schema>;
   readonly #states: GroupStates<Collected | undefined>;
+  /** Values of one batch, for the time of its processing. */
+  #floats = new Float64Array(64);
 
   constructor(ctx: NodeContext<FunctionOptions>, aggregate: Aggregate) {
     this.#ctx = ctx;
@@ -59,13 +78,15 @@ export class AggregateNode implements RunningNode {
     this.#states.set(point.group, { time: point.time, points });
     if (collected === undefined) return;
     for (const held of collected.points) this.#ctx.release(held);
-    this.#apply(collected.points, point.group, collected.time);
+    const name = collected.points[0]?.series.name ?? '';
+    this.#apply(this.#samplesOf(collected.points), point.group, collected.time, { name });
   }
 
   batch(batch: Batch): void {
     this.#states.get(batch.group);
-    if (batch.points.length > 0) {
-      this.#apply(batch.points, batch.group, batch.time, batch);
+    if (batch.count > 0) {
+      const samples = this.#columnSamples(batch.rows) ?? this.#samplesOf(batch.points);
+      this.#apply(samples, batch.group, batch.time, { name: batch.name, batch });
       return;
     }
     const { empty } = this.#aggregate;
@@ -105,9 +126,12 @@ export class AggregateNode implements RunningNode {
     else this.#ctx.fail('too many points', 'the task holds too many points');
   }
 
-  #apply(points: readonly Point[], group: Group, time: bigint, batch?: Batch): void {
-    const name = batch?.name ?? points[0]?.series.name ?? '';
-    const samples = this.#uniform(points) ?? this.#samples(points);
+  #apply(
+    samples: Samples | undefined,
+    group: Group,
+    time: bigint,
+    { name, batch }: { readonly name: string; readonly batch?: Batch | undefined },
+  ): void {
     if (samples === undefined) {
       const { emptyAfterErrors } = this.#aggregate;
       if (emptyAfterErrors !== undefined && batch !== undefined) {
@@ -129,6 +153,20 @@ export class AggregateNode implements RunningNode {
     for (const result of results) {
       this.#ctx.out.point(this.#resultPoint(result, { samples, group, name, time }));
     }
+  }
+
+  /** The values of a float field that all points in columns have. */
+  #columnSamples(rows: PointRows | undefined): Samples | undefined {
+    if (rows?.schema === undefined) return undefined;
+    const found = this.#fields.get(rows.schema);
+    if (found?.type !== 'float' || !this.#aggregate.types.includes('float')) return undefined;
+    if (this.#floats.length < rows.count) this.#floats = new Float64Array(rows.count * 2);
+    rows.copyFloats(found, this.#floats);
+    return { type: 'float', values: this.#floats.subarray(0, rows.count), points: rows };
+  }
+
+  #samplesOf(points: readonly Point[]): Samples | undefined {
+    return this.#uniform(points) ?? this.#samples(points);
   }
 
   /**
@@ -157,7 +195,7 @@ export class AggregateNode implements RunningNode {
       else values.push((found as Field).read(point));
     }
     if (type === undefined || !this.#aggregate.types.includes(type)) return undefined;
-    return { type, values, points };
+    return { type, values, points: new PointList(points) };
   }
 
   /** The usable values of the field. The first point decides the type. */
@@ -197,7 +235,7 @@ export class AggregateNode implements RunningNode {
       values.push(found.read(point));
       used.push(point);
     }
-    return type === undefined ? undefined : { type, values, points: used };
+    return type === undefined ? undefined : { type, values, points: new PointList(used) };
   }
 
   #isUsable(type: ValueType): boolean {
@@ -217,7 +255,8 @@ export class AggregateNode implements RunningNode {
   ): Point {
     const { group, name } = from;
     const { options } = this.#ctx;
-    const source = result.index === undefined ? undefined : from.samples.points[result.index];
+    const source =
+      result.index === undefined ? undefined : from.samples.points.pointAt(result.index);
     const hasOwnTime = options.isUsingPointTimes && result.isAtPoint;
     const ownTime = result.time ?? source?.time;
     const time = (hasOwnTime ? ownTime : undefined) ?? (result.isAlwaysTimed ? ownTime : undefined);

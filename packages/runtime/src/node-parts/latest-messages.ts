@@ -173,9 +173,12 @@ export class LatestMessages {
 
   #setObject(index: number, message: Point | Batch): void {
     const last = this.#objects[index];
-    if (message instanceof Batch) this.#objects[index] = message;
-    else if (last === undefined || last instanceof Batch) this.#objects[index] = message.clone();
-    else last.become(message);
+    if (message instanceof Batch) {
+      message.keep();
+      this.#objects[index] = message;
+    } else if (last === undefined || last instanceof Batch) {
+      this.#objects[index] = message.clone();
+    } else last.become(message);
   }
 
   #setPoint(

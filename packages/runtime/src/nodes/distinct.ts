@@ -12,10 +12,10 @@ const aggregate: Aggregate = {
   isMany: true,
   apply: (samples) => {
     const firstOf = new Map<Value, number>();
-    samples.values.forEach((value, i) => {
+    for (const [i, value] of samples.values.entries()) {
       const known = firstOf.get(value);
       if (known === undefined || timeAt(samples, i) < timeAt(samples, known)) firstOf.set(value, i);
-    });
+    }
     const indexes = [...firstOf.values()].sort(
       (a, b) => compareValues(timeAt(samples, a), timeAt(samples, b)) || compareAt(samples, a, b),
     );

@@ -52,7 +52,7 @@ export class StatsNode implements RunningNode {
     };
     this.#stopCounting = task.outputEdge(options.sourceNodeId)?.observe({
       point: (point) => count(point.group, 1),
-      batch: (batch) => count(batch.group, batch.points.length),
+      batch: (batch) => count(batch.group, batch.count),
       barrier: () => undefined,
       deleteGroup: () => undefined,
     });

@@ -8,7 +8,7 @@ import { AggregateNode } from '../node-parts/aggregate-node.ts';
 const aggregate: Aggregate = {
   types: NUMBERS,
   apply: ({ values }) => {
-    const numbers = values.map(Number);
+    const numbers = Float64Array.from(values, Number);
     if (numbers.length < 2) return one(0, 'float');
     let average = 0;
     for (const [i, value] of numbers.entries()) average += (value - average) / (i + 1);

@@ -5,6 +5,8 @@ import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
+import { PointColumns } from '../data/point-columns.ts';
+import { layoutCache } from '../data/point-layout.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import { StartError } from '../node.ts';
@@ -14,10 +16,9 @@ import type { RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 import { truncateTime } from '../time-math.ts';
 
-/** Points of a group in order of arrival; `head` is the first one in the window. */
+/** Points of a group in order of arrival. */
 type TimeWindow = {
-  points: Point[];
-  head: number;
+  readonly points: PointColumns;
   nextEmit: bigint;
   /** Measurement of the group's first point. */
   name: string;
@@ -27,10 +28,15 @@ export class TimeWindowNode implements RunningNode {
   readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<TimeWindow>;
+  readonly #layouts = layoutCache();
 
   constructor(ctx: ContextOf<typeof windowNode>) {
     this.#ctx = ctx;
-    this.#windows = new GroupStates(() => ({ points: [], head: 0, nextEmit: 0n, name: '' }));
+    this.#windows = new GroupStates(() => ({
+      points: new PointColumns(ctx, this.#layouts),
+      nextEmit: 0n,
+      name: '',
+    }));
   }
 
   get groupCount(): number {
@@ -43,7 +49,7 @@ export class TimeWindowNode implements RunningNode {
     if (everyNanos === 0n) {
       this.#insert(window, point);
       if (point.time < window.nextEmit) return;
-      this.#purgeUpTo(window, point.time - this.#ctx.options.periodNanos);
+      window.points.dropBefore(point.time - this.#ctx.options.periodNanos + 1n);
       this.#emit(window, point.group, point.time);
       window.nextEmit = point.time;
       return;
@@ -65,22 +71,21 @@ export class TimeWindowNode implements RunningNode {
       this.#turn(window, barrier.group, barrier.time);
       return;
     }
-    this.#purgeUpTo(window, barrier.time - periodNanos);
+    window.points.dropBefore(barrier.time - periodNanos + 1n);
     this.#emit(window, barrier.group, barrier.time);
     window.nextEmit = barrier.time;
   }
 
   deleteGroup(group: Group): void {
-    const window = this.#windows.delete(group);
-    if (window !== undefined) this.#moveHead(window, window.points.length);
+    this.#windows.delete(group)?.points.clear();
     this.#ctx.out.deleteGroup(group);
   }
 
   snapshot(): unknown {
-    return this.#windows.encode((window) => ({
-      points: encodePoints(window.points.slice(window.head)),
-      nextEmit: window.nextEmit,
-      name: window.name,
+    return this.#windows.encode(({ points, nextEmit, name }, group) => ({
+      points: encodePoints(points.rows(group).points()),
+      nextEmit,
+      name,
     }));
   }
 
@@ -88,8 +93,9 @@ export class TimeWindowNode implements RunningNode {
     const { task } = this.#ctx;
     type Code = { points: PointsCode; nextEmit: bigint; name: string };
     this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => {
-      const points = decodePoints(task, code.points).filter((point) => this.#ctx.hold(point));
-      return { points, head: 0, nextEmit: code.nextEmit, name: code.name };
+      const points = new PointColumns(this.#ctx, this.#layouts);
+      for (const point of decodePoints(task, code.points)) points.append(point);
+      return { points, nextEmit: code.nextEmit, name: code.name };
     });
   }
 
@@ -114,49 +120,35 @@ export class TimeWindowNode implements RunningNode {
   /** Emits points before `nextEmit`; one batch even after a long gap. */
   #turn(window: TimeWindow, group: Group, time: bigint): void {
     const { periodNanos, everyNanos, isAligned } = this.#ctx.options;
-    const from = window.nextEmit - periodNanos;
-    const { points } = window;
-    let head = window.head;
-    while (head < points.length && (points[head] as Point).time < from) head++;
-    this.#moveHead(window, head);
+    window.points.dropBefore(window.nextEmit - periodNanos);
     this.#emit(window, group, window.nextEmit);
     window.nextEmit = isAligned ? truncateTime(time + everyNanos, everyNanos) : time + everyNanos;
   }
 
-  #purgeUpTo(window: TimeWindow, time: bigint): void {
-    const { points } = window;
-    let head = window.head;
-    while (head < points.length && (points[head] as Point).time <= time) head++;
-    this.#moveHead(window, head);
-  }
-
-  #moveHead(window: TimeWindow, head: number): void {
-    for (let i = window.head; i < head; i++) this.#ctx.release(window.points[i] as Point);
-    window.head = head;
-    if (head > 32 && head * 2 > window.points.length) {
-      window.points = window.points.slice(head);
-      window.head = 0;
+  #insert({ points }: TimeWindow, point: Point): void {
+    if (!points.append(point)) {
+      this.#ctx.fail('window is full', 'the task holds too many points');
     }
   }
 
-  #insert(window: TimeWindow, point: Point): void {
-    if (this.#ctx.hold(point)) window.points.push(point);
-    else this.#ctx.fail('window is full', 'the task holds too many points');
-  }
-
-  #emit(window: TimeWindow, group: Group, time: bigint): void {
-    const points = window.points.slice(window.head);
-    this.#ctx.out.batch(new Batch(group.series(window.name), group, time, points));
+  #emit({ points, name }: TimeWindow, group: Group, time: bigint): void {
+    this.#ctx.out.batch(new Batch(group.series(name), group, time, points.rows(group)));
   }
 }
 
 /** The last points of a group; `total` counts all points so far. */
-type CountWindow = { points: Point[]; total: number; nextEmit: number; name: string };
+type CountWindow = {
+  readonly points: PointColumns;
+  total: number;
+  nextEmit: number;
+  name: string;
+};
 
 export class CountWindowNode implements RunningNode {
   readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<CountWindow>;
+  readonly #layouts = layoutCache();
   readonly #period: number;
   readonly #every: number;
 
@@ -165,7 +157,12 @@ export class CountWindowNode implements RunningNode {
     this.#period = Number(ctx.options.periodCount);
     this.#every = Number(ctx.options.everyCount);
     const nextEmit = ctx.options.isFillingPeriod ? this.#period : this.#every;
-    this.#windows = new GroupStates(() => ({ points: [], total: 0, nextEmit, name: '' }));
+    this.#windows = new GroupStates(() => ({
+      points: new PointColumns(ctx, this.#layouts),
+      total: 0,
+      nextEmit,
+      name: '',
+    }));
   }
 
   get groupCount(): number {
@@ -176,15 +173,15 @@ export class CountWindowNode implements RunningNode {
     const window = this.#windows.get(point.group);
     if (window.total === 0) window.name = point.series.name;
     window.total++;
-    if (window.points.length >= this.#period) {
-      this.#ctx.release(window.points.shift() as Point);
+    const { points } = window;
+    if (points.count >= this.#period) points.dropFirst(1);
+    if (!points.append(point)) {
+      this.#ctx.fail('window is full', 'the task holds too many points');
     }
-    if (this.#ctx.hold(point)) window.points.push(point);
-    else this.#ctx.fail('window is full', 'the task holds too many points');
     if (window.total < window.nextEmit) return;
     window.nextEmit += this.#every;
     const series = point.group.series(window.name);
-    this.#ctx.out.batch(new Batch(series, point.group, point.time, window.points.slice()));
+    this.#ctx.out.batch(new Batch(series, point.group, point.time, points.rows(point.group)));
   }
 
   batch(): void {
@@ -196,14 +193,13 @@ export class CountWindowNode implements RunningNode {
   }
 
   deleteGroup(group: Group): void {
-    const window = this.#windows.delete(group);
-    for (const point of window?.points ?? []) this.#ctx.release(point);
+    this.#windows.delete(group)?.points.clear();
     this.#ctx.out.deleteGroup(group);
   }
 
   snapshot(): unknown {
-    return this.#windows.encode(({ points, total, nextEmit, name }) => ({
-      points: encodePoints(points),
+    return this.#windows.encode(({ points, total, nextEmit, name }, group) => ({
+      points: encodePoints(points.rows(group).points()),
       total,
       nextEmit,
       name,
@@ -213,10 +209,11 @@ export class CountWindowNode implements RunningNode {
   restore(state: unknown): void {
     const { task } = this.#ctx;
     type Code = { points: PointsCode; total: number; nextEmit: number; name: string };
-    this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => ({
-      ...code,
-      points: decodePoints(task, code.points).filter((point) => this.#ctx.hold(point)),
-    }));
+    this.#windows.decode(task, state as GroupStatesCode<Code>, (code) => {
+      const points = new PointColumns(this.#ctx, this.#layouts);
+      for (const point of decodePoints(task, code.points)) points.append(point);
+      return { ...code, points };
+    });
   }
 }
 

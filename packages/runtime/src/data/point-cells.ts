@@ -1,0 +1,112 @@
+// The memory of consecutive points with one layout: cells of eight bytes that are floats or
+// integers, and arrays beside them for other kinds of values, if there are any.
+import type { Point } from './point.ts';
+import { CellKind } from './point-layout.ts';
+import type { LayoutOfSchema, PointLayout } from './point-layout.ts';
+import type { Field, Rows } from './schema.ts';
+import type { Series } from './series.ts';
+
+export class PointCells {
+  readonly layout: PointLayout;
+  /** In rows. */
+  readonly capacity: number;
+  /** Views of one buffer; the first cell of a row is its time. */
+  readonly floats: Float64Array;
+  readonly integers: BigInt64Array;
+  /** By row. */
+  readonly series: Series[] = [];
+  /** Points or batches refer to the rows: they do not change any more. */
+  isShared = false;
+  readonly #booleans: Uint8Array | undefined;
+  /** By cell. */
+  readonly #texts: string[] | undefined;
+  #rows: Rows | undefined;
+
+  constructor(layout: PointLayout, capacity: number) {
+    this.layout = layout;
+    this.capacity = capacity;
+    const count = capacity * layout.stride;
+    this.floats = new Float64Array(count);
+    this.integers = new BigInt64Array(this.floats.buffer);
+    if (layout.kinds.includes(CellKind.Boolean)) this.#booleans = new Uint8Array(count);
+    if (layout.kinds.includes(CellKind.Text)) this.#texts = Array.from({ length: count }, () => '');
+  }
+
+  set(row: number, point: Point, { fields, floatColumns }: LayoutOfSchema): void {
+    const { floats } = this;
+    const first = row * this.layout.stride;
+    this.integers[first] = point.time;
+    this.series[row] = point.series;
+    if (floatColumns === undefined) {
+      this.#setValues(first + 1, point, fields);
+      return;
+    }
+    const { columns } = point.rows;
+    const at = point.row;
+    for (let i = 0; i < floatColumns.length; i++) {
+      floats[first + 1 + i] = (columns[floatColumns[i] as number] as Float64Array)[at] as number;
+    }
+  }
+
+  #setValues(first: number, point: Point, fields: readonly Field[]): void {
+    const { kinds } = this.layout;
+    for (let i = 0; i < fields.length; i++) {
+      const value = (fields[i] as Field).read(point);
+      switch (kinds[i]) {
+        case CellKind.Float:
+          this.floats[first + i] = value as number;
+          break;
+        case CellKind.Integer:
+          this.integers[first + i] = value as bigint;
+          break;
+        case CellKind.Boolean:
+          (this.#booleans as Uint8Array)[first + i] = value === true ? 1 : 0;
+          break;
+        case CellKind.Text:
+          (this.#texts as string[])[first + i] = value as string;
+          break;
+      }
+    }
+  }
+
+  /** Copies rows `[start, end)` of the same layout to the beginning. */
+  copy(from: PointCells, start: number, end: number): void {
+    const { stride } = this.layout;
+    const [first, last] = [start * stride, end * stride];
+    if (from === this) this.floats.copyWithin(0, first, last);
+    else this.floats.set(from.floats.subarray(first, last));
+    for (let row = start; row < end; row++) this.series[row - start] = from.series[row] as Series;
+    this.series.length = end - start;
+    this.#booleans?.set((from.#booleans as Uint8Array).subarray(first, last));
+    const texts = this.#texts;
+    if (texts === undefined) return;
+    for (let cell = first; cell < last; cell++) {
+      texts[cell - first] = (from.#texts as string[])[cell] as string;
+    }
+  }
+
+  /** For points of the layout's schema, whose row is the number of its first cell. */
+  get rows(): Rows {
+    this.#rows ??= { columns: this.layout.kinds.map((kind, i) => this.#column(kind, i + 1)) };
+    return this.#rows;
+  }
+
+  #column(kind: CellKind, from: number): Rows['columns'][number] {
+    const count = this.floats.length;
+    switch (kind) {
+      case CellKind.Float:
+        return this.floats.subarray(from);
+      case CellKind.Integer:
+        return this.integers.subarray(from);
+      case CellKind.Boolean:
+        return (this.#booleans as Uint8Array).subarray(from);
+      case CellKind.Text:
+        return {
+          codes: Uint32Array.from({ length: count - from }, (_, cell) => cell + from),
+          dictionary: this.#texts as string[],
+        };
+      case CellKind.Null:
+        return Array.from({ length: count }, () => null);
+    }
+  }
+}
