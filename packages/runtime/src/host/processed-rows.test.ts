@@ -3,23 +3,23 @@ import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
 import { ProcessedRows } from './processed-rows.ts';
 
-/** A clock whose sleepers wake when the test says so. */
-function manualClock(): { readonly clock: Clock; readonly wake: () => void } {
-  let sleepers: (() => void)[] = [];
+/** A clock that the test moves. */
+function manualClock(): { readonly clock: Clock; readonly pass: (ms: number) => Promise<void> } {
+  let nowMs = 0;
+  let sleepers: { readonly dueMs: number; readonly resolve: () => void }[] = [];
   return {
     clock: {
       now: () => 0n,
-      monotonicMs: () => 0,
-      sleep: (_delayMs, signal) =>
-        new Promise((resolve, reject) => {
-          signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-          sleepers.push(resolve);
-        }),
+      monotonicMs: () => nowMs,
+      sleep: (delayMs) =>
+        new Promise((resolve) => sleepers.push({ dueMs: nowMs + delayMs, resolve })),
     },
-    wake: () => {
-      const due = sleepers;
-      sleepers = [];
-      for (const resolve of due) resolve();
+    pass: async (ms) => {
+      nowMs += ms;
+      const due = sleepers.filter(({ dueMs }) => dueMs <= nowMs);
+      sleepers = sleepers.filter(({ dueMs }) => dueMs > nowMs);
+      for (const { resolve } of due) resolve();
+      await Promise.resolve();
     },
   };
 }
@@ -53,12 +53,12 @@ test('a wait ends when what was sent before it is done, later rows do not matter
 });
 
 test('a task that makes no progress is not waited for until it has caught up', async () => {
-  const { clock, wake } = manualClock();
+  const { clock, pass } = manualClock();
   const rows = new ProcessedRows(clock);
   rows.sent(10);
   const wait = rows.wait();
 
-  wake();
+  await pass(250);
   expect(await isSettled(wait)).toBe(true);
   rows.sent(1);
   expect(rows.wait()).toBeUndefined();
@@ -69,15 +69,32 @@ test('a task that makes no progress is not waited for until it has caught up', a
 });
 
 test('a task that goes on working is waited for longer', async () => {
-  const { clock, wake } = manualClock();
+  const { clock, pass } = manualClock();
   const rows = new ProcessedRows(clock);
   rows.sent(10);
   const wait = rows.wait();
   rows.done(5);
 
-  wake();
+  await pass(250);
   expect(await isSettled(wait)).toBe(false);
   rows.done(5);
+  expect(await isSettled(wait)).toBe(true);
+});
+
+test('a write has its whole time, though an older one has left a timer', async () => {
+  const { clock, pass } = manualClock();
+  const rows = new ProcessedRows(clock);
+  rows.sent(10);
+  void rows.wait();
+  await pass(200);
+  rows.done(10);
+  rows.sent(1);
+  const wait = rows.wait();
+
+  await pass(50);
+  await pass(199);
+  expect(await isSettled(wait)).toBe(false);
+  await pass(1);
   expect(await isSettled(wait)).toBe(true);
 });
 

@@ -12,7 +12,10 @@ export class ProcessedRows {
   #sent = 0;
   #done = 0;
   #waiters: Waiter[] = [];
-  #timer: AbortController | undefined;
+  /** Since when writes have been waiting without a pause, or without progress. */
+  #sinceMs = 0;
+  #doneAtStart = 0;
+  #isTimerRunning = false;
   #isBehind = false;
 
   constructor(clock: Clock) {
@@ -28,10 +31,7 @@ export class ProcessedRows {
     while ((this.#waiters[0]?.through ?? Number.POSITIVE_INFINITY) <= this.#done) {
       this.#waiters.shift()?.resolve();
     }
-    if (this.#done < this.#sent) return;
-    this.#isBehind = false;
-    this.#timer?.abort(CAUGHT_UP);
-    this.#timer = undefined;
+    if (this.#done === this.#sent) this.#isBehind = false;
   }
 
   /** No sent rows will be processed any more. */
@@ -45,38 +45,41 @@ export class ProcessedRows {
    */
   wait(): Promise<void> | undefined {
     if (this.#done === this.#sent || this.#isBehind) return undefined;
-    this.#startTimer();
+    if (this.#waiters.length === 0) this.#begin();
     return new Promise((resolve) => this.#waiters.push({ through: this.#sent, resolve }));
   }
 
-  #startTimer(): void {
-    if (this.#timer !== undefined) return;
-    const timer = new AbortController();
-    this.#timer = timer;
-    const doneAtStart = this.#done;
-    this.#clock.sleep(WAIT_MS_MAX, timer.signal).then(
-      () => this.#expire(doneAtStart),
-      // Everything was processed in time.
-      () => undefined,
-    );
+  #begin(): void {
+    this.#sinceMs = this.#clock.monotonicMs();
+    this.#doneAtStart = this.#done;
+    if (!this.#isTimerRunning) this.#startTimer(WAIT_MS_MAX);
+  }
+
+  /**
+   * The timer is not cancelled when everything is processed: most writes are, within a fraction of
+   * its time, and the next one would start it again.
+   */
+  #startTimer(delayMs: number): void {
+    this.#isTimerRunning = true;
+    void this.#clock.sleep(delayMs).then(() => this.#expire()); // Never rejects without a signal.
   }
 
   // Under steady load there are always rows on their way; only a task that has made no progress, or
   // whose oldest waiter is as old as the timer, is behind.
-  #expire(doneAtStart: number): void {
-    this.#timer = undefined;
-    const isMoving = this.#done > doneAtStart && this.#waiters.length <= WAITERS_MAX;
-    if (isMoving) {
-      this.#startTimer();
-      return;
+  #expire(): void {
+    this.#isTimerRunning = false;
+    if (this.#waiters.length === 0) return;
+    const leftMs = this.#sinceMs + WAIT_MS_MAX - this.#clock.monotonicMs();
+    if (leftMs > 0) {
+      this.#startTimer(leftMs);
+    } else if (this.#done > this.#doneAtStart && this.#waiters.length <= WAITERS_MAX) {
+      this.#begin();
+    } else {
+      this.#isBehind = true;
+      for (const { resolve } of this.#waiters.splice(0)) resolve();
     }
-    this.#isBehind = true;
-    for (const { resolve } of this.#waiters.splice(0)) resolve();
   }
 }
 
 /** More concurrent writes than this mean that they arrive faster than the task works. */
 const WAITERS_MAX = 256;
-
-// A constant reason saves the stack trace that would be created for each cancelled timer.
-const CAUGHT_UP = new Error('caught up');
