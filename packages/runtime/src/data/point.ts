@@ -37,6 +37,7 @@ export class Point {
   schema: Schema;
   rows: Rows;
   row: number;
+  /** As many values as the schema's `ownLength`; others behind them belong to later points. */
   own: readonly (Value | Point)[];
   origin: Origin;
   /** Number of nodes that keep the point. */
@@ -127,6 +128,18 @@ export class Point {
       this.own,
       this.origin,
     );
+  }
+
+  /**
+   * The values of a point that has this point's own values, and further ones behind them. The first
+   * such point takes over the array: points of a chain of nodes share one, of which each reads as
+   * many values as its schema has.
+   */
+  growingValues(): Value[] {
+    const { own } = this;
+    const { ownLength } = this.schema;
+    const isFirst = ownLength > 0 && own.length === ownLength;
+    return (isFirst ? own : own.slice(0, ownLength)) as Value[];
   }
 
   /** The same point with another layout of values; `schema` must fit `own` and the rows. */

@@ -66,8 +66,8 @@ export class Schema {
   readonly fields: readonly Field[];
   readonly indexOf: ReadonlyMap<string, number>;
   /**
-   * Length of `own` of every point of this schema; more than the fields use when a node dropped
-   * some.
+   * Number of values of its own that every point of this schema has; more than the fields use when
+   * a node dropped some.
    */
   readonly ownLength: number;
   #sorted: readonly Field[] | undefined;

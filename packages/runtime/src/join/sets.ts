@@ -19,7 +19,7 @@ type SetsCode = {
 };
 
 export class JoinSets<M> {
-  readonly #parentCount: number;
+  readonly #emptySet: readonly Part<M>[];
   readonly #emit: (time: bigint, parts: readonly Part<M>[]) => void;
   /** Time of the latest message by parent. */
   readonly #heads: (bigint | undefined)[];
@@ -27,7 +27,7 @@ export class JoinSets<M> {
   #entries: SetsOfTime<M>[] = [];
 
   constructor(parentCount: number, emit: (time: bigint, parts: readonly Part<M>[]) => void) {
-    this.#parentCount = parentCount;
+    this.#emptySet = Array.from({ length: parentCount }, () => undefined);
     this.#emit = emit;
     this.#heads = Array.from({ length: parentCount }, () => undefined);
   }
@@ -51,15 +51,7 @@ export class JoinSets<M> {
   }
 
   add(parent: number, time: bigint, message: M): void {
-    const { sets } = this.#entry(time);
-    let i = 0;
-    while (i < sets.length && (sets[i] as Part<M>[])[parent] !== undefined) i++;
-    let set = sets[i];
-    if (set === undefined) {
-      set = [];
-      for (let k = 0; k < this.#parentCount; k++) set.push(undefined);
-      sets.push(set);
-    }
+    const set = this.#openSet(parent, time);
     set[parent] = message;
     this.#heads[parent] = time;
     this.#emitReady();
@@ -111,17 +103,24 @@ export class JoinSets<M> {
     }));
   }
 
-  #entry(time: bigint): SetsOfTime<M> {
+  /** The first set of a time that has no message of the parent. */
+  #openSet(parent: number, time: bigint): Part<M>[] {
     const entries = this.#entries;
     let at = entries.length;
     // Messages arrive nearly in order: the search from the end is short.
     while (at > 0 && (entries[at - 1] as SetsOfTime<M>).time > time) at--;
-    const before = entries[at - 1];
-    if (before !== undefined && before.time === time) return before;
-    const entry: SetsOfTime<M> = { time, sets: [] };
-    if (at === entries.length) entries.push(entry);
-    else entries.splice(at, 0, entry);
-    return entry;
+    const known = entries[at - 1];
+    if (known === undefined || known.time !== time) {
+      const set = this.#emptySet.slice();
+      const entry: SetsOfTime<M> = { time, sets: [set] };
+      if (at === entries.length) entries.push(entry);
+      else entries.splice(at, 0, entry);
+      return set;
+    }
+    for (const set of known.sets) if (set[parent] === undefined) return set;
+    const set = this.#emptySet.slice();
+    known.sets.push(set);
+    return set;
   }
 
   /** Emits complete sets of the oldest time, and others once every parent is past that time. */

@@ -54,7 +54,8 @@ function addToPoint(ctx: NodeContext, point: Point, added: Additions): Point {
  */
 export function addFields(point: Point, fields: Additions['fields']): Point {
   if (fields.length === 0) return point.withValues(point.schema, point.own);
-  const own = [...point.own, ...fields.map(({ value }) => value)];
+  const own = point.growingValues();
+  for (const { value } of fields) own.push(value);
   return point.withValues(extended(point.schema, fields), own);
 }
 
@@ -68,9 +69,9 @@ export class FieldAdder {
   }
 
   add(point: Point, value: Value): Point {
-    const { own } = point;
-    const values = own.length === 0 ? [value] : [...own, value];
-    return point.withValues(this.#schemas.get(point.schema), values);
+    const own = point.growingValues();
+    own.push(value);
+    return point.withValues(this.#schemas.get(point.schema), own);
   }
 }
 

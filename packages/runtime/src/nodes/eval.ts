@@ -1,5 +1,5 @@
 // eval: computes fields (or tags) from expressions. Everything that depends on the shape of points
-// is planned once per shape; a point then costs one array and the closures.
+// is planned once per shape; a point then costs its values and the closures.
 import type { OptionsOfNode } from '@tidemark/pipeline';
 import { evalNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
@@ -103,9 +103,12 @@ export class EvalNode implements RunningNode {
   }
 
   #evaluate(point: Point, frames: readonly Frame[]): Point | undefined {
+    let own: Value[] = [];
+    let keptCount = 0;
     try {
       const plan = this.#plan(point.schema, point.series.keys);
-      const own: Value[] = plan.isKeepingOwn ? (point.own.slice() as Value[]) : [];
+      if (plan.isKeepingOwn) own = point.growingValues();
+      keptCount = own.length;
       const { runs } = plan;
       for (let i = 0; i < runs.length; i++) {
         const frame = frames[i] as Frame;
@@ -117,6 +120,7 @@ export class EvalNode implements RunningNode {
       return plan.tags.length === 0 ? result : this.#withTags(result, plan);
     } catch (cause) {
       if (!(cause instanceof EvaluationError)) throw cause;
+      own.length = keptCount;
       this.#ctx.fail('error evaluating expression', cause.message, point);
       if (this.#ctx.explain !== undefined) this.#explain(point, [], cause.message);
       return undefined;
