@@ -4,6 +4,7 @@ import { InvalidRequest, formatClockDuration, formatRfc3339 } from '@tidemark/co
 import { hideUrlPassword } from '@tidemark/influxql';
 import { rowsBatch } from '@tidemark/query';
 import type { MixedValue, ResultBatch } from '@tidemark/query';
+import type { ShardInfo } from '@tidemark/storage-api';
 
 import { isAdmin, may } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
@@ -99,30 +100,29 @@ export const SHOWS = {
     return [table(columns, rows)];
   }),
   'show-shards': reads(needsAdmin, async (_, context) => {
-    const shards = await shardsInOrder(context);
     const columns = ['id', 'database', 'retention_policy', 'shard_group', ...TIMES, 'owners'];
-    return [...context.services.catalog.state.databases.keys()].map((name) => {
-      const rows = shards
-        .filter(({ shard }) => shard.database === name)
-        .map(({ shard, times }) => [
-          BigInt(shard.id),
-          name,
-          shard.retentionPolicy,
-          BigInt(shard.shardGroupId),
-          ...times,
-          '',
-        ]);
+    return (await shardsInOrder(context)).map(({ name, shards }) => {
+      const rows = shards.map(({ shard, times }) => [
+        BigInt(shard.id),
+        name,
+        shard.retentionPolicy,
+        BigInt(shard.shardGroupId),
+        ...times,
+        '',
+      ]);
       return table(columns, rows, name);
     });
   }),
   'show-shard-groups': reads(needsAdmin, async (_, context) => {
     const columns = ['id', 'database', 'retention_policy', ...TIMES];
-    const rows = (await shardsInOrder(context)).map(({ shard, times }) => [
-      BigInt(shard.shardGroupId),
-      shard.database,
-      shard.retentionPolicy,
-      ...times,
-    ]);
+    const rows = (await shardsInOrder(context)).flatMap(({ name, shards }) =>
+      shards.map(({ shard, times }) => [
+        BigInt(shard.shardGroupId),
+        name,
+        shard.retentionPolicy,
+        ...times,
+      ]),
+    );
     return [table(columns, rows, 'shard groups')];
   }),
   'show-stats': reads(needsAdmin, async (statement, { services }) => {
@@ -194,22 +194,27 @@ function roundDuration(durationMs: number): bigint {
 const TIMES = ['start_time', 'end_time', 'expiry_time'];
 
 /**
- * Shards in the order of their databases and policies (the order of creation), then of time, with
- * their start, end and expiry.
+ * The databases with their shards, in the order of creation; shards in the order of their policies,
+ * then of time, with their start, end and expiry.
  */
 async function shardsInOrder({ services: { catalog, storage } }: StatementContext) {
-  const shards = await storage.shards();
-  return [...catalog.state.databases.values()].flatMap(({ name, policies }) =>
-    policies.flatMap((policy) =>
-      shards
-        .filter((one) => one.database === name && one.retentionPolicy === policy.name)
+  const ofPolicies = new Map<number, ShardInfo[]>();
+  for (const shard of await storage.shards()) {
+    const known = ofPolicies.get(shard.policyId);
+    if (known === undefined) ofPolicies.set(shard.policyId, [shard]);
+    else known.push(shard);
+  }
+  return Array.from(catalog.state.databases.values(), ({ name, policies }) => ({
+    name,
+    shards: policies.flatMap(({ id, durationNanos }) =>
+      (ofPolicies.get(id) ?? [])
         .sort((a, b) => (a.start < b.start ? -1 : 1))
         .map((shard) => ({
           shard,
-          times: [shard.start, shard.end, shard.end + policy.durationNanos].map(formatRfc3339),
+          times: [shard.start, shard.end, shard.end + durationNanos].map(formatRfc3339),
         })),
     ),
-  );
+  }));
 }
 
 function statisticValue(value: number): MixedValue {
