@@ -1,7 +1,10 @@
 // Public face of @tidemark/storage: the embedded engine.
 export { openStorageInline } from './engine/open-inline.ts';
 export { openStorage } from './thread/open-storage.ts';
+export { NewerFormat } from './damage.ts';
 export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
+export { Journal, readState } from './disk/journal.ts';
+export type { JournalPlace } from './disk/journal.ts';
 export { DiskReserve } from './disk/reserve.ts';
 export type { Disk } from './disk/disk.ts';
 export { nodeDisk } from './disk/node-disk.ts';

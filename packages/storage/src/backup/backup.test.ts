@@ -8,7 +8,7 @@ import { scanFrames } from '../disk/frames.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { seriesFilePath } from '../shard/series-file.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
-import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { randomNumbers, SimulatedDisk } from '../testing/simulated-disk.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { openArriving, withAttachments } from './arriving.ts';
 import { describeBackup, joinBackups, storeBackup } from './chain.ts';
@@ -162,19 +162,21 @@ test('a series that was deleted and written again while it was backed up has one
 });
 
 /**
- * An engine whose restore failed because the folder of its manifest was not synced, and whose next
- * manifest cannot be written either, if `isLeft`.
+ * An engine whose restore failed because a sync of the journal of its manifest failed, after the
+ * change had reached the disk. It could not be taken back there, and the next manifest cannot be
+ * written either, if `isLeft`.
  */
 async function unsettled({ isLeft }: { readonly isLeft: boolean }): Promise<StorageEngine> {
   await store('/full');
   const copy = await open('/copy');
   const failing = disk;
-  let commits = 0;
+  let syncs = 0;
   disk.gate = async (kind, path) => {
-    if (path === '/copy/MANIFEST.tmp' && ++commits === 2 && isLeft) failing.failSyncs = 1;
-    if (path === '/copy' && kind === 'sync-directory' && commits === 1) {
-      failing.failDirectorySyncs = 1;
-    }
+    if (kind !== 'sync' || !/^\/copy\/MANIFEST\.\d+$/.test(path)) return;
+    syncs++;
+    // The first one is of a new journal, the second of the change, the third takes it back.
+    failing.keepsFailed = syncs === 2;
+    if (syncs === 2 || syncs === 3 || (syncs === 4 && isLeft)) failing.failSyncs = 1;
   };
   await expect(copy.restore(AS_IT_IS, joinBackups(['/full'], { disk }))).rejects.toThrow('EIO');
   return copy;
@@ -194,7 +196,7 @@ test('files of a restore that failed stay as long as the manifest on disk may na
   const copy = await unsettled({ isLeft: true });
   await expect(write(copy, 'm f=1 1\n')).rejects.toThrow(Unavailable);
 
-  disk = disk.afterKill();
+  disk = disk.afterCrash(randomNumbers(1));
   const again = await open('/copy');
 
   expect(await again.damage()).toEqual([]);

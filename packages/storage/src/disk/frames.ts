@@ -86,10 +86,15 @@ export function scanFrames(file: DiskFile, { from = 0, to }: ScanRange = {}): Fr
   if (from > FRAME_FILE_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);
   const buffer = new Uint8Array(fileBytes);
   const bytes = buffer.subarray(0, file.read(buffer, 0));
-  const version = headerVersion(bytes, file.path);
+  return { ...scanFrameBytes(bytes, file.path), fileBytes };
+}
+
+/** As `scanFrames`, of the bytes of a whole file, or of a part with a header of its own. */
+export function scanFrameBytes(bytes: Uint8Array, path: string): FrameScan {
+  const version = headerVersion(bytes, path);
   const isHeaderGood = version > 0 || bytes.length === 0;
   const at = Math.min(FRAME_FILE_HEADER_BYTES, bytes.length);
-  return { ...framesIn(bytes, at, isHeaderGood), version, fileBytes };
+  return { ...framesIn(bytes, at, isHeaderGood), version, fileBytes: bytes.length };
 }
 
 function scanTail(file: DiskFile, from: number, fileBytes: number): FrameScan {

@@ -139,6 +139,12 @@ test('without free file handles writes are refused and work again later', async 
 });
 
 describe('damaged files', () => {
+  /**
+   * The two copies of the manifest are text without structure of its own: every eleventh byte is
+   * every kind. A journal is mostly zeros.
+   */
+  const STEPS: Readonly<Record<string, number>> = { MANIFEST: 11, 'MANIFEST.': 61 };
+
   async function damagedStart(kind: string): Promise<{ disk: SimulatedDisk; path: string }> {
     const disk = new SimulatedDisk();
     const engine = await open(disk);
@@ -178,14 +184,12 @@ describe('damaged files', () => {
     await engine.close();
   }
 
-  test.each(['.wal', '.seg', '.series', 'MANIFEST'])(
+  test.each(['.wal', '.seg', '.series', 'MANIFEST', 'MANIFEST.'])(
     'a flipped bit or a cut anywhere in a %s file gives data or Corruption',
     async (kind) => {
       const { disk, path } = await damagedStart(kind);
       const { length } = disk.bytes(path);
-      // The two copies of the manifest are text without structure of its own: every eleventh byte
-      // is every kind.
-      const step = kind === 'MANIFEST' ? 11 : 1;
+      const step = STEPS[kind] ?? 1;
       for (let at = 0; at < length; at += step) {
         const flipped = disk.copy();
         flipped.bytes(path)[at]! ^= 1 << (at % 8);

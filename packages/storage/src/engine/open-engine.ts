@@ -1,5 +1,8 @@
 // Opens an engine: recovery comes first, then everything that needs its result is constructed, each
 // part complete at once.
+import { Corruption } from '@tidemark/core';
+
+import { NewerFormat } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
 import { DiskReserve } from '../disk/reserve.ts';
 import { indexDirectory, reservePath, walDirectory } from '../disk/paths.ts';
@@ -11,6 +14,9 @@ import { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
 import { Restores } from '../jobs/restore.ts';
 import { Stopping } from '../jobs/stopping.ts';
 import { LIMITS } from '../limits.ts';
+import { ManifestFile, manifestPath } from '../manifest/manifest-file.ts';
+import { lacksManifest } from '../manifest/rebuild.ts';
+import { ShardFiles } from '../manifest/shard-file.ts';
 import { Memtables } from '../memtable/memtables.ts';
 import type { StorageOptions } from '../options.ts';
 import { Gate } from '../schedule/gate.ts';
@@ -53,12 +59,14 @@ export async function openEngine(
   const reclaimer = new Reclaimer();
   const indexFiles = new IndexFiles(common);
   const segmentFiles = new SegmentFiles({ disk, directory, reclaimer, kernels });
-  const recovery = { ...common, contents, indexFiles, segmentFiles };
   // A sync of these names may have failed, or been prevented by a kill. Replaced files must not
   // reappear after files that they need are removed.
-  for (const path of [directory, walDirectory(directory), indexDirectory(directory)]) {
+  for (const path of [walDirectory(directory), indexDirectory(directory)]) {
     if (disk.exists(path)) await disk.syncDirectory(path);
   }
+  disk.makeDirectory(directory);
+  const { file: manifestFile, stored } = await openManifest(disk, directory);
+  const recovery = { ...common, stored, contents, indexFiles, segmentFiles };
   const recovered = recover(recovery);
   // Replayed rows are visible now and must not be lost; the list will record the length of their
   // files.
@@ -86,6 +94,12 @@ export async function openEngine(
     walStart,
     namedIndexes,
     servesDamaged,
+    manifestFile,
+    shardFiles: new ShardFiles({
+      ...common,
+      lastChanged: stored.lastChanged,
+      shards: stored.manifest.shards.map(({ descriptor }) => descriptor.id),
+    }),
     reserve,
     reclaimer,
     wal,
@@ -154,6 +168,26 @@ export async function openEngine(
     lock,
     background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,
   });
+}
+
+const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
+
+/**
+ * Throws `Corruption` when it is damaged or gone: without it all segments would look like
+ * leftovers.
+ */
+async function openManifest(disk: Disk, directory: string): ReturnType<typeof ManifestFile.open> {
+  const file = manifestPath(directory);
+  try {
+    if (disk.exists(file) || !lacksManifest(disk, directory)) {
+      return await ManifestFile.open(disk, directory);
+    }
+  } catch (error) {
+    if (error instanceof NewerFormat || !(error instanceof Corruption)) throw error;
+    const message = `manifest is damaged: ${error.reason}; ${REPAIR_HINT}`;
+    throw new Corruption(message, { file: error.file, offset: error.offset });
+  }
+  throw new Corruption(`manifest is missing; ${REPAIR_HINT}`, { file, offset: 0 });
 }
 
 /** A sync of these bytes may have failed before the process ended. */

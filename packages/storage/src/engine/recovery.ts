@@ -2,23 +2,17 @@
 // out and noted; requests that need them fail later.
 import { randomUUID } from 'node:crypto';
 
-import { Corruption } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 import type { Damage, StorageLog } from '@tidemark/storage-api';
 
 import { DecodeError } from '../columns/bytes.ts';
-import { damageOf, NewerFormat } from '../damage.ts';
+import { damageOf } from '../damage.ts';
 import type { RowBlock } from '../columns/row-block.ts';
 import type { Disk } from '../disk/disk.ts';
-import { MANIFEST_NAME, namedIndexes, readManifest } from '../manifest/manifest.ts';
-import type {
-  Manifest,
-  ManifestDatabase,
-  ManifestShard,
-  StoredManifest,
-} from '../manifest/manifest.ts';
-import { lacksManifest } from '../manifest/rebuild.ts';
+import { namedIndexes } from '../manifest/manifest.ts';
+import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
+import type { StoredManifest } from '../manifest/manifest-file.ts';
 import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
 import { Deletion } from '../memtable/deletion.ts';
 import { runStarts } from '../memtable/row-runs.ts';
@@ -54,6 +48,8 @@ import { indexDirectory, shardsDirectory, walDirectory } from '../disk/paths.ts'
 import { registerSegment } from '../state/live-series.ts';
 
 export type RecoveryOptions = {
+  /** The manifest as it is on disk. */
+  readonly stored: StoredManifest;
   /** Empty; filled here. */
   readonly contents: Contents;
   readonly segmentFiles: SegmentFiles;
@@ -88,6 +84,7 @@ export type Recovered = {
 /** Restores the contents as of the last acknowledged write. */
 export function recover(options: RecoveryOptions): Recovered {
   const { contents, disk, directory, log } = options;
+  const { manifest, hasDamagedCopy } = options.stored;
   const { ids, shards, databases, stopped } = contents;
   for (const path of [
     walDirectory(directory),
@@ -96,7 +93,6 @@ export function recover(options: RecoveryOptions): Recovered {
   ]) {
     disk.makeDirectory(path);
   }
-  const { manifest, hasDamagedCopy } = presentManifest(disk, directory);
   if (hasDamagedCopy) log('error', 'a copy of the manifest is damaged; the other one is used', {});
   ids.reserve(manifest);
   // Includes files that no manifest names: a power cut may bring them back after their removal.
@@ -145,23 +141,6 @@ export function removeLeftovers(options: RecoveryOptions): void {
   const { contents, indexFiles } = options;
   removeOrphans(options);
   indexFiles.removeOthers(contents.databases.indexFileIds());
-}
-
-const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
-
-/**
- * Throws `Corruption` when it is damaged or gone: without it all segments would look like
- * leftovers.
- */
-function presentManifest(disk: Disk, directory: string): StoredManifest {
-  const file = `${directory}/${MANIFEST_NAME}`;
-  try {
-    if (disk.exists(file) || !lacksManifest(disk, directory)) return readManifest(disk, directory);
-  } catch (error) {
-    if (error instanceof NewerFormat || !(error instanceof Corruption)) throw error;
-    throw new Corruption(`manifest is damaged in all copies; ${REPAIR_HINT}`, { file, offset: 0 });
-  }
-  throw new Corruption(`manifest is missing; ${REPAIR_HINT}`, { file, offset: 0 });
 }
 
 function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {

@@ -1,18 +1,12 @@
-// The manifest: the list of files that make up the engine's state. It is replaced atomically;
-// docs/formats/manifest.md describes the format.
+// The manifest: the list of files that make up the engine's state, and its form in JSON.
+// docs/formats/manifest.md describes the format, `manifest-file.ts` how it is stored.
 import { Corruption, utf8Text } from '@tidemark/core';
 import type { Damage, ShardDescriptor } from '@tidemark/storage-api';
 
 import { utf8 } from '../columns/bytes.ts';
 import { codecs } from '../columns/codecs.ts';
-import {
-  decodeChecked,
-  encodeChecked,
-  readCheckedFile,
-  writeCheckedFile,
-} from '../disk/checked-file.ts';
+import { decodeChecked, encodeChecked } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
-import type { Disk } from '../disk/disk.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import type { IndexEnd } from '../series/index-damage.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
@@ -58,6 +52,15 @@ export type Manifest = {
   readonly stopped?: readonly StoppedDatabase[] | undefined;
 };
 
+/** What a commit changes; other keys are those of the whole manifest. */
+export type ManifestChange = Omit<Manifest, 'databases' | 'shards'> & {
+  /** New ones, and those that are different now. */
+  readonly databases: readonly ManifestDatabase[];
+  readonly goneDatabases: readonly string[];
+  readonly shards: readonly ManifestShard[];
+  readonly goneShards: readonly number[];
+};
+
 /** Ids of the index files that a manifest names. */
 export function namedIndexes({ databases }: Manifest): number[] {
   return databases.map(({ instance, indexFile = instance }) => indexFile);
@@ -74,51 +77,49 @@ export const EMPTY_MANIFEST: Manifest = {
   shards: [],
 };
 
-const FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 4 };
 export const MANIFEST_NAME = 'MANIFEST';
-
-export type StoredManifest = {
-  readonly manifest: Manifest;
-  /** One of the two copies is damaged; the next commit repairs it. */
-  readonly hasDamagedCopy: boolean;
-};
-
-/** Reads the manifest of a directory; an empty one when there is none yet. Throws `Corruption`. */
-export function readManifest(disk: Disk, directory: string): StoredManifest {
-  const path = `${directory}/${MANIFEST_NAME}`;
-  const stored = readCheckedFile(path, FORMAT, disk);
-  if (stored === undefined) return { manifest: EMPTY_MANIFEST, hasDamagedCopy: false };
-  return { manifest: parseBody(stored.body, path), hasDamagedCopy: stored.hasDamagedCopy };
-}
-
-/** Replaces the manifest; durable when it resolves. */
-export async function writeManifest(
-  disk: Disk,
-  directory: string,
-  manifest: Manifest,
-): Promise<void> {
-  const path = `${directory}/${MANIFEST_NAME}`;
-  await writeCheckedFile(path, { format: FORMAT, body: printBody(manifest), disk });
-}
+/** In backups a manifest has no journal. */
+const BACKUP_FORMAT: CheckedFormat = { magic: 'TDMMAN', version: 4 };
 
 /** A manifest as bytes, for a backup. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
-  return encodeChecked(printBody(manifest), FORMAT);
+  return encodeChecked(printManifest(manifest), BACKUP_FORMAT);
 }
 
 export function decodeManifest(bytes: Uint8Array, path: string): Manifest {
-  return parseBody(decodeChecked(bytes, FORMAT, path).body, path);
+  return parseManifest(decodeChecked(bytes, BACKUP_FORMAT, path).body, path);
 }
 
-function printBody(manifest: Manifest): Uint8Array {
+/** A manifest as JSON. */
+export function printManifest(manifest: Manifest): Uint8Array {
   return utf8(JSON.stringify({ ...manifest, shards: manifest.shards.map(shardToJson) }));
 }
 
-function parseBody(body: Uint8Array, path: string): Manifest {
+/** The inverse of `printManifest`. Throws `Corruption`, naming the file. */
+export function parseManifest(body: Uint8Array, path: string): Manifest {
+  return parseJson<ManifestJson, Manifest>(body, path, (json) => ({
+    ...json,
+    storageId: json.storageId ?? '',
+    shards: json.shards.map(shardFromJson),
+  }));
+}
+
+/** A change as JSON; parts that did not change are absent. */
+export function printChange(change: ManifestChange): Uint8Array {
+  return utf8(JSON.stringify({ ...change, shards: change.shards.map(shardToJson) }));
+}
+
+/** The inverse of `printChange`. Throws `Corruption`, naming the file. */
+export function parseChange(body: Uint8Array, path: string): ManifestChange {
+  return parseJson<ManifestChangeJson, ManifestChange>(body, path, (json) => ({
+    ...json,
+    shards: json.shards.map(shardFromJson),
+  }));
+}
+
+function parseJson<Json, T>(body: Uint8Array, path: string, from: (json: Json) => T): T {
   try {
-    const json = JSON.parse(utf8Text(body)) as ManifestJson;
-    const storageId = json.storageId ?? '';
-    return { ...json, storageId, shards: json.shards.map(shardFromJson) };
+    return from(JSON.parse(utf8Text(body)) as Json);
   } catch (error) {
     // The checksum is right, so these bytes were written by another program.
     throw new Corruption(`manifest is damaged: ${String(error)}`, { file: path, offset: 0 });
@@ -145,6 +146,8 @@ type ManifestJson = Omit<Manifest, 'shards' | 'storageId'> & {
   storageId?: string;
   shards: ShardJson[];
 };
+
+type ManifestChangeJson = Omit<ManifestChange, 'shards'> & { shards: ShardJson[] };
 
 /** A shard as JSON. */
 export function shardToJson(shard: ManifestShard): ShardJson {

@@ -23,47 +23,84 @@ type ShardFile = {
 
 type ShardFileJson = { readonly database: ManifestDatabase; readonly shard: ShardJson };
 
-/** Updates the files of shards when the manifest changes. */
+/** Files that each commit after a start checks, in addition to those that it writes. */
+const CHECKED_AT_ONCE = 16;
+
+/** Keeps the files of shards as the manifest has them. */
 export class ShardFiles {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #log: StorageLog;
-  /** Contents of the files as far as they are known. */
-  readonly #written = new Map<number, string>();
+  /** Shards whose files have to be written, or may lack the last commit before the start. */
+  readonly #due: Set<number>;
+  /** Shards whose files have not been read since the start, and may be damaged. */
+  readonly #unchecked: Set<number>;
 
-  constructor(disk: Disk, directory: string, log: StorageLog = () => undefined) {
-    this.#disk = disk;
-    this.#directory = directory;
-    this.#log = log;
+  constructor(options: {
+    readonly disk: Disk;
+    readonly directory: string;
+    readonly log?: StorageLog | undefined;
+    /** The shards that the last commit changed. */
+    readonly lastChanged?: Iterable<number> | undefined;
+    readonly shards?: Iterable<number> | undefined;
+  }) {
+    this.#disk = options.disk;
+    this.#directory = options.directory;
+    this.#log = options.log ?? (() => undefined);
+    this.#due = new Set(options.lastChanged);
+    this.#unchecked = new Set(options.shards);
   }
 
   /**
-   * Updates the files of shards that have a folder and have changed, and replaces damaged ones.
-   * Resolves with the number of files written when they are durable.
+   * Writes the files of changed shards, and checks some others. What cannot be written now is
+   * written after a later commit.
    */
-  async update(manifest: Manifest): Promise<number> {
+  async update(manifest: Manifest, changed: ReadonlySet<number>): Promise<void> {
+    for (const id of changed) this.#due.add(id);
+    const ids = new Set(this.#due);
+    for (const id of this.#unchecked) {
+      if (ids.size >= this.#due.size + CHECKED_AT_ONCE) break;
+      ids.add(id);
+    }
+    await this.#write(manifest, ids, changed);
+    this.#due.clear();
+    for (const id of ids) this.#unchecked.delete(id);
+  }
+
+  /** Writes all files that differ from the manifest. Resolves with their number. */
+  updateAll(manifest: Manifest): Promise<number> {
+    const ids = new Set(manifest.shards.map(({ descriptor }) => descriptor.id));
+    return this.#write(manifest, ids, new Set());
+  }
+
+  /** Writes the files of these shards, unless they have not changed and are as they should be. */
+  async #write(
+    manifest: Manifest,
+    ids: ReadonlySet<number>,
+    changed: ReadonlySet<number>,
+  ): Promise<number> {
+    if (ids.size === 0) return 0;
     let written = 0;
     const owners = new Map(manifest.databases.map((database) => [database.name, database]));
     for (const shard of manifest.shards) {
       const { id, database: name } = shard.descriptor;
+      if (!ids.has(id)) continue;
       const database = owners.get(name);
       // A shard has no folder while all its rows are in the log.
       if (database === undefined || shard.segments.length === 0) continue;
       // `index` changes with every flush; the files of all shards would have to be written again.
       const { index: _index, ...owner } = database;
       const text = JSON.stringify({ database: owner, shard: shardToJson(shard) });
-      if (this.#known(id) === text) continue;
+      if (!changed.has(id) && this.#textOf(id) === text) continue;
       const path = shardFilePath(this.#directory, id);
       await writeCheckedFile(path, { format: FORMAT, body: utf8(text), disk: this.#disk });
-      this.#written.set(id, text);
       written++;
     }
     return written;
   }
 
-  #known(id: number): string | undefined {
-    const known = this.#written.get(id);
-    if (known !== undefined) return known;
+  /** The contents; `undefined` when there are none, or when a copy is damaged. */
+  #textOf(id: number): string | undefined {
     const path = shardFilePath(this.#directory, id);
     const fault = shardFileFault(this.#disk, path);
     if (fault !== undefined) {
@@ -71,10 +108,7 @@ export class ShardFiles {
       return undefined;
     }
     const stored = readCheckedFile(path, FORMAT, this.#disk);
-    if (stored === undefined) return undefined;
-    const text = utf8Text(stored.body);
-    this.#written.set(id, text);
-    return text;
+    return stored === undefined ? undefined : utf8Text(stored.body);
   }
 }
 

@@ -2,12 +2,12 @@
 // manifest with a change applied, then changes the memory. Commits run one after another.
 import type { Damage, StorageLog } from '@tidemark/storage-api';
 
-import { namedIndexes, writeManifest } from '../manifest/manifest.ts';
-import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
-import { ShardFiles } from '../manifest/shard-file.ts';
-import type { Disk } from '../disk/disk.ts';
+import { namedIndexes } from '../manifest/manifest.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import type { ManifestFile } from '../manifest/manifest-file.ts';
+import { ManifestShards } from '../manifest/manifest-shards.ts';
+import type { ShardFiles } from '../manifest/shard-file.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
-import type { SegmentInfo } from '../segment/segment.ts';
 import type { FilesOfShard, Shard } from '../shard/shard.ts';
 import type { Contents } from './contents.ts';
 import type { Database } from './database.ts';
@@ -58,8 +58,8 @@ export type StateOptions = {
   /** Index files that the manifest names. */
   readonly namedIndexes: readonly number[];
   readonly servesDamaged: boolean;
-  readonly disk: Disk;
-  readonly directory: string;
+  readonly manifestFile: ManifestFile;
+  readonly shardFiles: ShardFiles;
   readonly reserve: DiskReserve;
   readonly reclaimer: Reclaimer;
   readonly wal: { readonly hasList: boolean; syncNow(): Promise<void> };
@@ -75,7 +75,7 @@ export class State implements Contents {
   readonly memtables;
   readonly storageId: string;
   readonly #options: StateOptions;
-  readonly #shardFiles: ShardFiles;
+  readonly #manifestShards = new ManifestShards();
   #walStart: number;
   /** Index files that the manifest on disk may name. */
   #namedIndexes: ReadonlySet<number>;
@@ -95,7 +95,6 @@ export class State implements Contents {
     this.#options = options;
     this.#walStart = options.walStart;
     this.#namedIndexes = new Set(options.namedIndexes);
-    this.#shardFiles = new ShardFiles(options.disk, options.directory, options.log);
   }
 
   /** Log files with smaller ids are not needed: their rows are in segments. */
@@ -172,7 +171,7 @@ export class State implements Contents {
   }
 
   async #commit(change: Change): Promise<Committed> {
-    const { disk, directory, reserve, wal, fault } = this.#options;
+    const { manifestFile, reserve, wal, fault } = this.#options;
     await fault('manifest:before');
     const manifest = this.manifest(change);
     // Even with delayed syncs: the manifest must not be ahead of the log, whose records a start
@@ -182,11 +181,11 @@ export class State implements Contents {
     this.#namedIndexes = new Set([...this.#namedIndexes, ...named]);
     // The new manifest lets older files be removed, among them log files. So it may use the
     // reserve.
-    await reserve.use(() => writeManifest(disk, directory, manifest));
+    const changed = await reserve.use(() => manifestFile.write(manifest));
     this.#namedIndexes = named;
     const committed = this.#apply(change);
     this.#undoRefused();
-    await this.#updateShardFiles(manifest);
+    await this.#updateShardFiles(manifest, changed);
     await fault('manifest:after');
     return committed;
   }
@@ -252,9 +251,9 @@ export class State implements Contents {
   /**
    * Failures are only logged: the commit has succeeded, and nothing but `repair` reads these files.
    */
-  async #updateShardFiles(manifest: Manifest): Promise<void> {
+  async #updateShardFiles(manifest: Manifest, changed: ReadonlySet<number>): Promise<void> {
     try {
-      await this.#shardFiles.update(manifest);
+      await this.#options.shardFiles.update(manifest, changed);
     } catch (error) {
       this.#options.log('warn', 'files of shards could not be written', { error });
     }
@@ -263,18 +262,9 @@ export class State implements Contents {
   /** The manifest of the present state, or of the state after a change. */
   manifest({ flushed, files, rebuilt, adopted }: Change = {}): Manifest {
     const logged = [...this.shards.all()].filter(({ isLogged }) => isLogged);
-    const shards = [...logged, ...(adopted?.shards ?? [])].map((shard): ManifestShard => {
-      const { segments, tombstones } = files?.get(shard)?.() ?? shard;
-      return {
-        descriptor: shard.descriptor,
-        segments: withUnreadable(
-          shard,
-          segments.map(({ info }) => info),
-        ),
-        tombstones,
-        seriesFileBytes: shard.seriesFileBytes,
-      };
-    });
+    const shards = [...logged, ...(adopted?.shards ?? [])].map((shard) =>
+      this.#manifestShards.of(shard, files?.get(shard)?.() ?? shard),
+    );
     const restored = adopted?.databases ?? [];
     // A restored database replaces an empty one of its name.
     const replaced = new Set(restored.map(({ name }) => name));
@@ -296,14 +286,4 @@ export class State implements Contents {
       ...(stopped.length === 0 ? {} : { stopped }),
     };
   }
-}
-
-/** All segments in the order of writes, including those that cannot be opened. */
-function withUnreadable(
-  { unreadable }: Shard,
-  segments: readonly SegmentInfo[],
-): readonly SegmentInfo[] {
-  if (unreadable.length === 0) return segments;
-  const hidden = unreadable.map(({ info }) => info);
-  return [...segments, ...hidden].sort((a, b) => a.sequence - b.sequence);
 }

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 import { joinBackups } from '../backup/chain.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { readManifest } from '../manifest/manifest.ts';
+import { readManifest } from '../manifest/manifest-file.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { readCheckpoint } from '../series/checkpoint.ts';
@@ -49,8 +49,9 @@ const FILES = {
   v4: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v5: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v6: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
+  v7: ['MANIFEST.1', 'index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
 } as const;
-const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6'] as const;
+const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const;
 
 test.each(VERSIONS)('a fixture of version %s has a file of every kind', (version) => {
   const folder = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));

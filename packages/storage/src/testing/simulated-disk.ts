@@ -48,6 +48,8 @@ export class SimulatedDisk implements Disk {
   capacityBytes = Number.POSITIVE_INFINITY;
   /** The next syncs of files fail, and what they should have made durable is lost. */
   failSyncs = 0;
+  /** What a failed sync should have made durable is durable all the same. */
+  keepsFailed = false;
   /** The same for syncs of folders. */
   failDirectorySyncs = 0;
   openFiles = 0;
@@ -267,13 +269,12 @@ export class SimulatedDisk implements Disk {
         if (this.failSyncs > 0) {
           this.failSyncs--;
           inode.hasFailed = true;
+          if (this.keepsFailed) makeDurable(inode, unsynced, covered);
           // As Linux does: the pages are clean now and their contents may never reach the disk.
           throw systemError('EIO', path);
         }
         inode.hasFailed = false;
-        for (const write of unsynced) {
-          if (covered.has(write)) inode.durable = applied(inode.durable, write);
-        }
+        makeDurable(inode, unsynced, covered);
       },
       close: () => {
         if (isOpen) this.openFiles--;
@@ -333,6 +334,12 @@ function systemError(code: string, path: string): Error {
 function change(inode: Inode, write: Write): void {
   inode.current = applied(inode.current, write);
   inode.unsynced = [...inode.unsynced, write];
+}
+
+function makeDurable(inode: Inode, writes: readonly Write[], covered: ReadonlySet<Write>): void {
+  for (const write of writes) {
+    if (covered.has(write)) inode.durable = applied(inode.durable, write);
+  }
 }
 
 function applied(bytes: Uint8Array, write: Write): Uint8Array {

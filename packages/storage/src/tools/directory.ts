@@ -8,7 +8,7 @@ import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { Disk } from '../disk/disk.ts';
 import { segmentPath, walDirectory } from '../disk/paths.ts';
-import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
+import { manifestPath, readManifest } from '../manifest/manifest-file.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
@@ -88,10 +88,6 @@ function findManifest(
   }
   const { manifest, ...rest } = rebuildManifest(disk, directory);
   return { manifest, hasDamagedCopy: false, rebuilt: { damage, ...rest } };
-}
-
-export function manifestPath(directory: string): string {
-  return `${directory}/${MANIFEST_NAME}`;
 }
 
 export function openSegment(

@@ -8,7 +8,7 @@ import { damageOf } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
 import { segmentPath, shardDirectory, walDirectory } from '../disk/paths.ts';
 import type { Run } from '../columns/run.ts';
-import { writeManifest } from '../manifest/manifest.ts';
+import { manifestFiles, replaceManifest } from '../manifest/manifest-file.ts';
 import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
@@ -24,7 +24,7 @@ import { decodeRecord, encodeFramed } from '../wal/wal-record.ts';
 import type { WalRecord } from '../wal/wal-record.ts';
 import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
-import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
+import { openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 import { findOrphans, LoggedShards } from './orphans.ts';
 import type { Orphan } from './orphans.ts';
@@ -92,7 +92,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       const { damage, lost, leftOut } = open.rebuilt;
       for (const one of [damage, ...lost]) work.lost.push({ ...one, rows: undefined });
       work.moved.push(...leftOut);
-      await copyAside(open, manifestPath(directory));
+      for (const path of manifestFiles(disk, directory)) await copyAside(open, path);
     }
     const setAside = findOrphans(open, loggedShards(open), options.policies);
     const orphanIds = new Set(setAside.map(({ shardId }) => shardId));
@@ -137,9 +137,9 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       open.rebuilt !== undefined ||
       manifest.stopped !== undefined
     ) {
-      await writeManifest(disk, directory, repaired);
+      await replaceManifest(disk, directory, repaired);
     }
-    const shardFilesRewritten = await new ShardFiles(disk, directory).update(repaired);
+    const shardFilesRewritten = await new ShardFiles(open).updateAll(repaired);
     if (work.moved.length > 0) await moveAside(open, work.moved);
     await repairLog(open, setAside, work);
     const { nextFileId: _nextFileId, nextInstance: _nextInstance, moved, ...report } = work;

@@ -6,12 +6,13 @@ import { decodeRecord } from '../wal/wal-record.ts';
 import { sizeOf } from '../disk/framed-file.ts';
 import { indexDirectory, segmentPath } from '../disk/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
+import { manifestPath } from '../manifest/manifest-file.ts';
 import { lacksShardFile, shardFileFault, shardFilePath } from '../manifest/shard-file.ts';
 import type { Segment } from '../segment/segment.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { SeriesSet } from '../series/series-set.ts';
-import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
+import { logFiles, openLog, openSegment, withDirectory } from './directory.ts';
 import { checkpointDamage, HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
 import { findOrphans, LoggedShards } from './orphans.ts';
@@ -60,7 +61,11 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
     };
     if (open.hasDamagedCopy) {
       const file = manifestPath(open.directory);
-      tally.damage.push({ file, offset: 0, message: 'one copy of the manifest is damaged' });
+      tally.damage.push({
+        file,
+        offset: 0,
+        message: 'one copy of the manifest, or of a change in its journal, is damaged',
+      });
     }
     if (open.rebuilt !== undefined) {
       const { damage, lost } = open.rebuilt;

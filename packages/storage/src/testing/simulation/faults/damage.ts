@@ -1,7 +1,7 @@
 // Flips a bit of the log after a kill: in the synced part, after the header.
 import { FRAME_FILE_HEADER_BYTES } from '../../../disk/frames.ts';
 import { walDirectory } from '../../../disk/paths.ts';
-import { readManifest } from '../../../manifest/manifest.ts';
+import { readManifest } from '../../../manifest/manifest-file.ts';
 import { walFileId } from '../../../wal/wal.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';
 import type { Scheduler } from '../scheduler.ts';
