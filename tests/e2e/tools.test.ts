@@ -74,7 +74,7 @@ test('the tools refuse a directory that a server owns', async () => {
 
 test('a damaged copy of the catalog is named and mended, two are named', async () => {
   const catalog = join(directory, 'tsdb', 'meta', 'catalog.tdm');
-  const sound = await readFile(catalog);
+  let sound = await readFile(catalog);
   const tool = (name: string): ReturnType<typeof runInProcess> =>
     runInProcess(['tsdb', name, '--data-dir', directory]);
   const half = sound.length / 2;
@@ -82,15 +82,15 @@ test('a damaged copy of the catalog is named and mended, two are named', async (
     await writeFile(catalog, Buffer.concat([sound.subarray(0, half), Buffer.alloc(half)]));
     const found = await tool('verify');
     const mended = await tool('repair');
-    const repaired = await readFile(catalog);
+    sound = await readFile(catalog);
+    const after = await tool('verify');
     await writeFile(catalog, Buffer.alloc(sound.length));
     const lost = await tool('repair');
 
-    expect(found.stdout).toContain('one of the two copies of the catalog is damaged');
+    expect(found.stdout).toContain('one copy of the catalog, or of a change in its journal, is');
     expect(found.stdout).toContain(`file=\`${catalog}\``);
-    expect([found.status, mended.status, lost.status]).toEqual([1, 0, 1]);
-    expect(repaired.equals(sound)).toBe(true);
-    expect(lost.stdout).toContain('DAMAGED TDMCAT file is damaged in all copies');
+    expect([found, mended, after, lost].map(({ status }) => status)).toEqual([1, 0, 0, 1]);
+    expect(lost.stdout).toContain('restore the catalog from a backup');
   } finally {
     await writeFile(catalog, sound);
   }

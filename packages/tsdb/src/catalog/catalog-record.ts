@@ -1,10 +1,10 @@
-// The catalog as text, in its file and in backups: JSON, 64-bit numbers as texts
-// (docs/formats/catalog.md).
+// The catalog, and changes of it, as text, in its file and in backups: JSON, 64-bit numbers as
+// texts (docs/formats/catalog.md).
 import { Type } from '@sinclair/typebox';
 import type { Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
-import type { ApiToken, Database, User } from './model.ts';
+import type { ApiToken, CatalogState, Database, User } from './model.ts';
 
 const Nanos = Type.String({ pattern: '^-?[0-9]{1,19}$' });
 const Id = Type.Integer({ minimum: 0 });
@@ -72,6 +72,13 @@ const CatalogRecord = Type.Object({
 });
 type CatalogRecord = Static<typeof CatalogRecord>;
 
+const GoneRecord = Type.Object({
+  nextId: Id,
+  goneDatabases: Type.Array(Type.String()),
+  goneUsers: Type.Array(Type.String()),
+  goneTokens: Type.Array(Type.String()),
+});
+
 /** Everything that is kept, in the order of creation. */
 export type CatalogEntries = {
   readonly databases: readonly Database[];
@@ -97,6 +104,104 @@ export function parseCatalog(text: string): (CatalogEntries & { nextId?: number 
   const nextId =
     'nextId' in record && typeof record.nextId === 'number' ? record.nextId : undefined;
   return { ...entriesOf(record), ...(nextId === undefined ? {} : { nextId }) };
+}
+
+/** The whole catalog as text. */
+export function printCatalogState(state: CatalogState): string {
+  return printCatalog({
+    nextId: state.nextId,
+    databases: [...state.databases.values()],
+    users: [...state.users.values()],
+    tokens: [...state.tokens.values()],
+  });
+}
+
+/** `undefined` for anything that `printCatalogState` did not write. */
+export function parseCatalogState(text: string): CatalogState | undefined {
+  const entries = parseCatalog(text);
+  if (entries?.nextId === undefined) return undefined;
+  const byName = <T extends { readonly name: string }>(all: readonly T[]): Map<string, T> =>
+    new Map(all.map((one) => [one.name, one]));
+  const { databases, users, tokens, nextId } = entries;
+  return {
+    databases: byName(databases),
+    users: byName(users),
+    tokens: byName(tokens),
+    nextId,
+  };
+}
+
+/** New entries, those that are different, and the names of those that are gone. */
+export type CatalogChange = CatalogEntries & Static<typeof GoneRecord>;
+
+/** What leads from one state to the next, as text. Entries that are the same object are skipped. */
+export function printCatalogChange(before: CatalogState, after: CatalogState): string {
+  const { nextId } = after;
+  const change: CatalogChange = {
+    nextId,
+    databases: changed(before.databases, after.databases),
+    goneDatabases: gone(before.databases, after.databases),
+    users: changed(before.users, after.users),
+    goneUsers: gone(before.users, after.users),
+    tokens: changed(before.tokens, after.tokens),
+    goneTokens: gone(before.tokens, after.tokens),
+  };
+  return printCatalog(change);
+}
+
+/** `undefined` for anything that `printCatalogChange` did not write. */
+export function parseCatalogChange(text: string): CatalogChange | undefined {
+  let record: unknown;
+  try {
+    record = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Value.Check(CatalogRecord, record) || !Value.Check(GoneRecord, record)) return undefined;
+  const { nextId, goneDatabases, goneUsers, goneTokens } = record;
+  return { ...entriesOf(record), nextId, goneDatabases, goneUsers, goneTokens };
+}
+
+/** The state after a change. */
+export function applyCatalogChange(state: CatalogState, change: CatalogChange): CatalogState {
+  return {
+    nextId: change.nextId,
+    databases: withChanges(state.databases, change.databases, change.goneDatabases),
+    users: withChanges(state.users, change.users, change.goneUsers),
+    tokens: withChanges(state.tokens, change.tokens, change.goneTokens),
+  };
+}
+
+type Entry = { readonly id: number; readonly name: string };
+
+function changed<T extends Entry>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): readonly T[] {
+  const entries: T[] = [];
+  if (before === after) return entries;
+  for (const [name, one] of after) if (before.get(name) !== one) entries.push(one);
+  return entries;
+}
+
+/** Names that have no entry any more, or another one: it takes a new place in the order. */
+function gone(before: ReadonlyMap<string, Entry>, after: ReadonlyMap<string, Entry>): string[] {
+  const names: string[] = [];
+  if (before === after) return names;
+  for (const [name, { id }] of before) if (after.get(name)?.id !== id) names.push(name);
+  return names;
+}
+
+function withChanges<T extends Entry>(
+  present: ReadonlyMap<string, T>,
+  changes: readonly T[],
+  goneNames: readonly string[],
+): ReadonlyMap<string, T> {
+  if (changes.length === 0 && goneNames.length === 0) return present;
+  const next = new Map(present);
+  for (const name of goneNames) next.delete(name);
+  for (const one of changes) next.set(one.name, one);
+  return next;
 }
 
 function entriesOf({ databases, users, tokens }: CatalogRecord): CatalogEntries {

@@ -6,7 +6,7 @@ import { lockStorage } from '@tidemark/storage';
 import type { KnownPolicy } from '@tidemark/storage';
 import type { Damage } from '@tidemark/storage-api';
 
-import { catalogPath, readCatalogFile, writeCatalogFile } from './catalog.ts';
+import { catalogPath, readCatalog, replaceCatalog } from './catalog-file.ts';
 import type { CatalogState } from './model.ts';
 
 export type CatalogReport = {
@@ -19,7 +19,7 @@ export type CatalogReport = {
 };
 
 /**
- * Checks whether both copies of the catalog in the directory of a database can be read; one
+ * Checks whether both copies of the catalog, and of all changes in its journal, can be read; one
  * suffices to start. `mends` rewrites a damaged one. Throws `Conflict` when a server owns the
  * directory.
  */
@@ -29,21 +29,26 @@ export async function checkCatalog(
 ): Promise<CatalogReport> {
   // The lock of the storage directory also guards the catalog beside it.
   const lock = await lockStorage(join(directory, 'data'));
-  const file = catalogPath(join(directory, 'meta'));
+  const folder = join(directory, 'meta');
+  const file = catalogPath(folder);
   try {
-    const found = readCatalogFile(file);
+    const found = readCatalog(folder);
     const policies = found && policiesOf(found.state);
     if (found?.hasDamagedCopy !== true) return { damage: [], isMended: false, policies };
     if (mends) {
-      await writeCatalogFile(file, found.state);
+      await replaceCatalog(folder, found.state);
       return { damage: [], isMended: true, policies };
     }
-    const message = 'one of the two copies of the catalog is damaged';
+    const message = 'one copy of the catalog, or of a change in its journal, is damaged';
     return { damage: [{ file, offset: 0, message }], isMended: false, policies };
   } catch (error) {
     if (!(error instanceof Corruption)) throw error;
     const { offset, message } = error;
-    return { damage: [{ file, offset, message }], isMended: false, policies: undefined };
+    return {
+      damage: [{ file: error.file, offset, message }],
+      isMended: false,
+      policies: undefined,
+    };
   } finally {
     await lock.release();
   }

@@ -1,11 +1,4 @@
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +8,7 @@ import { nodeDisk } from '@tidemark/storage';
 import { open as openLmdb } from 'lmdb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { replaceCatalog } from './catalog-file.ts';
 import { Catalog } from './catalog.ts';
 import {
   alterPolicy,
@@ -62,15 +56,43 @@ test('a change refused because the folder could not be synced is absent after a 
 
   isBroken = true;
   await expect(catalog.change(database('first'))).rejects.toThrow('EIO');
-  expect((await open()).isNew).toBe(true);
+  expect((await open()).state.databases.size).toBe(0);
   isBroken = false;
   await catalog.change(database('d'));
+  expect(readdirSync(directory)).toEqual(['catalog.tdm', 'catalog.tdm.2']);
+});
+
+test('a change refused because its sync failed is absent after a start', async () => {
+  const disk = nodeDisk();
+  let isBroken = false;
+  const catalog = await Catalog.open(directory, {
+    disk: {
+      ...disk,
+      open: (path, mode) => {
+        const file = disk.open(path, mode);
+        const sync = (): Promise<void> =>
+          isBroken ? Promise.reject(new Error('EIO')) : file.sync();
+        return new Proxy(file, {
+          get: (of, name) => {
+            if (name === 'sync') return sync;
+            const value: unknown = Reflect.get(of, name);
+            return typeof value === 'function' ? value.bind(of) : value;
+          },
+        });
+      },
+    },
+  });
+  opened.push(catalog);
+  await catalog.change(database('d'));
+
   isBroken = true;
   await expect(catalog.change((s) => dropDatabase(s, 'd'))).rejects.toThrow('EIO');
 
   expect([...catalog.state.databases.keys()]).toEqual(['d']);
   expect([...(await open()).state.databases.keys()]).toEqual(['d']);
-  expect(readdirSync(directory)).toEqual(['catalog.tdm']);
+  isBroken = false;
+  await catalog.change(database('e'));
+  expect([...(await open()).state.databases.keys()]).toEqual(['d', 'e']);
 });
 
 test('remembers everything after it is opened again', async () => {
@@ -136,11 +158,21 @@ test('applies changes that come at once one after the other, and a refused one c
   expect(seen).toEqual([1, 2]);
 });
 
-test('a flipped bit anywhere, or a cut in the second half, costs nothing and is mended', async () => {
+/** A catalog whose checkpoint has two databases, and whose journal has a user. */
+async function closedCatalog(): Promise<Catalog> {
   const first = await open();
   await first.change(database('d'));
-  await first.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: true }));
+  await first.change(database('g'));
   await first.close();
+  await replaceCatalog(directory, first.state);
+  const second = await open();
+  await second.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: true }));
+  await second.close();
+  return second;
+}
+
+test('a flipped bit anywhere, or a cut in the second half, costs nothing and is mended', async () => {
+  const first = await closedCatalog();
   const file = join(directory, 'catalog.tdm');
   const sound = readFileSync(file);
   const isRead = async (bytes: Uint8Array): Promise<boolean> => {
@@ -161,10 +193,37 @@ test('a flipped bit anywhere, or a cut in the second half, costs nothing and is 
   expect((await open()).hasDamagedCopy).toBe(false);
 });
 
+test('damage in the journal costs nothing, is found by verify, and is mended', async () => {
+  const { state } = await closedCatalog();
+  const file = join(directory, 'catalog.tdm.2');
+  const bytes = readFileSync(file);
+  bytes[60]! ^= 1;
+  writeFileSync(file, bytes);
+
+  const catalog = await open();
+  const found = [catalog.state, catalog.hasDamagedCopy];
+  await catalog.change(database('e'));
+
+  expect(found).toEqual([state, true]);
+  const again = await open();
+  expect([again.state, again.hasDamagedCopy]).toEqual([catalog.state, false]);
+});
+
+test('a change that is damaged in both halves of the journal is not left out', async () => {
+  await closedCatalog();
+  const file = join(directory, 'catalog.tdm.2');
+  const bytes = readFileSync(file);
+  const half = 32 << 10;
+  for (const at of [60, half + 60]) bytes[at]! ^= 1;
+  writeFileSync(file, bytes);
+
+  await expect(open()).rejects.toMatchObject({ file });
+  rmSync(file);
+  await expect(open()).rejects.toThrow('journal is missing');
+});
+
 test('a catalog that is damaged in both copies, or empty, is not taken for a new one', async () => {
-  const first = await open();
-  await first.change(database('d'));
-  await first.close();
+  await closedCatalog();
   const file = join(directory, 'catalog.tdm');
   const sound = readFileSync(file);
   const twice = Buffer.from(sound);
@@ -176,9 +235,9 @@ test('a catalog that is damaged in both copies, or empty, is not taken for a new
   }
 });
 
-test.each(['v2'])('the catalog file of format version %s is read', async (version) => {
-  const fixture = fileURLToPath(new URL(`../../fixtures/${version}/catalog.tdm`, import.meta.url));
-  copyFileSync(fixture, join(directory, 'catalog.tdm'));
+test.each(['v2', 'v3'])('the catalog of format version %s is read', async (version) => {
+  const fixture = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
+  cpSync(fixture, directory, { recursive: true });
 
   const catalog = await open();
 

@@ -1,25 +1,17 @@
-// The catalog on disk: one small file that is replaced with every change
-// (docs/adr/0006-catalog-file.md). A change becomes visible and is acknowledged after it is synced.
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+// The catalog of a service, on disk (docs/adr/0032-journals.md), shared with others, or in memory.
+// A change becomes visible and is acknowledged after it is synced.
+import { existsSync, statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
-import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
-import { DiskReserve, nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
+import { assert, messageOf, Unavailable } from '@tidemark/core';
+import { DiskReserve, nodeDisk } from '@tidemark/storage';
 import type { Disk } from '@tidemark/storage';
 import type { StorageLog } from '@tidemark/storage-api';
 
-import { parseCatalog, printCatalog } from './catalog-record.ts';
-import { readLegacyCatalog } from './legacy-catalog.ts';
+import { CatalogFile, catalogPath } from './catalog-file.ts';
+import { parseCatalogState, printCatalogChange, printCatalogState } from './catalog-record.ts';
 import { EMPTY_CATALOG } from './model.ts';
 import type { CatalogState, Database } from './model.ts';
-
-const FORMAT = { magic: 'TDMCAT', version: 2 };
-const FILE_NAME = 'catalog.tdm';
-
-/** The file in the folder of a catalog. */
-export function catalogPath(folder: string): string {
-  return `${folder}/${FILE_NAME}`;
-}
 
 export type CatalogOptions = {
   /**
@@ -45,11 +37,10 @@ export interface CatalogShare {
 
 export class Catalog {
   /** `undefined`: not stored in a file. */
-  readonly #path: string | undefined;
+  readonly #file: CatalogFile | undefined;
   readonly #share: CatalogShare | undefined;
   /** For changes that make the catalog smaller. */
   readonly #reserve: DiskReserve | undefined;
-  readonly #disk: Disk;
   #state: CatalogState;
   // Changes run one after another, each on the state that the previous one has left.
   #tail: Promise<unknown> = Promise.resolve();
@@ -60,16 +51,11 @@ export class Catalog {
   /** One copy in the file was damaged; the next change mends it. */
   readonly hasDamagedCopy: boolean;
 
-  private constructor(
-    path: string | undefined,
-    found: Found,
-    { reserve, share, disk = nodeDisk() }: Parts = {},
-  ) {
-    this.#path = path;
+  private constructor(found: Found, { file, reserve, share }: Parts = {}) {
+    this.#file = file;
     this.#share = share;
     share?.onChange(() => this.#follow(share.text));
     this.#reserve = reserve;
-    this.#disk = disk;
     if (reserve !== undefined) this.#tail = reserve.make(); // Never rejects.
     this.#state = found.state;
     this.isNew = found.isNew;
@@ -81,37 +67,27 @@ export class Catalog {
    * read.
    */
   static async open(folder: string, options: CatalogOptions = {}): Promise<Catalog> {
-    const path = catalogPath(folder);
-    const { disk } = options;
+    const { file, stored } = await CatalogFile.open(folder, options.disk);
     const reserve = new DiskReserve({
       disk: nodeDisk(),
       path: `${folder}/RESERVE`,
-      sizeBytes: reserveBytesFor(path, options.reserveBytes ?? 0),
+      sizeBytes: reserveBytesFor(catalogPath(folder), options.reserveBytes ?? 0),
       log: options.log ?? (() => undefined),
     });
-    const found = readCatalogFile(path);
-    if (found !== undefined) return new Catalog(path, found, { reserve, disk });
-    const legacy = await readLegacyCatalog(`${folder}/catalog`);
-    if (legacy !== undefined) await writeCatalogFile(path, legacy);
-    const state = legacy ?? EMPTY_CATALOG;
-    const made = { state, isNew: legacy === undefined, hasDamagedCopy: false };
-    return new Catalog(path, made, { reserve, disk });
+    const found = stored ?? { state: EMPTY_CATALOG, hasDamagedCopy: false };
+    return new Catalog({ ...found, isNew: stored === undefined }, { file, reserve });
   }
 
   /** A catalog that is only in memory. */
   static inMemory(state: CatalogState): Catalog {
-    return new Catalog(undefined, { state, isNew: true, hasDamagedCopy: false });
+    return new Catalog({ state, isNew: true, hasDamagedCopy: false });
   }
 
   /** A catalog that is shared with other services and not stored in a file. */
   static shared(share: CatalogShare): Catalog {
     const { text } = share;
     const state = text === undefined ? EMPTY_CATALOG : sharedState(text);
-    return new Catalog(
-      undefined,
-      { state, isNew: text === undefined, hasDamagedCopy: false },
-      { share },
-    );
+    return new Catalog({ state, isNew: text === undefined, hasDamagedCopy: false }, { share });
   }
 
   /** The present state. Keep it for as long as one answer needs a consistent view. */
@@ -150,7 +126,7 @@ export class Catalog {
     await share.change(() => {
       const before = this.#state;
       const after = make(before);
-      return after === before ? undefined : textOf(after);
+      return after === before ? undefined : printCatalogState(after);
     });
     return this.#state;
   }
@@ -163,43 +139,25 @@ export class Catalog {
     for (const listener of this.#listeners) listener(this.#state, before);
   }
 
-  async #persist(state: CatalogState, before: CatalogState): Promise<void> {
-    const path = this.#path;
-    if (path === undefined) return;
+  async #persist(after: CatalogState, before: CatalogState): Promise<void> {
+    const file = this.#file;
+    if (file === undefined) return;
     const reserve = this.#reserve;
+    const change = printCatalogChange(before, after);
+    // What the opposite change would add is what goes.
+    const isSmaller = change.length < printCatalogChange(after, before).length;
     try {
-      const isSmaller = textOf(state).length < textOf(before).length;
-      if (isSmaller && reserve !== undefined) {
-        await reserve.use(() => this.#replace(path, state));
+      if (reserve !== undefined && isSmaller) {
+        await reserve.use(() => file.append(change, before));
       } else {
         await reserve?.make();
         await reserve?.admit();
-        await this.#replace(path, state);
+        await file.append(change, before);
       }
       await reserve?.make();
     } catch (error) {
       const reason = messageOf(error);
       throw new Unavailable(`the catalog cannot be written: ${reason}`, { cause: error });
-    }
-  }
-
-  /**
-   * Replaces the file. If the new name cannot be synced, the present file gets it back: a refused
-   * change must not be there after the next start, which would drop the data of what it lacks.
-   */
-  async #replace(path: string, state: CatalogState): Promise<void> {
-    const present = `${path}.present`;
-    rmSync(present, { force: true });
-    const isNew = !existsSync(path);
-    if (!isNew) keepUnder(present, path);
-    try {
-      await writeCatalogFile(path, state, this.#disk);
-    } catch (error) {
-      if (existsSync(present)) renameSync(present, path);
-      else if (isNew) rmSync(path, { force: true });
-      throw error;
-    } finally {
-      rmSync(present, { force: true });
     }
   }
 
@@ -210,22 +168,6 @@ export class Catalog {
   }
 }
 
-/** Gives a file a second name, if the file system can. */
-function keepUnder(name: string, path: string): void {
-  try {
-    linkSync(path, name);
-  } catch (error) {
-    if (!LACKS_LINKS.has((error as NodeJS.ErrnoException).code)) throw error;
-  }
-}
-
-const LACKS_LINKS: ReadonlySet<string | undefined> = new Set([
-  'EPERM',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'ENOSYS',
-]);
-
 /** Enough for two catalogs beside the present one, each of which is two copies. */
 function reserveBytesFor(path: string, leastBytes: number): number {
   if (leastBytes === 0 || !existsSync(path)) return leastBytes;
@@ -233,9 +175,9 @@ function reserveBytesFor(path: string, leastBytes: number): number {
 }
 
 type Parts = {
+  readonly file?: CatalogFile | undefined;
   readonly reserve?: DiskReserve | undefined;
   readonly share?: CatalogShare | undefined;
-  readonly disk?: Disk | undefined;
 };
 
 type Found = {
@@ -244,51 +186,8 @@ type Found = {
   readonly hasDamagedCopy: boolean;
 };
 
-/** Durable when it resolves. */
-export function writeCatalogFile(path: string, state: CatalogState, disk?: Disk): Promise<void> {
-  return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(textOf(state)), disk });
-}
-
-function textOf(state: CatalogState): string {
-  return printCatalog({
-    nextId: state.nextId,
-    databases: [...state.databases.values()],
-    users: [...state.users.values()],
-    tokens: [...state.tokens.values()],
-  });
-}
-
-/**
- * `undefined` when there is no such file. Throws `Corruption` when neither of its copies can be
- * read.
- */
-export function readCatalogFile(path: string): Found | undefined {
-  const stored = readCheckedFile(path, FORMAT);
-  if (stored === undefined) return undefined;
-  const state = parseState(Buffer.from(stored.body).toString('utf8'));
-  if (state === undefined) {
-    throw new Corruption('the catalog is not understood', { file: path, offset: 0 });
-  }
-  return { state, isNew: false, hasDamagedCopy: stored.hasDamagedCopy };
-}
-
-/** `undefined` for anything that `textOf` did not write. */
-function parseState(text: string): CatalogState | undefined {
-  const entries = parseCatalog(text);
-  if (entries?.nextId === undefined) return undefined;
-  const byName = <T extends { readonly name: string }>(all: readonly T[]): Map<string, T> =>
-    new Map(all.map((one) => [one.name, one]));
-  const { databases, users, tokens, nextId } = entries;
-  return {
-    databases: byName(databases),
-    users: byName(users),
-    tokens: byName(tokens),
-    nextId,
-  };
-}
-
 function sharedState(text: string): CatalogState {
-  const state = parseState(text);
+  const state = parseCatalogState(text);
   if (state === undefined)
     throw new Unavailable('the shared catalog is not understood: another version has written it');
   return state;
