@@ -22,9 +22,13 @@ const START_TIMEOUT_MS = 30_000;
 
 /** Starts the server and waits until it answers. */
 export async function startInfluxdb(
-  settings: { readonly isAuthenticated?: boolean } = {},
+  settings: {
+    readonly isAuthenticated?: boolean;
+    /** The folder of an instance that has ended, to start it again. */
+    readonly directory?: string | undefined;
+  } = {},
 ): Promise<Influxdb> {
-  const directory = await makeDirectory();
+  const directory = settings.directory ?? (await makeDirectory());
   // The peer cannot choose ports itself.
   const [port, backupPort] = await freePorts(2);
   const file = join(directory, 'influxdb.conf');
