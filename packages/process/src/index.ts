@@ -14,6 +14,7 @@ export { freePorts } from './free-ports.ts';
 export { HeapWatch, MUCH_BYTES } from './heap-watch.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
 export type { Bind } from './http/bind-address.ts';
+export { BodyPool } from './http/body-pool.ts';
 export { BorderGuard, isFromBrowser } from './http/border.ts';
 export type { BorderRefusal, BorderSettings } from './http/border.ts';
 export { PAGE_KEY_HEADER } from './http/client-address.ts';

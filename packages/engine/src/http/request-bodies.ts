@@ -1,5 +1,11 @@
 // Bodies of requests: read as a whole, within a budget of memory, and unpacked.
-import { receiveBody, releasePiece, unpackedBytes, YoungBuffers } from '@tidemark/process';
+import {
+  BodyPool,
+  receiveBody,
+  releasePiece,
+  unpackedBytes,
+  YoungBuffers,
+} from '@tidemark/process';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -18,6 +24,7 @@ export type RequestBodiesOptions = {
 export class RequestBodies {
   readonly #options: RequestBodiesOptions;
   readonly #young = new YoungBuffers();
+  readonly #pool = new BodyPool();
   /** Parts of the budget that requests hold until they are answered. */
   readonly #parts = new WeakMap<IncomingMessage, Part[]>();
 
@@ -45,6 +52,7 @@ export class RequestBodies {
       maxBytes,
       budget,
       parts: this.#partsOf(request),
+      allocate: (sizeBytes) => this.#pool.acquire(sizeBytes),
       tooLarge: () => new LimitExceeded('Request body is too large', 'http.max-body-size'),
       gone: () => new Cancelled('the client closed the connection'),
     });
@@ -76,6 +84,7 @@ export class RequestBodies {
    * the CPU time of writes.
    */
   free(body: Uint8Array): void {
+    if (this.#pool.release(body)) return;
     releasePiece(body);
     // What is left, as received and joined.
     this.#young.note(body.length * 2);
