@@ -10,7 +10,7 @@ export { parseExpression, parseQuery } from './parse.ts';
 export type { BindParameter, ParseExpressionResult, ParseOptions, ParseResult } from './parse.ts';
 export { hideUrlPassword, printStatement } from './print.ts';
 export type { PrintOptions } from './print.ts';
-export { formatIdentifier, formatPath, quoteIdentifier, quoteString } from './quote.ts';
+export { formatIdentifier, formatPath, quoteIdentifier, quoteRegex, quoteString } from './quote.ts';
 export { redactInMessage, redactPasswords } from './redact.ts';
 export { KEYWORDS } from './token.ts';
 export type { Token, TokenKind } from './token.ts';

@@ -12,6 +12,7 @@ import { Visit } from './visit.ts';
 const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']>) | undefined>> = {
   '': undefined,
   'explore?db=house': (page) => page.getByRole('textbox', { name: 'Statement' }),
+  'explore?db=house&view=log': (page) => page.getByLabel('Search in texts'),
   dashboards: undefined,
   alerts: undefined,
   'alerts?tab=history': undefined,
@@ -61,6 +62,7 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     const { engine, tsdb } = visit.server;
     await query(tsdb, 'CREATE DATABASE house');
     await write(tsdb, 'house', 'room,name=a celsius=1');
+    await write(tsdb, 'house', 'events,name=a message="door opened",level="info"');
     const made = await send(`${engine}/engine/v1/tasks`, {
       method: 'POST',
       body: JSON.stringify({

@@ -12,6 +12,7 @@ import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
 import { imports } from './en/imports.ts';
 import { instances } from './en/instances.ts';
+import { log } from './en/log.ts';
 import { recordings } from './en/recordings.ts';
 import { shortcuts } from './en/shortcuts.ts';
 import { start } from './en/start.ts';
@@ -33,6 +34,7 @@ export const texts = {
   home,
   imports,
   instances,
+  log,
   nav,
   palette,
   recordings,
