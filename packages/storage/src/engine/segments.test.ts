@@ -128,7 +128,15 @@ test('deletes cover segments, frozen and new rows, and compaction removes the by
   await storage.reopen('crash');
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);
   await storage.engine.flush();
+  expect((await storage.engine.statistics()).counters).toMatchObject({
+    tombstones: 1,
+    tombstonesRemoved: 0,
+  });
   await storage.engine.compact();
+  expect((await storage.engine.statistics()).counters).toMatchObject({
+    tombstones: 0,
+    tombstonesRemoved: 1,
+  });
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);
   await storage.reopen();
   expect(await scanRows(storage.engine, 'm', [['f', 'float']])).toEqual(rows);

@@ -14,9 +14,11 @@ export function statisticsOf(parts: EngineParts): StorageStatistics {
   }
   let segments = 0;
   let segmentBytes = 0;
+  let tombstones = 0;
   for (const shard of state.shards.all()) {
     segments += shard.segments.length;
     segmentBytes += shard.diskBytes;
+    tombstones += shard.tombstones.length;
   }
   const counters: Record<string, number> = {
     ...writes.counters,
@@ -24,6 +26,7 @@ export function statisticsOf(parts: EngineParts): StorageStatistics {
     ...compaction.counters,
     shards: state.shards.count,
     segments,
+    tombstones,
     damagedFiles: state.damage().length,
     segmentBytes,
     memtableBytes: state.memtables.bytes,

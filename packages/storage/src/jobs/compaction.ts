@@ -7,6 +7,7 @@ import type { Turns } from '../schedule/turns.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { ShardKeys } from '../shard/shard-keys.ts';
 import type { FilesOfShard, Shard } from '../shard/shard.ts';
+import { tombstoneBytes } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
@@ -15,6 +16,8 @@ import { mergeSegments } from './merge-segments.ts';
 
 /** A shard without writes for this long is at rest and becomes one segment. */
 const REST_MS = 5000;
+/** With larger tombstones, its deleted rows are removed though it is still written to. */
+const TOMBSTONE_BYTES_MAX = 16 << 20;
 
 export type CompactionOptions = {
   readonly state: State;
@@ -30,7 +33,7 @@ export type CompactionOptions = {
 export class Compaction {
   readonly #options: CompactionOptions;
   #running: Promise<void> = Promise.resolve();
-  readonly counters = { compactions: 0 };
+  readonly counters = { compactions: 0, tombstonesRemoved: 0 };
 
   constructor(options: CompactionOptions) {
     this.#options = options;
@@ -54,7 +57,10 @@ export class Compaction {
     for (const shard of state.shards.all()) {
       const lastWriteMs = state.memtables.lastWriteMs(shard.descriptor.id);
       for (;;) {
-        const isAtRest = all || now - lastWriteMs > REST_MS;
+        const isAtRest =
+          all ||
+          now - lastWriteMs > REST_MS ||
+          tombstoneBytes(shard.tombstones) > TOMBSTONE_BYTES_MAX;
         const hasTombstones = shard.tombstones.some(
           (tombstone) => !concernsFrozen(shard, tombstone),
         );
@@ -93,8 +99,10 @@ export class Compaction {
         !concernsFrozen(shard, tombstone);
       return { segments, tombstones: shard.tombstones.filter((one) => !isDone(one)) };
     };
+    const before = shard.tombstones.length;
     const { gone } = await state.commit({ files: new Map([[shard, files]]) });
     this.counters.compactions++;
+    this.counters.tombstonesRemoved += Math.max(0, before - shard.tombstones.length);
     // The manifest may name the file: the drop removes it after writing the next manifest.
     if (gone.has(shard)) output.close();
     else segmentFiles.retire(id, inputs);

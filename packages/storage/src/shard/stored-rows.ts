@@ -13,8 +13,9 @@ import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/forma
 import type { ChunkRows, ReadAhead, Segment } from '../segment/segment.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
 import { seriesOfRows } from '../segment/shared-page.ts';
-import { coverage, deletedSets, rowsLeft } from './tombstone.ts';
-import type { DeletedSet, Tombstone } from './tombstone.ts';
+import type { DeletedRanges } from './deleted-ranges.ts';
+import { deletedIn } from './tombstone.ts';
+import type { Tombstone } from './tombstone.ts';
 
 /** A measurement in a segment of a shard with these tombstones. */
 export type StoredPlace = {
@@ -27,7 +28,7 @@ export class StoredRows {
   readonly segment: Segment;
   readonly stored: SegmentMeasurement;
   readonly #rows: ChunkRows;
-  readonly #deleted: readonly DeletedSet[];
+  readonly #deleted: DeletedRanges | undefined;
   /**
    * How many of the rows tombstones cover; for several series, `part` may also mean none or all.
    */
@@ -36,16 +37,16 @@ export class StoredRows {
   constructor(
     { segment, stored }: Pick<StoredPlace, 'segment' | 'stored'>,
     rows: ChunkRows,
-    deleted: readonly DeletedSet[],
+    deleted: DeletedRanges | undefined,
   ) {
     this.segment = segment;
     this.stored = stored;
     this.#rows = rows;
     this.#deleted = deleted;
     const { chunk, ids } = rows;
-    const ofChunk = deleted.length === 0 ? 'none' : coverage(deleted, ids, chunk);
+    const ofChunk = deleted?.coverage(ids, chunk) ?? 'none';
     const isKnown = ofChunk !== 'part' || !this.isPart;
-    this.covered = isKnown ? ofChunk : coverage(deleted, ids, this.span());
+    this.covered = isKnown ? ofChunk : (deleted?.coverage(ids, this.span()) ?? 'none');
   }
 
   get chunk(): ChunkMeta {
@@ -114,7 +115,7 @@ export class StoredRows {
    */
   left(run: Run): Run {
     if (this.covered === 'none') return run;
-    const keep = rowsLeft(this.#deleted, this.#runs(run), run.times);
+    const keep = this.#deleted?.rowsLeft(this.#runs(run), run.times);
     return keep === undefined ? run : filterRun(run, keep);
   }
 
@@ -123,14 +124,16 @@ export class StoredRows {
     const { ids, ends } = this.#runs(run);
     const rows = { ...run, series: seriesOfRows(ids, ends) };
     if (this.covered === 'none') return rows;
-    const keep = rowsLeft(this.#deleted, { ids, ends }, run.times);
+    const keep = this.#deleted?.rowsLeft({ ids, ends }, run.times);
     return keep === undefined ? rows : filterSeriesRows(rows, keep);
   }
 
   /** Whether any row is left. */
   hasRows(): boolean {
     if (this.covered !== 'part') return this.covered === 'none';
-    return this.left({ times: this.times(), columns: [] }).times.length > 0;
+    const times = this.times();
+    if (this.ids.length === 1) return this.#deleted?.hasRowLeft(this.ids[0]!, times) ?? true;
+    return this.left({ times, columns: [] }).times.length > 0;
   }
 
   #runs({ times }: Run): Pick<ChunkRows, 'ids' | 'ends'> {
@@ -146,23 +149,23 @@ export class StoredRows {
 export function storedRowsOf(place: StoredPlace, series: SeriesId): readonly StoredRows[] {
   const found = place.segment.rowsOf(place.stored, series);
   if (found.length === 0) return NONE;
-  const deleted = deletedIn(place);
+  const deleted = deletedOf(place);
   const all = found.map((rows) => new StoredRows(place, rows, deleted));
-  return deleted.length === 0 ? all : all.filter(({ covered }) => covered !== 'all');
+  return deleted === undefined ? all : all.filter(({ covered }) => covered !== 'all');
 }
 
 /** The rows of all series in a range, in the order of the series, where any may be left. */
 export function* storedRowsWithin(place: StoredPlace, range: SeriesRange): Generator<StoredRows> {
-  const deleted = deletedIn(place);
+  const deleted = deletedOf(place);
   for (const found of place.segment.rowsWithin(place.stored, range)) {
     const rows = new StoredRows(place, found, deleted);
     if (rows.covered !== 'all') yield rows;
   }
 }
 
-function deletedIn({ segment, stored, tombstones }: StoredPlace): readonly DeletedSet[] {
+function deletedOf({ segment, stored, tombstones }: StoredPlace): DeletedRanges | undefined {
   const { measurementId } = stored;
-  return deletedSets(tombstones, { measurementId, sequence: segment.info.sequence });
+  return deletedIn(tombstones, { measurementId, sequence: segment.info.sequence });
 }
 
 const NONE: readonly StoredRows[] = [];

@@ -2,7 +2,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { coverage, deletedSets, rowsLeft, sharedSeries, withSharedSeries } from './tombstone.ts';
+import { DeletedRanges } from './deleted-ranges.ts';
+import { deletedIn, sharedSeries, withSharedSeries, withTombstones } from './tombstone.ts';
 import type { Tombstone } from './tombstone.ts';
 
 const tombstone: fc.Arbitrary<Tombstone> = fc
@@ -47,12 +48,12 @@ test('rows are deleted as each tombstone says, in segments from before it', () =
         [0, 2],
         [1, 3],
       ] as const) {
-        const sets = deletedSets(shared, { measurementId, sequence });
+        const deleted = deletedIn(shared, { measurementId, sequence }) ?? DeletedRanges.of([]);
         const ids = [0, 2, 5];
         const rows = ids.flatMap((series) => [...TIMES].map((time) => ({ series, time })));
         const ends = ids.map((_, i) => (i + 1) * TIMES.length);
         const times = BigInt64Array.from(rows, ({ time }) => time);
-        const keep = rowsLeft(sets, { ids, ends }, times);
+        const keep = deleted.rowsLeft({ ids, ends }, times);
         const isLeft = rows.map((row) => !isDeleted(list, { ...row, measurementId, sequence }));
         expect(rows.map((_, i) => keep?.[i] !== 0)).toEqual(isLeft);
         expect(keep === undefined).toBe(isLeft.every(Boolean));
@@ -72,16 +73,58 @@ test('rows are deleted as each tombstone says, in segments from before it', () =
           for (const series of ids) {
             const gone = isGone(series);
             const what = gone.every(Boolean) ? 'all' : gone.some(Boolean) ? 'part' : 'none';
-            expect(coverage(sets, [series], span)).toBe(what);
+            expect(deleted.coverage([series], span)).toBe(what);
+          }
+          for (const [i, series] of ids.entries()) {
+            const own = isLeft.slice(i * TIMES.length, ends[i]);
+            expect(deleted.hasRowLeft(series, TIMES)).toBe(own.some(Boolean));
           }
           const gone = ids.flatMap(isGone);
-          const ofSome = coverage(sets, ids, span);
+          const ofSome = deleted.coverage(ids, span);
           if (ofSome !== 'part') expect(gone).toEqual(gone.map(() => ofSome === 'all'));
         }
       }
     }),
     { numRuns: 300 },
   );
+});
+
+test('tombstones that are added one by one delete what they would as one list', () => {
+  fc.assert(
+    fc.property(fc.array(tombstone, { maxLength: 12 }), fc.nat(12), (some, known) => {
+      const list = some.map((one, i) => ({ ...one, sequence: i + 1 }));
+      const all = (of: readonly Tombstone[]) =>
+        [0, 2, 5].flatMap((sequence) =>
+          [0, 1, 2, 3, 4, 5].map(
+            (series) => deletedIn(of, { measurementId: 0, sequence })?.ofSeries(series) ?? [],
+          ),
+        );
+      let added: readonly Tombstone[] = [];
+      let before = added;
+      for (const [i, one] of list.entries()) {
+        // What was asked for is added to, and the list from before stays as it is.
+        if (i === known) all(added);
+        before = added;
+        added = withTombstones(added, [one]);
+      }
+
+      expect(all(added)).toEqual(all([...list]));
+      expect(all(before)).toEqual(all(list.slice(0, -1)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('series of many deletes keep sharing their ranges', () => {
+  const series = Uint32Array.from({ length: 1000 }, (_, i) => i * 3);
+  let deleted = DeletedRanges.of([]);
+  for (let i = 0n; i < 20n; i++) {
+    deleted = deleted.with({ series, timeRange: { start: i * 10n, end: i * 10n + 4n } });
+  }
+
+  expect(deleted.ofSeries(2997)).toHaveLength(20);
+  expect(deleted.ofSeries(2997)).toBe(deleted.ofSeries(0));
+  expect(deleted.ofSeries(1)).toEqual([]);
 });
 
 test('deletes of the same series share their ids, and are one set of ranges', () => {
@@ -98,13 +141,8 @@ test('deletes of the same series share their ids, and are one set of ranges', ()
   expect(new Set(list.map(({ series }) => series)).size).toBe(1);
   expect(sharedSeries(list, Uint32Array.of(2, 4, 6))).toBe(list[0]!.series);
   expect(sharedSeries(list, Uint32Array.of(2, 4))).toEqual(Uint32Array.of(2, 4));
-  expect(deletedSets(list, { measurementId: 1, sequence: 0 })).toEqual([
-    {
-      series: Uint32Array.of(2, 4, 6),
-      ranges: [
-        { start: 0n, end: 14n },
-        { start: 20n, end: 29n },
-      ],
-    },
+  expect(deletedIn(list, { measurementId: 1, sequence: 0 })?.ofSeries(4)).toEqual([
+    { start: 0n, end: 14n },
+    { start: 20n, end: 29n },
   ]);
 });

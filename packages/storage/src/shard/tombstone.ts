@@ -1,11 +1,9 @@
 // Tombstones mark rows of segments as deleted. Reads leave those rows out; compaction drops them.
 import type { TimeRange } from '@tidemark/core';
 
-import type { TimeSpan } from '../columns/overlaps.ts';
-import { lowerBound } from '../columns/run.ts';
-import { firstBeyond, firstNotBelow } from '../columns/search.ts';
-import type { SeriesId } from '../columns/series-id.ts';
+import { firstBeyond } from '../columns/search.ts';
 import { finish, STEP_ELEMENTS } from '../schedule/steps.ts';
+import { DeletedRanges } from './deleted-ranges.ts';
 
 export type Tombstone = {
   /** The tombstone covers rows in segments with a smaller sequence number. */
@@ -18,16 +16,27 @@ export type Tombstone = {
   readonly freesTypes: boolean;
 };
 
-/** Deleted rows of a measurement: rows of these series within these ranges. */
-export type DeletedSet = {
-  /** Ascending; `undefined` means all series. */
-  readonly series: Uint32Array | undefined;
-  /** Ascending, neither overlapping nor touching. */
-  readonly ranges: readonly TimeRange[];
+/** The tombstones of a measurement, and what they delete. */
+type OfMeasurement = {
+  /** Ascending by sequence. */
+  readonly tombstones: readonly Tombstone[];
+  /** What the tombstones from a position on delete, where somebody has asked for it. */
+  readonly deleted: Map<number, DeletedRanges>;
 };
 
-/** Tombstones by measurement. Lists are replaced, never changed, so each is grouped once. */
-const groupsOf = new WeakMap<readonly Tombstone[], ReadonlyMap<number, readonly Tombstone[]>>();
+/** By measurement. Lists are replaced, never changed, so each is grouped once. */
+const groupsOf = new WeakMap<readonly Tombstone[], ReadonlyMap<number, OfMeasurement>>();
+
+/** Memory of a tombstone beside its series. */
+const TOMBSTONE_BYTES = 160;
+
+/** Memory of tombstones; those that share their series count them once. */
+export function tombstoneBytes(tombstones: readonly Tombstone[]): number {
+  const distinct = new Set(tombstones.map(({ series }) => series));
+  let bytes = tombstones.length * TOMBSTONE_BYTES;
+  for (const series of distinct) bytes += series?.byteLength ?? 0;
+  return bytes;
+}
 
 /** Prepares `tombstonesOf` for a list, in steps. */
 export function* groupInSteps(tombstones: readonly Tombstone[]): Generator<undefined> {
@@ -40,64 +49,74 @@ export function* groupInSteps(tombstones: readonly Tombstone[]): Generator<undef
     if (group === undefined) groups.set(tombstone.measurementId, [tombstone]);
     else group.push(tombstone);
   }
-  groupsOf.set(tombstones, groups);
+  const sorted = Array.from(groups, ([measurementId, group]) => {
+    group.sort((a, b) => a.sequence - b.sequence);
+    return [measurementId, { tombstones: group, deleted: new Map() }] as const;
+  });
+  groupsOf.set(tombstones, new Map(sorted));
 }
 
-/**
- * The tombstones of a measurement, in the order of the list. A delete may add one for each of very
- * many measurements.
- */
+function groupOf(
+  tombstones: readonly Tombstone[],
+  measurementId: number,
+): OfMeasurement | undefined {
+  if (tombstones.length === 0) return undefined;
+  finish(groupInSteps(tombstones));
+  return groupsOf.get(tombstones)?.get(measurementId);
+}
+
+/** The tombstones of a measurement. A delete may add one for each of very many measurements. */
 export function tombstonesOf(
   tombstones: readonly Tombstone[],
   measurementId: number,
 ): readonly Tombstone[] {
-  if (tombstones.length === 0) return tombstones;
-  finish(groupInSteps(tombstones));
-  return groupsOf.get(tombstones)?.get(measurementId) ?? NO_TOMBSTONES;
+  return groupOf(tombstones, measurementId)?.tombstones ?? NO_TOMBSTONES;
 }
 
 const NO_TOMBSTONES: readonly Tombstone[] = [];
 
-/** Sets by measurement and sequence, made once for each list. */
-const setsOf = new WeakMap<readonly Tombstone[], Map<string, readonly DeletedSet[]>>();
+/**
+ * The list with further tombstones, whose sequences are larger than all others. What the list
+ * deletes is not made again: the further ones are added to it.
+ */
+export function withTombstones(
+  tombstones: readonly Tombstone[],
+  added: readonly Tombstone[],
+): readonly Tombstone[] {
+  finish(groupInSteps(tombstones));
+  const groups = new Map(groupsOf.get(tombstones));
+  for (const tombstone of added) {
+    const { measurementId } = tombstone;
+    const { tombstones: known, deleted } = groups.get(measurementId) ?? NO_GROUP;
+    groups.set(measurementId, {
+      tombstones: [...known, tombstone],
+      deleted: new Map(Array.from(deleted, ([from, ranges]) => [from, ranges.with(tombstone)])),
+    });
+  }
+  const list = [...tombstones, ...added];
+  groupsOf.set(list, groups);
+  return list;
+}
 
-/** The deleted rows of a measurement in a segment with the given sequence number. */
-export function deletedSets(
+const NO_GROUP: OfMeasurement = { tombstones: [], deleted: new Map() };
+
+/**
+ * What is deleted of a measurement in a segment with the given sequence number; `undefined` when
+ * nothing is.
+ */
+export function deletedIn(
   tombstones: readonly Tombstone[],
   { measurementId, sequence }: { readonly measurementId: number; readonly sequence: number },
-): readonly DeletedSet[] {
-  if (tombstones.length === 0) return NO_SETS;
-  let known = setsOf.get(tombstones);
-  if (known === undefined) setsOf.set(tombstones, (known = new Map()));
-  const key = `${measurementId} ${sequence}`;
-  let sets = known.get(key);
-  if (sets === undefined) {
-    const bySeries = new Map<Uint32Array | undefined, TimeRange[]>();
-    for (const tombstone of tombstonesOf(tombstones, measurementId)) {
-      if (tombstone.sequence <= sequence) continue;
-      const ranges = bySeries.get(tombstone.series);
-      if (ranges === undefined) bySeries.set(tombstone.series, [tombstone.timeRange]);
-      else ranges.push(tombstone.timeRange);
-    }
-    sets = Array.from(bySeries, ([series, ranges]) => ({ series, ranges: union(ranges) }));
-    known.set(key, sets);
-  }
-  return sets;
+): DeletedRanges | undefined {
+  const group = groupOf(tombstones, measurementId);
+  if (group === undefined) return undefined;
+  const { tombstones: own, deleted } = group;
+  const from = firstBeyond(own.length, (i) => own[i]!.sequence > sequence);
+  if (from === own.length) return undefined;
+  let known = deleted.get(from);
+  if (known === undefined) deleted.set(from, (known = DeletedRanges.of(own.slice(from))));
+  return known;
 }
-
-function union(ranges: readonly TimeRange[]): readonly TimeRange[] {
-  if (ranges.length < 2) return ranges;
-  const merged: TimeRange[] = [];
-  for (const range of ranges.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {
-    const last = merged.at(-1);
-    if (last === undefined || range.start > last.end + 1n) merged.push(range);
-    else if (range.end > last.end)
-      merged[merged.length - 1] = { start: last.start, end: range.end };
-  }
-  return merged;
-}
-
-const NO_SETS: readonly DeletedSet[] = [];
 
 /**
  * The same series as an array that a tombstone of the measurement has already: deletes with the
@@ -131,95 +150,4 @@ export function withSharedSeries(tombstones: readonly Tombstone[]): readonly Tom
     if (series === tombstone.series) known.push(tombstone);
     return { ...tombstone, series };
   });
-}
-
-/** Series, ascending, and where the rows of each end among the rows of all. */
-export type RunsOfSeries = {
-  readonly ids: Uint32Array | readonly SeriesId[];
-  readonly ends: Uint32Array | readonly number[];
-};
-
-/**
- * How much of the rows of some series is deleted, when they lie between the two times. For several
- * series, `part` may also mean none or all.
- */
-export function coverage(
-  sets: readonly DeletedSet[],
-  ids: RunsOfSeries['ids'],
-  { minTime, maxTime }: TimeSpan,
-): 'none' | 'part' | 'all' {
-  const met = sets.filter(({ ranges, series }) => {
-    const range = ranges[firstEndingAt(ranges, minTime)];
-    return range !== undefined && range.start <= maxTime && meets(series, ids);
-  });
-  if (met.length === 0) return 'none';
-  if (ids.length > 1 && met.some(({ series }) => series !== undefined)) return 'part';
-  const [first, ...others] = met.map(({ ranges }) => ranges);
-  const ranges = others.length === 0 ? first! : union(met.flatMap((set) => set.ranges));
-  const range = ranges[firstEndingAt(ranges, minTime)]!;
-  return range.start <= minTime && range.end >= maxTime ? 'all' : 'part';
-}
-
-/** Whether one of the series is among the deleted ones. */
-function meets(deleted: Uint32Array | undefined, ids: RunsOfSeries['ids']): boolean {
-  if (deleted === undefined) return true;
-  for (let at = 0, to = 0; at < ids.length && to < deleted.length;) {
-    if (ids[at] === deleted[to]) return true;
-    if (ids[at]! < deleted[to]!) at = firstNotBelow(ids, deleted[to]!, at);
-    else to = firstNotBelow(deleted, ids[at]!, to);
-  }
-  return false;
-}
-
-/**
- * A mask with 1 for each row that is not deleted; `undefined` when none is. The times of each
- * series ascend.
- */
-export function rowsLeft(
-  sets: readonly DeletedSet[],
-  { ids, ends }: RunsOfSeries,
-  times: BigInt64Array,
-): Uint8Array | undefined {
-  let keep: Uint8Array | undefined;
-  for (const { series: deleted = ids, ranges } of sets) {
-    // Both lists ascend, so each is scanned once.
-    for (let at = 0, to = 0; at < ids.length && to < deleted.length;) {
-      const id = ids[at]!;
-      if (id < deleted[to]!) at = firstNotBelow(ids, deleted[to]!, at);
-      else if (id > deleted[to]!) to = firstNotBelow(deleted, id, to);
-      else {
-        const from = at === 0 ? 0 : ends[at - 1]!;
-        keep = withoutRows(keep, times, { ranges, from, to: ends[at]! });
-        at++;
-        to++;
-      }
-    }
-  }
-  return keep;
-}
-
-/** The mask without those of the rows [from, to) that a range covers. */
-function withoutRows(
-  mask: Uint8Array | undefined,
-  times: BigInt64Array,
-  { ranges, from, to }: { ranges: readonly TimeRange[]; from: number; to: number },
-): Uint8Array | undefined {
-  if (from === to) return mask;
-  let keep = mask;
-  const rows = times.subarray(from, to);
-  for (let at = firstEndingAt(ranges, rows[0]!); at < ranges.length; at++) {
-    const { start, end } = ranges[at]!;
-    if (start > rows.at(-1)!) break;
-    const first = lowerBound(rows, start);
-    const last = lowerBound(rows, end + 1n, first);
-    if (first === last) continue;
-    keep ??= new Uint8Array(times.length).fill(1);
-    keep.fill(0, from + first, from + last);
-  }
-  return keep;
-}
-
-/** The first of ascending ranges that ends at `time` or later. */
-function firstEndingAt(ranges: readonly TimeRange[], time: bigint): number {
-  return firstBeyond(ranges.length, (i) => ranges[i]!.end >= time);
 }

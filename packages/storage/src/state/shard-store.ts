@@ -14,6 +14,7 @@ import type { SeriesIndex } from '../series/series-index.ts';
 import { SeriesSet } from '../series/series-set.ts';
 import { FieldRegistry, FieldRemovals } from '../shard/field-registry.ts';
 import type { FilesOfShard, Shard, UnreadableSegment } from '../shard/shard.ts';
+import { withTombstones } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 
 /** What the manifest, or a backup, says about a shard. */
@@ -247,7 +248,7 @@ export class ShardStore {
 
   addTombstones(shard: Shard, added: readonly Tombstone[]): void {
     const one = owned(shard);
-    one.tombstones = [...one.tombstones, ...added];
+    one.tombstones = withTombstones(one.tombstones, added);
   }
 
   /** The series has rows in the shard. */

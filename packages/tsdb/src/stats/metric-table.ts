@@ -125,6 +125,11 @@ const STORAGE: readonly MetricRow[] = [
     ['flushFailures', 'storage_flush_failures_total', 'Flushes that failed and are tried again.'],
     ['compactions', 'storage_compactions_total', 'Times that segments were merged.'],
     [
+      'tombstonesRemoved',
+      'storage_tombstones_removed_total',
+      'Tombstones whose rows are no longer in any segment.',
+    ],
+    [
       'indexRenewals',
       'storage_index_renewals_total',
       'Times that a series index was written anew.',
@@ -140,6 +145,11 @@ const STORAGE: readonly MetricRow[] = [
   ...metricRows('gauge', 'storage', [
     ['shards', 'storage_shards', 'Shards.'],
     ['segments', 'storage_segments', 'Segments.'],
+    [
+      'tombstones',
+      'storage_tombstones',
+      'Deletes whose rows are still in segments, by shard and measurement.',
+    ],
     ['damagedFiles', 'storage_damaged_files', 'Damaged files; /health names them.'],
     ['segmentBytes', 'storage_segment_bytes', 'Bytes of all segments.'],
     ['memtableBytes', 'storage_memtable_bytes', 'Memory of points that are not in a segment yet.'],
