@@ -33,11 +33,6 @@ export class QueryText {
     return printStatement(statement);
   }
 
-  /** Whether results are windows, whose last point determines the batch's time. */
-  get isGroupedByTime(): boolean {
-    return this.#options.dimensions.some((dimension) => dimension.kind === 'time');
-  }
-
   #dimension(dimension: QueryDimension, start: Timestamp): Expression {
     switch (dimension.kind) {
       case 'tag':

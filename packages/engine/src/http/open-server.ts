@@ -25,12 +25,12 @@ import { addHealthRoute } from './health-route.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addLogRoutes } from './log-routes.ts';
+import type { NodeServerOptions } from './node-server.ts';
 import { addOperationRoutes } from './operation-routes.ts';
 import { addPprofRoutes } from './pprof-routes.ts';
 import { addRestoreRoutes } from './restore-routes.ts';
 import type { Restore } from './restore-routes.ts';
 import { HttpServer } from './server.ts';
-import type { ServerOptions } from './server.ts';
 import { addServiceRoutes } from './service-routes.ts';
 import { addTapRoutes } from './tap-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
@@ -215,7 +215,7 @@ export function borderOf(config: EngineConfig, pageKey: string | undefined): Bor
   });
 }
 
-export function tlsOf({ http, tls }: EngineConfig): ServerOptions['tls'] {
+export function tlsOf({ http, tls }: EngineConfig): NodeServerOptions['tls'] {
   if (!http.httpsEnabled) return undefined;
   return {
     certificateFile: http.httpsCertificate,

@@ -4,7 +4,6 @@
 import { discardBody, listenError, packAnswer } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import fastify from 'fastify';
@@ -12,7 +11,6 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { AppError, assert, deferred, TIDEMARK_VERSION, within } from '@tidemark/core';
 import type { Budget, Clock, Diagnostic, RequestMetrics } from '@tidemark/core';
 import { DataAccess } from '../access/data-access.ts';
-import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import type { Api, ApiHandler, ApiMethod, ApiResponse } from './api.ts';
 import { changesSomething } from './audit.ts';
 import type { Audit } from './audit.ts';
@@ -21,6 +19,8 @@ import { answerOf } from './errors.ts';
 import { printJson } from '../formats/json.ts';
 import { decode, QueryParams } from '../formats/params.ts';
 import { unknownParameters } from './query-parameters.ts';
+import { nodeServer } from './node-server.ts';
+import type { NodeServerOptions } from './node-server.ts';
 import { RequestBodies } from './request-bodies.ts';
 import { rightOf } from './route-rights.ts';
 import type { Authorize, RequestUser } from '../access/request.ts';
@@ -42,13 +42,11 @@ export type ServerLog = (
   fields: Readonly<Record<string, unknown>>,
 ) => void;
 
-export type ServerOptions = {
+export type ServerOptions = NodeServerOptions & {
   readonly clock: Clock;
   readonly bodyBytesMax: number;
   /** Memory for all bodies. */
   readonly bodies: Budget;
-  /** Time within which a request has to arrive completely; 0 is no limit. */
-  readonly requestTimeoutMs: number;
   readonly hasCompatiblePaths: boolean;
   readonly isLogging: boolean;
   readonly metrics: RequestMetrics;
@@ -61,9 +59,6 @@ export type ServerOptions = {
   readonly border: BorderGuard;
   /** Realm of the challenge for credentials. */
   readonly realm: string;
-  readonly tls?:
-    | { readonly certificateFile: string; readonly keyFile: string; readonly options: object }
-    | undefined;
 };
 
 export class HttpServer implements Api {
@@ -82,13 +77,11 @@ export class HttpServer implements Api {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#bodies = new RequestBodies(options);
-    const common = {
+    this.#app = fastify({
       bodyLimit: options.bodyBytesMax,
       routerOptions: { maxParamLength: 1100 },
-      // Node closes idle connections after 5 s by default, which breaks clients that reuse them.
-      keepAliveTimeout: 60_000,
-      requestTimeout: options.requestTimeoutMs,
-      forceCloseConnections: true as const,
+      serverFactory: (answer) => nodeServer(options, answer),
+      forceCloseConnections: true,
       clientErrorHandler: refuseUnreadable,
       frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
         this.#begin(request, reply);
@@ -103,20 +96,7 @@ export class HttpServer implements Api {
         products.set(request, rewritten.product);
         return rewritten.url;
       },
-    };
-    this.#app = (
-      options.tls === undefined
-        ? fastify({ ...common, http: connectionOptions(options) })
-        : fastify({
-            ...common,
-            https: {
-              ...connectionOptions(options),
-              ...options.tls.options,
-              cert: readFileSync(options.tls.certificateFile),
-              key: readFileSync(options.tls.keyFile || options.tls.certificateFile),
-            },
-          })
-    ) as FastifyInstance;
+    });
     this.#setUp();
   }
 
@@ -144,7 +124,9 @@ export class HttpServer implements Api {
   /** Starts to listen and returns the URL. */
   async listen(host: string, port: number): Promise<string> {
     try {
-      return await this.#app.listen({ host, port });
+      const url = await this.#app.listen({ host, port });
+      // It does not know of TLS.
+      return this.#options.tls === undefined ? url : url.replace(/^http:/, 'https:');
     } catch (cause) {
       const address = { host, port, setting: BIND_SETTING };
       throw cause instanceof Error ? listenError(cause, address) : cause;
@@ -404,19 +386,6 @@ function cutOff(response: ServerResponse): void {
 function warningHeader(text: string): string {
   const quoted = text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[^ -~]/g, '?');
   return `299 - "${quoted}"`;
-}
-
-// Options that a connection needs before its first request. A time limit has to be checked more
-// often than its own length.
-export function connectionOptions({ requestTimeoutMs }: Pick<ServerOptions, 'requestTimeoutMs'>) {
-  const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
-  return {
-    // Checked here, so that the refusal has the headers of all answers.
-    requireHostHeader: false,
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: Math.min(HEADERS_MS.value, requestMs),
-    connectionsCheckingInterval: Math.min(CONNECTION_CHECK_MS.value, requestMs),
-  };
 }
 
 // HTTP/1.1 requires it for every request.

@@ -1,30 +1,22 @@
 // Answers clients on the engine's address while it opens its store and its tasks.
-import http from 'node:http';
-import https from 'node:https';
-import { readFileSync } from 'node:fs';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { listenError } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { PING_WAIT_MS } from '../limits.ts';
 import { HEALTH_PATH } from './health-route.ts';
 import { answerLive, healthOf } from './live-route.ts';
-import { BIND_SETTING, isPingPath } from './routes.ts';
+import { listenOn, nodeServer } from './node-server.ts';
+import type { Address, NodeServerOptions } from './node-server.ts';
+import { isPingPath } from './routes.ts';
 import { sendJson } from './send-json.ts';
-import { connectionOptions } from './server.ts';
-import type { ServerOptions } from './server.ts';
 import { VERSION_HEADER } from './unreadable.ts';
 
-export type StartingOptions = Pick<
-  ServerOptions,
-  'hasCompatiblePaths' | 'requestTimeoutMs' | 'tls'
-> & {
+export type StartingOptions = NodeServerOptions & {
+  readonly hasCompatiblePaths: boolean;
   readonly border: BorderGuard;
   readonly clock: Clock;
 };
-
-type Address = { readonly host: string; readonly port: number };
 
 /**
  * Listens until the engine does. `/health/live` is answered as always, pings wait a while for the
@@ -32,7 +24,7 @@ type Address = { readonly host: string; readonly port: number };
  */
 export class StartingListener {
   readonly #options: StartingOptions;
-  readonly #server: http.Server | https.Server;
+  readonly #server: Server;
   /** Ends the waits of pings. */
   readonly #ended = new AbortController();
   #engine: RequestListener | undefined;
@@ -40,33 +32,17 @@ export class StartingListener {
 
   private constructor(options: StartingOptions) {
     this.#options = options;
-    const answer = (request: IncomingMessage, response: ServerResponse): void =>
-      void this.#answer(request, response); // Never rejects.
-    const connections = connectionOptions(options);
-    const { tls } = options;
-    this.#server =
-      tls === undefined
-        ? http.createServer(connections, answer)
-        : https.createServer(
-            {
-              ...connections,
-              ...tls.options,
-              cert: readFileSync(tls.certificateFile),
-              key: readFileSync(tls.keyFile || tls.certificateFile),
-            },
-            answer,
-          );
+    this.#server = nodeServer(
+      options,
+      (request, response) => void this.#answer(request, response), // Never rejects.
+    );
   }
 
   /** Throws when the address cannot be listened on. */
-  static open(options: StartingOptions, address: Address): Promise<StartingListener> {
+  static async open(options: StartingOptions, address: Address): Promise<StartingListener> {
     const listener = new StartingListener(options);
-    return new Promise((resolve, reject) => {
-      listener.#server.once('error', (cause) =>
-        reject(listenError(cause, { ...address, setting: BIND_SETTING })),
-      );
-      listener.#server.listen(address, () => resolve(listener));
-    });
+    await listenOn(listener.#server, address);
+    return listener;
   }
 
   /** Frees the address. Waiting pings keep waiting, for `answerWith` or `close`. */

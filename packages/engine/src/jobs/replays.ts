@@ -321,26 +321,21 @@ type ReplayTask = Omit<Executing, 'hasEnded'> & {
   hasEnded: boolean;
 };
 
+type PaceOptions = {
+  readonly record: ReplayRecord;
+  readonly clock: Clock;
+  readonly zero: Timestamp;
+  readonly timers: VirtualTimers | undefined;
+  readonly signal: AbortSignal;
+  readonly task: RunningTask;
+};
+
 /** When recorded data is due: at once, or with the same delay as in the recording. */
 class Pace {
-  readonly #options: {
-    readonly record: ReplayRecord;
-    readonly clock: Clock;
-    readonly zero: Timestamp;
-    readonly timers: VirtualTimers | undefined;
-    readonly signal: AbortSignal;
-    readonly task: RunningTask;
-  };
+  readonly #options: PaceOptions;
   #offset: bigint | undefined;
 
-  constructor(options: {
-    readonly record: ReplayRecord;
-    readonly clock: Clock;
-    readonly zero: Timestamp;
-    readonly timers: VirtualTimers | undefined;
-    readonly signal: AbortSignal;
-    readonly task: RunningTask;
-  }) {
+  constructor(options: PaceOptions) {
     this.#options = options;
   }
 

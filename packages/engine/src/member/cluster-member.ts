@@ -1,6 +1,5 @@
 // An instance of a cluster: it listens, follows the shared log, and leads when it is elected. To
 // lead, it opens the engine on its copy, as after a restart (docs/adr/0020-engine-cluster.md).
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { assert, messageOf, OpenParts, systemClock, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -341,7 +340,6 @@ class ClusterMember {
 
   #makeProxy(): LeaderProxy {
     const { clock } = this.#parts;
-    const tls = tlsOf(this.#config);
     const { secret } = this.#identity;
     const directory = recordingsDirectory(this.#config);
     return new LeaderProxy({
@@ -363,14 +361,7 @@ class ClusterMember {
       standIn: (request) => this.#standInFor(request),
       silenceMs: SILENCE_LEASES * this.#config.cluster.leaseMs,
       waitMs: WAIT_LEASES * this.#config.cluster.leaseMs,
-      tls:
-        tls === undefined
-          ? undefined
-          : {
-              ...tls.options,
-              cert: readFileSync(tls.certificateFile),
-              key: readFileSync(tls.keyFile || tls.certificateFile),
-            },
+      tls: tlsOf(this.#config),
     });
   }
 

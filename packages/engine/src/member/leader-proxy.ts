@@ -8,19 +8,20 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
+import { PAGE_KEY_HEADER } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
+import { listenOn, nodeServer } from '../http/node-server.ts';
+import type { NodeServerOptions } from '../http/node-server.ts';
 import { isPingPath } from '../http/routes.ts';
 import { sendJson } from '../http/send-json.ts';
-import { connectionOptions } from '../http/server.ts';
 import { refuseUnreadable } from '../http/unreadable.ts';
 import { PING_WAIT_MS } from '../limits.ts';
 
-export type LeaderProxyOptions = {
+export type LeaderProxyOptions = NodeServerOptions & {
   readonly border: BorderGuard;
   readonly clock: Clock;
   readonly hasCompatiblePaths: boolean;
-  /** The secret of the instances, with which they state who the client is. */
+  /** The cluster secret, with which instances state who the client is. */
   readonly secret: string;
   /** The leading engine; `undefined` while there is none. */
   readonly leader: () => Target | undefined;
@@ -36,9 +37,6 @@ export type LeaderProxyOptions = {
   readonly waitMs: number;
   /** Why this instance cannot lead; `undefined` when it can. */
   readonly problem?: (() => string | undefined) | undefined;
-  /** Time within which a request has to arrive completely; 0 is no limit. */
-  readonly requestTimeoutMs: number;
-  readonly tls: https.ServerOptions | undefined;
   /** A request of the method CONNECT from another instance. */
   readonly connect: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
@@ -109,13 +107,7 @@ export class LeaderProxy {
         else refuse(response, 503, `the leader of the cluster did not answer: ${messageOf(error)}`);
       });
     };
-    const { tls } = options;
-    const connections = connectionOptions(options);
-    const server =
-      tls === undefined
-        ? http.createServer(connections, answer)
-        : https.createServer({ ...connections, ...tls }, answer);
-    server.keepAliveTimeout = 60_000;
+    const server = nodeServer(options, answer);
     server.on('clientError', refuseUnreadable);
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       // Only a leader accepts bodies that another instance forwards.
@@ -127,17 +119,12 @@ export class LeaderProxy {
   }
 
   /** Starts to listen and returns the URL. */
-  listen(host: string, port: number): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const setting = 'http.bind-address (--bind)';
-      this.#server.once('error', (cause) => reject(listenError(cause, { host, port, setting })));
-      this.#server.listen({ host, port }, () => {
-        const address = this.#server.address();
-        const bound = typeof address === 'object' && address !== null ? address.port : port;
-        const name = host.includes(':') ? `[${host}]` : host;
-        resolve(`${this.#options.tls === undefined ? 'http' : 'https'}://${name}:${bound}`);
-      });
-    });
+  async listen(host: string, port: number): Promise<string> {
+    await listenOn(this.#server, { host, port });
+    const address = this.#server.address();
+    const bound = typeof address === 'object' && address !== null ? address.port : port;
+    const name = host.includes(':') ? `[${host}]` : host;
+    return `${this.#options.tls === undefined ? 'http' : 'https'}://${name}:${bound}`;
   }
 
   /**
