@@ -35,8 +35,8 @@ export class DeadLetters {
    * gone or whose outbox is full stay. Resolves with the number of requeued letters once they are
    * on disk.
    */
-  retry(choice: LetterChoice): Promise<number> {
-    return this.#next(() => this.#retry(choice));
+  requeue(choice: LetterChoice): Promise<number> {
+    return this.#next(() => this.#requeue(choice));
   }
 
   /** Deletes letters; resolves with their number. */
@@ -51,7 +51,7 @@ export class DeadLetters {
     return next;
   }
 
-  async #retry(choice: LetterChoice): Promise<number> {
+  async #requeue(choice: LetterChoice): Promise<number> {
     const stored: Promise<void>[] = [];
     for (const letter of [...this.list(choice)].reverse()) {
       const delivery = this.#deliveryOf(letter.handlerKey);

@@ -43,7 +43,7 @@ describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
   }
 
   const follow = (replica: Replica): Promise<number> =>
-    replica.catchUp(coordinator.changes, 'log', ended.signal);
+    replica.applyToEnd(coordinator.changes, 'log', ended.signal);
 
   const contents = ({ metadata }: Replica): ReadonlyMap<string, string> =>
     new Map(

@@ -63,7 +63,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     log: SharedLog = coordinator.changes,
     onLost: (reason: Error) => void = quiet,
   ): Promise<LeaderLog> {
-    const last = await replica.catchUp(coordinator.changes, 'log', signal);
+    const last = await replica.applyToEnd(coordinator.changes, 'log', signal);
     const options = { log, replica, membership: MEMBERSHIP, build: THIS_BUILD, signal, onLost };
     const leader = await LeaderLog.begin(options, last, quiet);
     leading.set(replica, replica.metadata.through(leader));
@@ -109,7 +109,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     await Promise.all([put(a, 'second'), put(a, 'third')]);
     expect(ids(a)).toEqual(['first', 'second', 'third']);
     const b = await open('b');
-    await b.catchUp(changes, 'log', signal);
+    await b.applyToEnd(changes, 'log', signal);
     expect(ids(b)).toEqual(['first', 'second', 'third']);
     // Nobody else changes a copy.
     await expect(put(b, 'x')).rejects.toThrow('does not lead');
@@ -138,7 +138,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     await lead(b);
     await put(b, 'of-b');
 
-    await a.catchUp(coordinator.changes, 'log', signal);
+    await a.applyToEnd(coordinator.changes, 'log', signal);
 
     expect([ids(a), setAside]).toEqual([['of-a', 'of-b'], []]);
   });
@@ -168,7 +168,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
       await lead(again);
 
       const b = await open('b');
-      await b.catchUp(changes, 'log', signal);
+      await b.applyToEnd(changes, 'log', signal);
       expect([ids(again), ids(b), setAside]).toEqual([['one', 'two'], ['one', 'two'], []]);
     },
   );
@@ -186,7 +186,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     replicas.splice(replicas.indexOf(old), 1);
 
     const now = await open('old');
-    await now.catchUp(coordinator.changes, 'log', signal);
+    await now.applyToEnd(coordinator.changes, 'log', signal);
 
     expect([ids(now), setAside]).toEqual([['in-the-log'], ['old']]);
   });
@@ -233,13 +233,13 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     await put(begun, 'later');
 
     const killed = await open('killed', () => serverId);
-    await killed.catchUp(coordinator.changes, 'log', signal);
+    await killed.applyToEnd(coordinator.changes, 'log', signal);
 
     expect(ids(killed)).toEqual(['later', 'own']);
     expect(setAside).toEqual(['killed']);
     // One that has others is refused.
     const other = await single('other', 'x');
-    await expect(other.catchUp(coordinator.changes, 'log', signal)).rejects.toThrow(
+    await expect(other.applyToEnd(coordinator.changes, 'log', signal)).rejects.toThrow(
       'definitions of its own',
     );
     expect(ids(other)).toEqual(['x']);

@@ -261,7 +261,7 @@ export class InstanceRole {
     const { changes: log } = coordinator;
     const onLost = (reason: Error): void => role.abort(reason);
     for (;;) {
-      const last = await replica.catchUp(log, await this.#logId(replica), role.signal);
+      const last = await replica.applyToEnd(log, await this.#logId(replica), role.signal);
       role.signal.throwIfAborted();
       this.#checkBegin(replica, membership, last);
       try {
@@ -283,7 +283,7 @@ export class InstanceRole {
     const { coordinator, cluster } = this.#options;
     try {
       if (!replica.isOwn) return await replica.prepare(coordinator.changes, log);
-      await replica.catchUp(coordinator.changes, log, this.#closing.signal);
+      await replica.applyToEnd(coordinator.changes, log, this.#closing.signal);
     } catch (error) {
       if (!isStuck(error)) throw error;
       this.#problem = error.message;

@@ -121,7 +121,7 @@ async function append(
     const identity = await requireKey(coordinator.register, replica.metadata, cluster);
     const { log = '' } = identity ?? {};
     const { signal } = new AbortController();
-    await replica.catchUp(changes, log, signal);
+    await replica.applyToEnd(changes, log, signal);
     if (!replica.isFilled)
       throw new InvalidRequest(
         `cluster ${JSON.stringify(cluster)} has no instance yet: start the first one on ${options.from}, and the cluster begins with what is there`,
@@ -131,7 +131,7 @@ async function append(
     onProgress('asking the leader to pause');
     const between = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
     await betweenLeaders(between, async (held) => {
-      const last = await replica.catchUp(changes, log, held);
+      const last = await replica.applyToEnd(changes, log, held);
       // Tasks get all points from now on, even those that arrive before an instance leads again.
       const { last: point } = await coordinator.points.ends();
       const own = entries.map((entry) =>

@@ -49,7 +49,7 @@ export class LeaderLog implements CommitLog {
   /** Resolves when every record that was appended is in the copy, or could not be. */
   #applying: Promise<void> = Promise.resolve();
   #failure: unknown;
-  /** Size of the log since its last complete snapshot. */
+  /** Size of the log since it last began with the complete content. */
   #bytes = 0;
 
   private constructor(options: LeaderLogOptions, last: number) {
@@ -112,7 +112,9 @@ export class LeaderLog implements CommitLog {
     await this.#applying;
   }
 
-  /** Appends a complete snapshot when the log has become long. Called periodically. */
+  /**
+   * Appends the complete content of the tables when the log has become long. Called periodically.
+   */
   async compact(log: Logger): Promise<void> {
     if (this.#bytes < CHANGES_LOG.value) return;
     try {

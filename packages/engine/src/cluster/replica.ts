@@ -64,7 +64,7 @@ export class Replica {
   #sequence = 0;
   /** The tables have the contents of the log at `#sequence`. */
   #isFilled = false;
-  /** Parts of a snapshot, until its end. */
+  /** Pieces of the complete content, until its end. */
   #whole: StoreChange[] | undefined;
 
   private constructor(metadata: Metadata, options: Omit<ReplicaOptions, 'directory' | 'key'>) {
@@ -159,7 +159,7 @@ export class Replica {
         `this copy has come to record ${position.sequence}, and the log ends with ${last}: the coordinator has lost records`,
       );
     }
-    // Before the beginning of the log: filled from its snapshot.
+    // Before the beginning of the log: filled from the complete content there.
     if (position.sequence + 1 < first) return;
     if (position.digest !== undefined && position.sequence >= first)
       await this.#compare(log, position.digest, position.sequence);
@@ -192,7 +192,7 @@ export class Replica {
   }
 
   /** Applies the log up to its present end; resolves with the number of the last record. */
-  async catchUp(log: SharedLog, id: string, signal: AbortSignal): Promise<number> {
+  async applyToEnd(log: SharedLog, id: string, signal: AbortSignal): Promise<number> {
     await this.prepare(log, id);
     const { last } = await log.ends();
     const first = this.sequence + 1;
@@ -223,7 +223,7 @@ export class Replica {
         this.#whole = undefined;
         return;
       case RecordLabel.Changes:
-        // A leader that lost its term while it wrote a snapshot has not completed it.
+        // A leader that lost its term while it wrote the complete content has not completed it.
         this.#whole = undefined;
         // A log that begins with changes, as in earlier versions, began empty.
         if (this.#isFilled) await this.#write(decode(bytes), record);

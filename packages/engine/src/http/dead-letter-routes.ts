@@ -38,7 +38,9 @@ export function addDeadLetterRoutes(api: Api, alerts: AlertService): void {
     if (action !== 'retry' && action !== 'drop') {
       throw new InvalidRequest(`${PREFIX}action must be "retry" or "drop"`);
     }
-    const count = await deadLetters[action](choice);
+    const count = await (action === 'retry'
+      ? deadLetters.requeue(choice)
+      : deadLetters.drop(choice));
     return { status: 200, json: { action, count, left: deadLetters.count } };
   });
 }

@@ -8,9 +8,9 @@ export const RecordLabel = {
   /** A leader begins: no records of earlier leaders follow. */
   Term: 'term',
   Changes: 'changes',
-  /** Begins a snapshot of all entries; earlier contents do not count any more. */
+  /** Begins the complete content of the tables; earlier records do not count any more. */
   Begin: 'begin',
-  /** A part of a snapshot. */
+  /** A piece of the complete content. */
   Part: 'part',
   End: 'end',
 } as const;

@@ -39,7 +39,7 @@ function open(): {
       records.push(`${database}: ${names} by ${cause?.record}.${cause?.row}`);
       return ++log.last;
     },
-    catchUp: async () => {
+    learn: async () => {
       await known.promise;
       for (const each of log.unknown.splice(0)) points.learn(each, TARGET);
       return ++log.last;

@@ -51,7 +51,7 @@ export type LoopedPointsOptions = {
    * Appends a looped record without points, and learns all looped ones before it. Returns its
    * number, or `undefined` when the term ends. Never rejects.
    */
-  readonly catchUp: () => Promise<number | undefined>;
+  readonly learn: () => Promise<number | undefined>;
   /** Whether this instance leads: otherwise another one may append the same points. */
   readonly isLeading: () => boolean;
   readonly clock: Clock;
@@ -174,12 +174,12 @@ export class LoopedPoints {
 
   /** Appends points of one unit and target, or those that the log lacks. Never rejects. */
   async #keep(alike: readonly Added[]): Promise<void> {
-    const { append, catchUp, logger, signal } = this.#options;
+    const { append, learn, logger, signal } = this.#options;
     for (;;) {
       await this.#leading();
       if (signal.aborted) return;
       if (this.#last === undefined) {
-        this.#last = await catchUp();
+        this.#last = await learn();
         continue;
       }
       const record = this.#missing(alike);

@@ -37,7 +37,7 @@ export type PointLogOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: Build;
-  /** The newest format version that all instances can read. */
+  /** The highest format level that all instances support. */
   readonly level: () => number;
   /** Stores records that cannot be read. */
   readonly unreadable: UnreadablePoints;
@@ -113,7 +113,7 @@ export class PointLog {
     this.#looped = new LoopedPoints({
       ...options,
       append: (record, after) => this.#appendLooped(record, after),
-      catchUp: () => this.#catchUpLooped(),
+      learn: () => this.#learnLooped(),
     });
     const end = (): void => this.#waiting.forEach(({ taken }) => taken.resolve());
     this.#signal.addEventListener('abort', end, { once: true });
@@ -251,7 +251,7 @@ export class PointLog {
   }
 
   /** See `LoopedPoints`. Each record is read once. */
-  async #catchUpLooped(): Promise<number | undefined> {
+  async #learnLooped(): Promise<number | undefined> {
     const { log, clock, logger, signal } = this.#options;
     const label = labelOf({ database: '', retentionPolicy: '', precision: 'ns', now: clock.now() });
     const text = JSON.stringify({ id: randomUUID(), ...label } satisfies PointLabel);
