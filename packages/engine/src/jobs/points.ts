@@ -1,9 +1,7 @@
 // Converts points between their forms: batches of columns, line protocol, result series.
-import { columnValue } from '@tidemark/core';
-import type { FieldValue } from '@tidemark/core';
 import { parseLines, printLine, signedValue } from '@tidemark/line-protocol';
-import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch, QueryResultSeries } from '@tidemark/runtime';
+import { batchOfPoints, pointsOf } from '../shared-log/point-record.ts';
 import type { RecordedPoint } from './recording-file.ts';
 
 /** The points of a batch as lines, filtered by measurement; no measurements means all. */
@@ -12,21 +10,9 @@ export function* recordedPoints(
   measurements: ReadonlySet<string>,
 ): Iterable<RecordedPoint & { readonly time: bigint }> {
   const { database, retentionPolicy } = batch;
-  for (let row = 0; row < batch.rowCount; row++) {
-    const series = batch.series.at(batch.seriesOfRow[row] ?? 0);
-    const block = batch.blocks[batch.blockOfRow?.[row] ?? 0];
-    if (series === undefined || block === undefined) continue;
-    if (measurements.size > 0 && !measurements.has(series.name)) continue;
-    const at = batch.rowInBlock?.[row] ?? row;
-    const fields: [string, FieldValue][] = [];
-    block.fieldNames.forEach((name, i) => {
-      const column = block.columns[i];
-      const value = column === undefined ? null : columnValue(column, at);
-      if (value !== null) fields.push([name, value]);
-    });
-    const time = batch.times[row] ?? 0n;
-    const tags = series.tagKeys.map((key, i) => [key, series.tagValues[i] ?? ''] as const);
-    const line = printLine({ measurement: series.name, tags, fields, time });
+  for (const { name: measurement, tags, fields, time } of pointsOf(batch)) {
+    if (measurements.size > 0 && !measurements.has(measurement)) continue;
+    const line = printLine({ measurement, tags, fields, time });
     if (line !== undefined) yield { database, retentionPolicy, line, time };
   }
 }
@@ -38,15 +24,16 @@ export function timeOfLine(line: string): bigint {
 
 /** A batch of recorded points of one database and policy, their times shifted. */
 export function batchOf(points: readonly RecordedPoint[], shift: bigint): PointBatch {
-  const [first] = points;
-  const builder = new PointBatchBuilder(first?.database ?? '', first?.retentionPolicy ?? '');
+  const [{ database, retentionPolicy } = { database: '', retentionPolicy: '' }] = points;
   const body = Buffer.from(points.map((point) => point.line).join('\n'));
   const { points: parsed } = parseLines(body, { precision: 'ns', now: 0n });
-  for (const { measurement, tags, fields, time } of parsed) {
-    const plain = fields.map(([name, value]) => [name, signedValue(value)] as const);
-    builder.add({ name: measurement, tags, fields: plain, time: time + shift });
-  }
-  return builder.build();
+  const shifted = parsed.map(({ measurement: name, tags, fields, time }) => ({
+    name,
+    tags,
+    fields: fields.map(([field, value]) => [field, signedValue(value)] as const),
+    time: time + shift,
+  }));
+  return batchOfPoints({ database, retentionPolicy }, shifted);
 }
 
 /** Rows of result series as points in order of their times. */

@@ -76,7 +76,7 @@ function loopback(
     if (batch.rowCount === 0) return;
     if (log !== undefined) {
       const { database, retentionPolicy } = batch;
-      log.loop({ database, retentionPolicy, points: pointsOf(batch), cause });
+      log.loop({ database, retentionPolicy, points: [...pointsOf(batch)], cause });
       return;
     }
     // After the present message: a task must not get points while it is handling one.

@@ -67,14 +67,14 @@ export function readRecord(
 }
 
 /** Points of a batch, one by one. */
-export function pointsOf(batch: PointBatch): readonly PointInput[] {
-  return Array.from({ length: batch.rowCount }, (_, row): PointInput => {
+export function* pointsOf(batch: PointBatch): Iterable<PointInput> {
+  for (let row = 0; row < batch.rowCount; row++) {
     const series = batch.series.at(batch.seriesOfRow[row] ?? 0);
     const block = batch.blocks[batch.blockOfRow?.[row] ?? 0];
     assert(series !== undefined && block !== undefined, 'a row has a series and fields');
     const { name, tagKeys, tagValues } = series;
     const at = batch.rowInBlock?.[row] ?? row;
-    return {
+    yield {
       name,
       tags: tagKeys.map((key, i) => [key, tagValues[i] ?? ''] as const),
       fields: block.fieldNames.flatMap((field, i) => {
@@ -84,7 +84,7 @@ export function pointsOf(batch: PointBatch): readonly PointInput[] {
       }),
       time: batch.times[row] ?? 0n,
     };
-  });
+  }
 }
 
 /** Points of one database and policy as a batch, the same for every kind of record. */

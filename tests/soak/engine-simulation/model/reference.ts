@@ -53,7 +53,7 @@ export async function expectedOf(records: readonly LogRecord[]): Promise<Expecte
   for (const { event } of topics.published) listOf(events, event.id).push(event.message);
   const totals = await run('totals', looped, {});
   return {
-    numbers: written.flatMap((batch) => pointsOf(batch).map(numberOf)),
+    numbers: written.flatMap((batch) => Array.from(pointsOf(batch), numberOf)),
     looped: inLog,
     windows,
     totals: rowsOf(totals.httpOutput('totals')),
