@@ -18,7 +18,7 @@ import { bodyEnd } from './body';
 import { appendedRows, appendedValues, appendLines, setDirectBounds } from './direct-lines';
 import { lineEnd } from './line-parts';
 import { scanLine } from './line-scan';
-import { allocatePages, freePages } from './memory';
+import { allocateZeros, freePages } from './memory';
 import { addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
 import { addCached } from './series-guess';
 import {
@@ -206,10 +206,9 @@ export function setTable(table: usize): bool {
   if (measurement >= currentCapacity) {
     let capacity: u32 = currentCapacity === 0 ? 16384 : currentCapacity * 2;
     while (capacity <= measurement) capacity <<= 1;
-    const address = allocatePages(<usize>capacity * 4);
+    const address = allocateZeros(<usize>capacity * 4);
     if (address === 0) return false;
     memory.copy(address, currentTables, <usize>currentCapacity * 4);
-    memory.fill(address + <usize>currentCapacity * 4, 0, <usize>(capacity - currentCapacity) * 4);
     if (currentCapacity > 0) freePages(currentTables, <usize>currentCapacity * 4);
     currentTables = address;
     currentCapacity = capacity;

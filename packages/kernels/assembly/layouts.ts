@@ -1,7 +1,7 @@
 // Layouts: the fields of a measurement's last line, because most lines have the same fields in the
 // same order. The names of a line are compared with the layout instead of being looked up. While
 // lines are appended directly (direct-lines.ts), a layout also has the columns of the batch.
-import { allocatePages, freePages } from './memory';
+import { allocatePages, allocateZeros, freePages } from './memory';
 import { Column, columnOf, Table } from './table';
 
 /** Fields of a line in a layout; further ones are looked up. */
@@ -54,10 +54,9 @@ export function layoutOf(measurement: u32): usize {
   if (measurement >= capacity) {
     let wanted: u32 = capacity === 0 ? 16384 : capacity * 2;
     while (wanted <= measurement) wanted <<= 1;
-    const address = allocatePages(<usize>wanted * 4);
+    const address = allocateZeros(<usize>wanted * 4);
     if (address === 0) unreachable();
     memory.copy(address, layouts, <usize>capacity * 4);
-    memory.fill(address + <usize>capacity * 4, 0, <usize>(wanted - capacity) * 4);
     if (capacity > 0) freePages(layouts, <usize>capacity * 4);
     layouts = address;
     capacity = wanted;

@@ -60,6 +60,17 @@ export function allocatePages(bytes: usize): usize {
   return address;
 }
 
+/**
+ * As `allocatePages`, filled with zeros. Pages that no one has used hold zeros, and take no memory
+ * until something is written to them.
+ */
+export function allocateZeros(bytes: usize): usize {
+  const end = top;
+  const address = allocatePages(bytes);
+  if (address !== 0 && address < end) memory.fill(address, 0, bytes);
+  return address;
+}
+
 /** Frees pages; `bytes` is the requested size. */
 export function freePages(address: usize, bytes: usize): void {
   const size = wholePages(bytes);

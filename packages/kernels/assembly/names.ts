@@ -16,6 +16,8 @@ class Name {
 
 const HEADER: usize = 16;
 const CHUNK: usize = 65536;
+// A database of a few names touches one page of the machine.
+const FIRST_SLOTS: u32 = 1024;
 export const NO_NAME: u32 = NO_ID;
 
 let slots: usize = 0; // address of a Name each
@@ -52,7 +54,7 @@ export function sameBytes(a: usize, b: usize, length: usize): bool {
 function grow(): void {
   const oldSlots = slots;
   const oldCount = slotCount;
-  slotCount = oldCount === 0 ? 16384 : oldCount * 2;
+  slotCount = oldCount === 0 ? FIRST_SLOTS : oldCount * 2;
   slots = allocatePages(<usize>slotCount * 4);
   if (slots === 0) unreachable();
   memory.fill(slots, 0, <usize>slotCount * 4);

@@ -4,7 +4,7 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
-import { allocatePages, freePages } from './memory';
+import { allocatePages, allocateZeros, freePages } from './memory';
 import {
   fillSlots,
   finishGrowth,
@@ -193,17 +193,15 @@ function reserveEntry(id: u32): bool {
   if (page >= pageCapacity) {
     let capacity: u32 = pageCapacity === 0 ? 16384 : pageCapacity;
     while (capacity <= page) capacity <<= 1;
-    const address = allocatePages(<usize>capacity * 4);
+    const address = allocateZeros(<usize>capacity * 4);
     if (address === 0) return false;
     memory.copy(address, pages, <usize>pageCapacity * 4);
-    memory.fill(address + <usize>pageCapacity * 4, 0, <usize>(capacity - pageCapacity) * 4);
     if (pageCapacity > 0) freePages(pages, <usize>pageCapacity * 4);
     pages = address;
     pageCapacity = capacity;
   }
-  const address = allocatePages(PAGE_BYTES);
+  const address = allocateZeros(PAGE_BYTES);
   if (address === 0) return false;
-  memory.fill(address, 0, PAGE_BYTES);
   store<u32>(pages + <usize>page * 4, <u32>address);
   pageCount++;
   return true;

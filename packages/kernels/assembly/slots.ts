@@ -39,7 +39,8 @@ export class SlotTable {
 export type HashOf = (context: usize, id: u32) => u64;
 export const NO_HASH: u64 = u64.MAX_VALUE;
 
-const FIRST_SLOTS: u32 = 16384;
+/** A database of a few series touches one page of the machine. */
+const FIRST_SLOTS: u32 = 1024;
 /** Entries added between two portions of growing; a power of two. */
 const ENTRIES_PER_PORTION: u32 = 8;
 /** Growing begins at five eighths, so that the new slots are cleared long before three quarters. */
