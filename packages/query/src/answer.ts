@@ -1,24 +1,23 @@
 // Small answers that are produced in the source's thread: the plan is sent to the thread that has
 // the points, and the text of its series comes back, instead of a request for windows and the
 // windows. Contains both sides of this exchange (docs/adr/0022-prepared-statements.md).
-import { isSubquery } from '@tidemark/influxql';
 import { LimitExceeded } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 
 import type { QueryContext } from './context.ts';
 import { execute } from './execute/execute.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
-import { SMALL_AGGREGATION_BYTES, SMALL_ANSWER_BYTES, SMALL_ANSWER_CELLS } from './limits.ts';
+import { SMALL_AGGREGATION_BYTES, SMALL_ANSWER_BYTES } from './limits.ts';
 import { forEachBatch } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
 import { physicalPlan } from './plan/physical-plan.ts';
-import type { PlannedStatement } from './plan/plan-statement.ts';
-import { canPushAggregates } from './plan/push-aggregates.ts';
+import type { PhysicalPlan } from './plan/physical-plan.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
+import { smallAnswerRows } from './plan/small-answer.ts';
 import { toResults } from './project/to-results.ts';
-import type { AnswerRequest, SourceCapabilities } from './series-source.ts';
+import type { AnswerRequest } from './series-source.ts';
 
 /** The bound values of a plan that the source executes, besides its range. */
 type Bound = Pick<SelectPlan, 'limit' | 'offset'> & {
@@ -31,14 +30,16 @@ type Bound = Pick<SelectPlan, 'limit' | 'offset'> & {
  * statement of its shape is not sent: its plan would cost more than it saves.
  */
 export function* executeInStorageThread(
-  { select, cachedPlan }: PlannedStatement,
+  physical: PhysicalPlan,
+  cachedPlan: SelectPlan | undefined,
   context: QueryContext,
 ): Steps<boolean> {
-  const { capabilities, seriesText, snapshot, limits, signal, onPartial } = context;
+  const { seriesText, snapshot, limits, signal, onPartial } = context;
   if (cachedPlan === undefined || seriesText === undefined || onPartial === undefined) return false;
-  if (snapshot.answer === undefined || !isSmall(select, capabilities, seriesText.maxRows))
-    return false;
-  const { condition, limit, offset, range } = select;
+  if (snapshot.answer === undefined) return false;
+  const rows = smallAnswerRows(physical);
+  if (rows === undefined || rows > seriesText.maxRows) return false;
+  const { condition, limit, offset, range } = physical.select;
   const { pushed } = condition;
   const bound: Bound | undefined =
     pushed === undefined && limit === 0 && offset === 0 ? undefined : { pushed, limit, offset };
@@ -47,39 +48,6 @@ export function* executeInStorageThread(
   if (text === undefined) return false;
   seriesText.append(text);
   return true;
-}
-
-/**
- * Whether the statement takes little time in the thread of the source and has a small result: one
- * group of a bounded number of windows that the source reduces, or the first rows of one.
- */
-function isSmall(select: SelectPlan, capabilities: SourceCapabilities, maxRows: number): boolean {
-  const { calls, dimensions, interval, outputs, range, sources, zone } = select;
-  if (sources.length !== 1 || sources.some(isSubquery)) return false;
-  if (zone !== undefined || dimensions.length > 0) return false;
-  if (select.seriesLimit > 0 || select.seriesOffset > 0) return false;
-  if (calls.length === 0) return isFewRows(select, maxRows);
-  // Such calls may calculate for long, add windows, or fail.
-  if (calls.some((call) => call.fault !== undefined || call.transformations.length > 0))
-    return false;
-  if (!canPushAggregates(select, capabilities)) return false;
-  if (interval === undefined) return true;
-  const windows = (range.end - range.start) / interval.everyNanos + 2n;
-  return windows <= maxRows && windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
-}
-
-/** Texts may be long, and conditions that the source cannot apply have no bound on their time. */
-function isFewRows(
-  { condition, inputs, limit, offset, outputs }: SelectPlan,
-  maxRows: number,
-): boolean {
-  return (
-    condition.residual === undefined &&
-    inputs.every((input) => input.kind !== 'field' || input.type !== 'string') &&
-    limit > 0 &&
-    limit <= maxRows &&
-    BigInt(limit + offset) * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS
-  );
 }
 
 /** Never used: the plan contains all look-ups, and none of its calls uses random numbers. */

@@ -32,9 +32,9 @@ export function* executeSelect(
     yield* runSystemFields(statement, context);
     return;
   }
-  const planned = yield* planStatement(statement, context);
-  if (yield* executeInStorageThread(planned, context)) return;
-  const plan = physicalPlan(planned.select, context.capabilities);
+  const { select, cachedPlan } = yield* planStatement(statement, context);
+  const plan = physicalPlan(select, context.capabilities);
+  if (yield* executeInStorageThread(plan, cachedPlan, context)) return;
   yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
 }
 
