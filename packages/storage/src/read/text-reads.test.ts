@@ -8,7 +8,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { threadHeap } from '../columns/thread-heap.ts';
 import { aggregateRows, EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
-import { batchBytes } from '../thread/transfer.ts';
+import { AGGREGATES_PACKING } from '../thread/packed-aggregates.ts';
+import { ROWS_PACKING } from '../thread/packed-rows.ts';
 
 const { signal } = new AbortController();
 const SERIES = 5;
@@ -154,7 +155,7 @@ test('no batch is much larger than a message, wherever its rows come from', asyn
 
   for (const { batches } of [fromMemory, fromSegment]) {
     expect(batches.length).toBeGreaterThan(SERIES);
-    for (const batch of batches) expect(batchBytes(batch)).toBeLessThan(300 << 10);
+    for (const batch of batches) expect(ROWS_PACKING.sizeOf(batch)).toBeLessThan(300 << 10);
   }
   expect(texts(fromSegment)).toEqual(texts(fromMemory));
 });
@@ -188,7 +189,7 @@ test('the last texts of groups count as memory of the request, in batches of lim
       const batches = snapshot.aggregate(request, { signal, memoryLimitBytes });
       for await (const batch of eachBatch(batches)) {
         windows += batch.windowStarts.length;
-        expect(batchBytes(batch)).toBeLessThan(300 << 10);
+        expect(AGGREGATES_PACKING.sizeOf(batch)).toBeLessThan(300 << 10);
       }
       return windows;
     } finally {

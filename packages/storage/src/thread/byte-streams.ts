@@ -4,15 +4,27 @@ import type {
   BackupRequest,
   RestoreReport,
   RestoreRequest,
-  StorageEngine,
+  StorageMaintenance,
 } from '@tidemark/storage-api';
 
-import type { ByteStreamCalls } from './protocol.ts';
+/** A backup is pulled and a restore is pushed, one portion per call. Streams have numbers. */
+export type ByteStreamCalls = {
+  openBackup(request: BackupRequest): Promise<number>;
+  /** `undefined` at the end. */
+  readBackup(stream: number): Promise<Uint8Array | undefined>;
+  closeBackup(stream: number): Promise<void>;
+  openRestore(request: RestoreRequest): Promise<number>;
+  /** Resolves when the engine has taken the portion. */
+  writeRestore(stream: number, portion: Uint8Array): Promise<void>;
+  finishRestore(stream: number): Promise<RestoreReport>;
+  /** Ends a restore; none of its data stays. */
+  abandonRestore(stream: number): Promise<void>;
+};
 
 type Restore = { readonly pipe: Pipe<Uint8Array>; readonly done: Promise<RestoreReport> };
 
 /** The calls of the storage thread. */
-export function byteStreams(engine: StorageEngine): ByteStreamCalls {
+export function byteStreams(engine: StorageMaintenance): ByteStreamCalls {
   const backups = new Map<number, AsyncGenerator<Uint8Array>>();
   const restores = new Map<number, Restore>();
   let nextId = 1;
@@ -71,41 +83,35 @@ export function byteStreams(engine: StorageEngine): ByteStreamCalls {
   };
 }
 
-/** Makes a call in the storage thread. */
-export type CallStream = <K extends keyof ByteStreamCalls>(
-  name: K,
-  ...args: Parameters<ByteStreamCalls[K]>
-) => ReturnType<ByteStreamCalls[K]>;
-
 /** A backup, called from another thread. */
 export async function* remoteBackup(
-  call: CallStream,
+  calls: ByteStreamCalls,
   request: BackupRequest,
 ): AsyncGenerator<Uint8Array> {
-  const stream = await call('openBackup', request);
+  const stream = await calls.openBackup(request);
   try {
     for (;;) {
-      const portion = await call('readBackup', stream);
+      const portion = await calls.readBackup(stream);
       if (portion === undefined) return;
       yield portion;
     }
   } finally {
-    await call('closeBackup', stream);
+    await calls.closeBackup(stream);
   }
 }
 
 /** A restore, called from another thread. */
 export async function remoteRestore(
-  call: CallStream,
+  calls: ByteStreamCalls,
   request: RestoreRequest,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<RestoreReport> {
-  const stream = await call('openRestore', request);
+  const stream = await calls.openRestore(request);
   try {
-    for await (const portion of bytes) await call('writeRestore', stream, portion);
-    return await call('finishRestore', stream);
+    for await (const portion of bytes) await calls.writeRestore(stream, portion);
+    return await calls.finishRestore(stream);
   } catch (error) {
-    await call('abandonRestore', stream);
+    await calls.abandonRestore(stream);
     throw error;
   }
 }

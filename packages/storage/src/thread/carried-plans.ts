@@ -5,16 +5,20 @@ import { assert } from '@tidemark/core';
 import type { AnswerRequest } from '@tidemark/query';
 
 import { LIMITS } from '../limits.ts';
-import type { CarriedPlan } from './protocol.ts';
 
 const COUNT = LIMITS.keptPlans.value;
+
+type Plan = Pick<AnswerRequest, 'plan' | 'limits'>;
+
+/** A plan as it is sent: its number in the thread, and the plan itself the first time. */
+export type CarriedPlan = number | (Plan & { readonly place: number });
 
 /** The sender's side. */
 export class SentPlans {
   readonly #numbers = new WeakMap<object, number>();
   #count = 0;
 
-  carry({ plan, limits }: AnswerRequest): CarriedPlan {
+  carry({ plan, limits }: Plan): CarriedPlan {
     const known = this.#numbers.get(plan);
     if (known !== undefined && known >= this.#count - COUNT) return known % COUNT;
     const number = this.#count++;
@@ -22,8 +26,6 @@ export class SentPlans {
     return { plan, limits, place: number % COUNT };
   }
 }
-
-type Plan = Pick<AnswerRequest, 'plan' | 'limits'>;
 
 /** The thread's side. A new plan replaces the oldest one. */
 export class HeldPlans {

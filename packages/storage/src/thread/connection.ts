@@ -1,127 +1,81 @@
-// The connection to one storage thread: sends messages, matches answers to them, and fails
-// everything when the thread ends.
-import type { Worker } from 'node:worker_threads';
+// The connection to one engine of the storage thread: sends requests, matches answers to them, and
+// fails everything when the thread ends.
+import type { Transferable, Worker } from 'node:worker_threads';
 
-import { Internal, Unavailable } from '@tidemark/core';
-import { startThread } from '@tidemark/process';
-import { BodyBuffers } from '@tidemark/storage-api';
-import type { StorageLog } from '@tidemark/storage-api';
+import { Unavailable } from '@tidemark/core';
+import type { BodyBuffers, WriteLinesRequest } from '@tidemark/storage-api';
 
+import type { SchemaVersions } from '../series/schema-version.ts';
 import { SentPlans } from './carried-plans.ts';
 import { errorFromMessage } from './errors.ts';
-import type { ErrorMessage } from './errors.ts';
 import { Outbox } from './outbox.ts';
-import { packWrites, unpackOutcomes } from './small-writes.ts';
-import type { SmallWrite } from './small-writes.ts';
-import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
-import { SchemaVersions } from '../series/schema-version.ts';
+import type {
+  BatchesMessage,
+  FromEngine,
+  ReadMessage,
+  SignalMessage,
+  ToThread,
+} from './protocol.ts';
+import { CALLS } from './requests.ts';
+import type { CallName, PackedCall } from './requests.ts';
 import { SchemaCache } from './schema-cache.ts';
+import { isSmall, packWrites, unpackOutcomes } from './small-writes.ts';
+import type { SmallWrite } from './small-writes.ts';
 
 type Call = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
-/** Handles the answer to a request, in one or several messages. */
-export type StreamHandler = {
-  onAnswer?(message: FromThread & { kind: 'answer' }): void;
-  onBatches?(message: FromThread & { kind: 'batches' }): void;
-  /** The request waits until it may hold this much memory. */
-  onAsk?(sizeBytes: number): void;
+/** Handles the answer to a read, in one or several messages. */
+export type ReadHandler = {
+  onBatches(message: BatchesMessage): void;
+  /** The read waits until it may hold this much memory. */
+  onAsk(sizeBytes: number): void;
   onError(error: Error): void;
 };
 
-export type ConnectionEvents = {
-  readonly log: StorageLog;
-  /** Called when the thread ends without having been closed. */
-  readonly onLost: (reason: Error) => void;
-};
-
-/**
- * Size of the thread's young generation. Rows are in typed arrays outside V8's heap, so a larger
- * one (V8 chooses 48 MiB on large machines) would only keep garbage longer.
- */
-const YOUNG_GENERATION_MIB = 12;
+type Pack = ((bodies: BodyBuffers, ...args: readonly unknown[]) => PackedCall) | undefined;
 
 export class Connection {
-  readonly #worker: Worker;
-  readonly #events: ConnectionEvents;
-  readonly schemaVersions: SchemaVersions;
-  /** Answers to schema look-ups of this thread. */
+  readonly #bodies: BodyBuffers;
+  /** Answers to schema look-ups. */
   readonly schemas: SchemaCache;
-  readonly bodies = new BodyBuffers();
-  /** Plans that this thread was sent. */
+  /** Plans that the engine was sent. */
   readonly plans = new SentPlans();
   readonly #calls = new Map<number, Call>();
-  readonly #streams = new Map<number, StreamHandler>();
+  readonly #reads = new Map<number, ReadHandler>();
   readonly #outbox: Outbox<ToThread | SmallWrite>;
   #nextId = 1;
   #lost: Error | undefined;
-  #isClosing = false;
 
-  private constructor(worker: Worker, schemaVersions: SchemaVersions, events: ConnectionEvents) {
-    this.#worker = worker;
+  constructor(
+    port: Pick<Worker, 'postMessage'>,
+    { versions, bodies }: { readonly versions: SchemaVersions; readonly bodies: BodyBuffers },
+  ) {
+    this.#bodies = bodies;
+    this.schemas = new SchemaCache(versions);
     this.#outbox = new Outbox((messages, transfer) =>
-      worker.postMessage(packWrites<ToThread>(messages), transfer),
+      port.postMessage(packWrites<ToThread>(messages), transfer),
     );
-    this.schemaVersions = schemaVersions;
-    this.schemas = new SchemaCache(schemaVersions);
-    this.#events = events;
-  }
-
-  /** Starts the thread. Resolves when the engine is open. */
-  static open(options: ThreadOptions, events: ConnectionEvents): Promise<Connection> {
-    const schemaVersions = new SchemaVersions();
-    const workerData: ThreadData = { options, schemaVersions: schemaVersions.counters };
-    const worker = startThread(import.meta.url, 'host', {
-      workerData,
-      name: 'storage',
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
-    });
-    const connection = new Connection(worker, schemaVersions, events);
-    return new Promise((resolve, reject) => {
-      let isOpen = false;
-      let reason: Error | undefined;
-      const take = (message: FromThread): void => {
-        if (message.kind === 'opened') {
-          isOpen = true;
-          resolve(connection);
-        } else if (message.kind === 'open-failed') {
-          connection.#isClosing = true;
-          reject(errorFromMessage(message.error));
-          // The thread runs nothing, so nobody has to wait for its end.
-          void worker.terminate();
-        } else if (message.kind === 'broken') reason = brokenBy(message.error);
-        else connection.#handle(message);
-      };
-      worker.on('message', (messages: readonly FromThread[]) => messages.forEach(take));
-      worker.on('error', (cause) => {
-        const error = cause instanceof Error ? cause : new Internal(String(cause), { cause });
-        reason = error;
-        if (!isOpen) reject(error);
-      });
-      worker.on('exit', (code) => {
-        const ended = reason ?? new Unavailable(`storage thread ended. code=${code}`);
-        // A thread that ends before the engine is open makes `open` fail.
-        if (isOpen) connection.#end(ended);
-        else reject(ended);
-      });
-    });
   }
 
   nextId(): number {
     return this.#nextId++;
   }
 
-  post(message: ToThread): void {
-    if (this.#lost === undefined) this.#outbox.send(message);
+  /** Makes a call of `CALLS`. */
+  call(name: CallName, args: readonly unknown[]): Promise<unknown> {
+    if (name === 'writeLines' && isSmall(args[0] as WriteLinesRequest)) {
+      const request = args[0] as WriteLinesRequest;
+      return this.request((id) => ({ kind: 'small-write', id, request }));
+    }
+    const packed = (CALLS[name].pack as Pack)?.(this.#bodies, ...args);
+    if (packed === undefined) return this.request((id) => ({ kind: 'call', id, name, args }));
+    const { transfer, lent } = packed;
+    return this.request((id) => ({ kind: 'call', id, name, args: packed.args, lent }), transfer);
   }
 
-  /** Sends a message together with the next one, or after a short time. */
-  postLater(message: ToThread): void {
-    if (this.#lost === undefined) this.#outbox.sendLater(message);
-  }
-
-  call(
+  request(
     make: (id: number) => ToThread | SmallWrite,
-    transfer: readonly ArrayBuffer[] = [],
+    transfer: readonly Transferable[] = [],
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) {
@@ -130,101 +84,90 @@ export class Connection {
       }
       const id = this.nextId();
       this.#calls.set(id, { resolve, reject });
-      // One alone has nothing to wait for.
-      if (this.#calls.size === 1) this.#outbox.send(make(id), transfer);
-      else this.#outbox.sendSoon(make(id), transfer);
+      this.#send(make(id), transfer);
     });
   }
 
-  stream(handler: StreamHandler, make: (id: number) => ToThread): number {
+  /** Begins a read and returns its number. */
+  read(handler: ReadHandler, message: Omit<ReadMessage, 'kind' | 'id'>): number {
     const id = this.nextId();
     if (this.#lost !== undefined) {
       handler.onError(new Unavailable('storage thread has ended', { cause: this.#lost }));
       return id;
     }
-    this.#streams.set(id, handler);
-    this.post(make(id));
+    this.#reads.set(id, handler);
+    this.#send({ kind: 'read', id, ...message });
     return id;
   }
 
-  /** Ends a stream: its handler gets no more messages, and the thread stops working on it. */
+  /** Tells a read something while it runs. */
+  signal(message: Omit<SignalMessage, 'kind'>): void {
+    if (!this.#reads.has(message.id)) return;
+    this.#send({ kind: 'signal', ...message } as SignalMessage);
+  }
+
+  /** Ends a read: its handler gets no more messages, and the thread stops working on it. */
   cancel(id: number): void {
-    if (this.#streams.delete(id)) this.post({ kind: 'cancel', id });
+    this.signal({ id, name: 'cancel' });
+    this.#reads.delete(id);
   }
 
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    try {
-      await this.call((id) => ({ kind: 'close', id }));
-    } finally {
-      await this.#worker.terminate();
-    }
+  /** Releases a snapshot, with the next message or after a short time. */
+  release(snapshot: number): void {
+    if (this.#lost === undefined) this.#outbox.sendLater({ kind: 'release', snapshot });
   }
 
-  #handle(message: FromThread): void {
+  #send(message: ToThread | SmallWrite, transfer?: readonly Transferable[]): void {
+    // One alone has nothing to wait for.
+    if (this.#calls.size + this.#reads.size === 1) this.#outbox.send(message, transfer);
+    else this.#outbox.sendSoon(message, transfer);
+  }
+
+  handle(message: FromEngine): void {
     switch (message.kind) {
-      case 'result': {
-        const call = this.#calls.get(message.id);
-        this.#calls.delete(message.id);
-        if (message.lent !== undefined) this.bodies.giveBack(message.lent);
-        call?.resolve(message.value);
+      case 'result':
+        if (message.lent !== undefined) this.#bodies.giveBack(message.lent);
+        this.#take(message.id)?.resolve(message.value);
         break;
-      }
       case 'all-written':
-        for (const [id, outcome] of unpackOutcomes(message)) {
-          this.#calls.get(id)?.resolve(outcome);
-          this.#calls.delete(id);
-        }
+        for (const [id, outcome] of unpackOutcomes(message)) this.#take(id)?.resolve(outcome);
         break;
       case 'failed': {
         const error = errorFromMessage(message.error);
-        this.#calls.get(message.id)?.reject(error);
-        this.#streams.get(message.id)?.onError(error);
-        this.#calls.delete(message.id);
-        this.#streams.delete(message.id);
+        this.#take(message.id)?.reject(error);
+        const read = this.#reads.get(message.id);
+        this.#reads.delete(message.id);
+        read?.onError(error);
         break;
       }
       case 'batches': {
-        const stream = this.#streams.get(message.id);
-        if (message.isLast) this.#streams.delete(message.id);
-        stream?.onBatches?.(message);
+        const read = this.#reads.get(message.id);
+        if (message.isLast) this.#reads.delete(message.id);
+        read?.onBatches(message);
         break;
       }
       case 'ask':
-        this.#streams.get(message.id)?.onAsk?.(message.sizeBytes);
-        break;
-      case 'answer': {
-        const stream = this.#streams.get(message.id);
-        this.#streams.delete(message.id);
-        stream?.onAnswer?.(message);
-        break;
-      }
-      case 'log':
-        this.#events.log(message.level, message.message, message.details);
-        break;
-      case 'opened':
-      case 'open-failed':
-      case 'broken':
+        this.#reads.get(message.id)?.onAsk(message.sizeBytes);
         break;
     }
   }
 
-  #end(reason: Error): void {
+  #take(id: number): Call | undefined {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    return call;
+  }
+
+  /** The thread has ended: nothing is answered any more. */
+  end(reason: Error): void {
+    if (this.#lost !== undefined) return;
     this.#lost = reason;
     this.#outbox.clear();
-    this.bodies.clear();
+    this.#bodies.clear();
     const error = new Unavailable('storage thread ended before the answer', { cause: reason });
     for (const call of this.#calls.values()) call.reject(error);
-    for (const stream of this.#streams.values()) stream.onError(error);
+    for (const read of this.#reads.values()) read.onError(error);
     this.#calls.clear();
-    this.#streams.clear();
-    if (!this.#isClosing) this.#events.onLost(reason);
+    this.#reads.clear();
   }
-}
-
-/** The failed assertion, with the stack that it had in the thread. */
-function brokenBy({ message, stack }: ErrorMessage): Internal {
-  const error = new Internal(message);
-  if (stack !== undefined) error.stack = stack;
-  return error;
 }

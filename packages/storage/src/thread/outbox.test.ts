@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Transferable } from 'node:worker_threads';
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { Outbox } from './outbox.ts';
 
-let delivered: { readonly messages: number[]; readonly transfer: ArrayBuffer[] }[];
+let delivered: { readonly messages: number[]; readonly transfer: Transferable[] }[];
 let outbox: Outbox<number>;
 
 beforeEach(() => {

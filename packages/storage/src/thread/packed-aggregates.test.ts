@@ -3,7 +3,8 @@ import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { prepareBatches, receivedBatches } from './transfer.ts';
+import { AGGREGATES_PACKING } from './packed-aggregates.ts';
+import { prepareBatches, receivedBatches } from './packing.ts';
 
 const VALUES = [0n, -1n, 5n, 2n ** 62n, -(2n ** 63n), 0x7ff8_0000_0000_0001n];
 
@@ -69,11 +70,11 @@ const batches = fc
 test('packed values are unpacked unchanged', () => {
   fc.assert(
     fc.property(batches, (list) => {
-      const { prepared, transfer } = prepareBatches(structuredClone(list));
+      const { prepared, transfer } = prepareBatches(AGGREGATES_PACKING, structuredClone(list));
 
       const received = structuredClone(prepared, { transfer: [...transfer] });
 
-      expect(receivedBatches(received)).toEqual(list);
+      expect(receivedBatches(AGGREGATES_PACKING, received)).toEqual(list);
     }),
     { numRuns: 30 },
   );
@@ -87,8 +88,10 @@ test('a thousand small groups travel in one buffer', () => {
   });
   const list = Array.from({ length: 1000 }, (_, i) => group(i));
 
-  const { prepared, transfer } = prepareBatches(list);
+  const { prepared, transfer } = prepareBatches(AGGREGATES_PACKING, list);
 
   expect([prepared.length, transfer.length]).toEqual([1, 1]);
-  expect(receivedBatches(prepared)).toEqual(Array.from({ length: 1000 }, (_, i) => group(i)));
+  expect(receivedBatches(AGGREGATES_PACKING, prepared)).toEqual(
+    Array.from({ length: 1000 }, (_, i) => group(i)),
+  );
 });

@@ -1,15 +1,72 @@
 // Packs small aggregates of many groups into one array of 64-bit words, and unpacks them.
+import { columnBytes, tagsBytes } from '@tidemark/core';
 import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 
+import { BATCH_BYTES, placeColumn } from './message-buffers.ts';
+import type { MessageBuffers } from './message-buffers.ts';
 import { numberColumn } from './packed-columns.ts';
-import type { PackedAggregates, PackedType, StreamBatch } from './protocol.ts';
+import type { PackedType } from './packed-columns.ts';
+import type { BatchPacking } from './packing.ts';
+
+/**
+ * Windows of several groups in one array, because a view in a message costs about as much as
+ * copying a kilobyte. Columns have no nulls, strings or booleans.
+ */
+export type PackedAggregates = {
+  readonly kind: 'packed-aggregates';
+  readonly tagKeys: readonly string[];
+  /** Values of the first group's tags, then those of the next. */
+  readonly tagValues: readonly string[];
+  /** The measurement of each group; absent where all belong to the first. */
+  readonly sources?: readonly number[] | undefined;
+  /**
+   * Number of windows of each group. In a message a list of numbers costs less than a typed array.
+   */
+  readonly windowCounts: readonly number[];
+  /**
+   * A letter per column: the first of its type, a capital letter if its points have times. A space
+   * after the columns of each field.
+   */
+  readonly layout: string;
+  /** For each group its starts, then the values and the times of each column. */
+  readonly words: Float64Array<ArrayBuffer>;
+};
+
+export const AGGREGATES_PACKING: BatchPacking<AggregateBatch, PackedAggregates> = {
+  sizeOf: ({ groupTags, windowStarts, fields }) => {
+    let bytes = BATCH_BYTES + tagsBytes(groupTags) + windowStarts.byteLength;
+    for (const field of fields) {
+      for (const { values, pointTimes } of field) {
+        bytes += columnBytes(values) + (pointTimes?.byteLength ?? 0);
+      }
+    }
+    return bytes;
+  },
+  packRun: (batches, at, buffers) => {
+    const packed = packAggregates(batches, at);
+    if (packed === undefined) return undefined;
+    const sent = { ...packed, words: buffers.place(packed.words) };
+    return { sent, count: packed.windowCounts.length };
+  },
+  packOne: (batch, buffers) => ({
+    ...batch,
+    windowStarts: buffers.place(batch.windowStarts),
+    fields: batch.fields.map((columns) => columns.map((column) => placed(column, buffers))),
+  }),
+  unpackRun: (sent) => ('kind' in sent ? unpackAggregates(sent) : undefined),
+};
+
+function placed({ values, pointTimes }: AggregateColumn, buffers: MessageBuffers): AggregateColumn {
+  const column = { values: placeColumn(values, buffers) };
+  return pointTimes === undefined ? column : { ...column, pointTimes: buffers.place(pointTimes) };
+}
 
 /** Batches with more windows are transferred instead of copied. */
 const WINDOWS_MAX = 1024;
 
 /** Packs the batches from `at` on, if at least two can be packed. */
-export function packAggregates(
-  batches: readonly StreamBatch[],
+function packAggregates(
+  batches: readonly AggregateBatch[],
   at: number,
 ): PackedAggregates | undefined {
   const first = batches[at];
@@ -21,7 +78,7 @@ export function packAggregates(
     const next = batches[end];
     if (!isPackable(next) || layoutOf(next) !== layout || !hasTags(next, tagKeys)) break;
   }
-  const chosen = batches.slice(at, end) as AggregateBatch[];
+  const chosen = batches.slice(at, end);
   let perWindow = 1;
   for (const letter of layout) perWindow += letter === ' ' ? 0 : letter >= 'a' ? 1 : 2;
   const windowCounts = chosen.map(({ windowStarts }) => windowStarts.length);
@@ -61,9 +118,8 @@ function layoutOf({ fields }: AggregateBatch): string {
   return layout;
 }
 
-function isPackable(batch: StreamBatch | undefined): batch is AggregateBatch {
-  if (batch === undefined || !('windowStarts' in batch)) return false;
-  if (batch.windowStarts.length > WINDOWS_MAX) return false;
+function isPackable(batch: AggregateBatch | undefined): batch is AggregateBatch {
+  if (batch === undefined || batch.windowStarts.length > WINDOWS_MAX) return false;
   return batch.fields.every((field) =>
     field.every(({ values: { type, valid } }) => {
       return type !== 'string' && type !== 'boolean' && valid === undefined;
@@ -76,7 +132,7 @@ function hasTags({ groupTags }: AggregateBatch, tagKeys: readonly string[]): boo
 }
 
 /** Restores the packed batches. Their arrays are views of the message. */
-export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
+function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
   const { tagKeys, tagValues, windowCounts, sources } = packed;
   const fields = packed.layout
     .split(' ')

@@ -1,8 +1,7 @@
 // Columns of numbers without nulls, as views of a message's buffer.
 import type { Column } from '@tidemark/core';
 
-import type { PackedType } from './protocol.ts';
-
+export type PackedType = 'float' | 'integer' | 'unsigned';
 export type ColumnPlace = {
   readonly buffer: ArrayBuffer;
   /** Offset in bytes, a multiple of eight. */

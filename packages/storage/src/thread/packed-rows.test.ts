@@ -3,7 +3,8 @@ import type { SeriesBatch } from '@tidemark/query';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { prepareBatches, receivedBatches } from './transfer.ts';
+import { ROWS_PACKING } from './packed-rows.ts';
+import { prepareBatches, receivedBatches } from './packing.ts';
 
 const VALUES = [0n, -1n, 5n, 2n ** 62n, -(2n ** 63n), 0x7ff8_0000_0000_0001n];
 
@@ -58,11 +59,11 @@ const batches = fc
 test('packed values are unpacked unchanged', () => {
   fc.assert(
     fc.property(batches, (list) => {
-      const { prepared, transfer } = prepareBatches(structuredClone(list));
+      const { prepared, transfer } = prepareBatches(ROWS_PACKING, structuredClone(list));
 
       const received = structuredClone(prepared, { transfer: [...transfer] });
 
-      expect(receivedBatches(received)).toEqual(list);
+      expect(receivedBatches(ROWS_PACKING, received)).toEqual(list);
     }),
     { numRuns: 25 },
   );
@@ -77,11 +78,13 @@ test('a few rows of a thousand series travel in one buffer, column by column', (
   });
   const list = Array.from({ length: 1000 }, (_, i) => batch(i));
 
-  const { prepared, transfer } = prepareBatches(list);
-  const [first, second] = receivedBatches(prepared) as readonly SeriesBatch[];
+  const { prepared, transfer } = prepareBatches(ROWS_PACKING, list);
+  const [first, second] = receivedBatches(ROWS_PACKING, prepared) as readonly SeriesBatch[];
 
   expect([prepared.length, transfer.length]).toEqual([1, 1]);
-  expect(receivedBatches(prepared)).toEqual(Array.from({ length: 1000 }, (_, i) => batch(i)));
+  expect(receivedBatches(ROWS_PACKING, prepared)).toEqual(
+    Array.from({ length: 1000 }, (_, i) => batch(i)),
+  );
   expect(second?.times.byteOffset).toBe((first?.times.byteOffset ?? 0) + 16);
   expect(second?.tags).toBe(first?.tags);
 });

@@ -1,16 +1,52 @@
 // Packs short batches of rows into one array of 64-bit words, and unpacks them. A query over a
 // hundred series gets a few rows of each, and a view for every column would cost more than the
 // values.
+import { rowsBytes, tagsBytes, textBytes } from '@tidemark/core';
 import type { SeriesBatch } from '@tidemark/query';
 
+import { BATCH_BYTES, placeColumns } from './message-buffers.ts';
 import { numberColumn } from './packed-columns.ts';
-import type { PackedRows, PackedType, StreamBatch } from './protocol.ts';
+import type { PackedType } from './packed-columns.ts';
+import type { BatchPacking } from './packing.ts';
+
+/**
+ * Short batches of rows of several series in one array. Columns have no nulls, strings or booleans.
+ * All batches have the same types.
+ */
+export type PackedRows = {
+  readonly kind: 'packed-rows';
+  /** For each series its key, then keys and values of its tags. */
+  readonly series: readonly (readonly [key: string, ...tags: string[]])[];
+  /** For each batch the index of its series in `series`. */
+  readonly seriesOf: Uint32Array;
+  /** Number of rows of each batch. */
+  readonly rowCounts: Uint32Array;
+  readonly types: readonly PackedType[];
+  /** Times of all batches, then each column of all batches. */
+  readonly words: Float64Array<ArrayBuffer>;
+};
+
+export const ROWS_PACKING: BatchPacking<SeriesBatch, PackedRows> = {
+  sizeOf: ({ seriesKey, tags, times, columns }) =>
+    BATCH_BYTES + textBytes(seriesKey) + tagsBytes(tags) + rowsBytes(times, columns),
+  packRun: (batches, at, buffers) => {
+    const packed = packRows(batches, at);
+    if (packed === undefined) return undefined;
+    const sent = { ...packed, words: buffers.place(packed.words) };
+    return { sent, count: packed.rowCounts.length };
+  },
+  packOne: (batch, buffers) => {
+    const { times, columns } = batch;
+    return { ...batch, times: buffers.place(times), columns: placeColumns(columns, buffers) };
+  },
+  unpackRun: (sent) => ('kind' in sent ? unpackRows(sent) : undefined),
+};
 
 /** Batches with more rows are transferred instead of copied. */
 const ROWS_MAX = 2048;
 
 /** Packs the batches from `at` on, if at least two can be packed. */
-export function packRows(batches: readonly StreamBatch[], at: number): PackedRows | undefined {
+function packRows(batches: readonly SeriesBatch[], at: number): PackedRows | undefined {
   const first = batches[at];
   if (!isPackable(first)) return undefined;
   const types = first.columns.map(({ type }) => type as PackedType);
@@ -22,13 +58,12 @@ export function packRows(batches: readonly StreamBatch[], at: number): PackedRow
     rows += next.times.length;
   }
   if (end - at < 2) return undefined;
-  const chosen = batches.slice(at, end) as SeriesBatch[];
+  const chosen = batches.slice(at, end);
   return { ...packSeries(chosen), types, words: packWords(chosen, types, rows) };
 }
 
-function isPackable(batch: StreamBatch | undefined): batch is SeriesBatch {
-  if (batch === undefined || !('seriesKey' in batch)) return false;
-  if (batch.times.length > ROWS_MAX) return false;
+function isPackable(batch: SeriesBatch | undefined): batch is SeriesBatch {
+  if (batch === undefined || batch.times.length > ROWS_MAX) return false;
   return batch.columns.every(
     ({ type, valid }) => type !== 'string' && type !== 'boolean' && valid === undefined,
   );
@@ -85,7 +120,7 @@ function packWords(
  * Restores the packed batches. Their arrays are views of the message; the values of a column are
  * adjacent across batches.
  */
-export function unpackRows(packed: PackedRows): SeriesBatch[] {
+function unpackRows(packed: PackedRows): SeriesBatch[] {
   const { series, seriesOf, rowCounts, types, words } = packed;
   const { buffer } = words;
   const columnBytes = words.byteLength / (types.length + 1);

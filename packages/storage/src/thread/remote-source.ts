@@ -1,17 +1,14 @@
-// SeriesSource over the storage thread. Taking a snapshot needs no message of its own, because
-// messages are handled in order.
+// SeriesSource over the storage thread: each request of a snapshot is a row of `READS`. Taking a
+// snapshot needs no message of its own, because messages are handled in order.
 import { Unavailable } from '@tidemark/core';
 import { collectNames } from '@tidemark/query';
 import type {
-  AggregateBatch,
-  AnswerOptions,
-  AnswerRequest,
   MeasurementNames,
   NamesFilter,
   Operator,
   RequestOptions,
   SchemaBatch,
-  SeriesBatch,
+  SchemaRequest,
   SeriesSource,
   SourceCounters,
   SourceSnapshot,
@@ -20,57 +17,72 @@ import type {
 
 import { CAPABILITIES, only } from '../read/local-source.ts';
 import { cancelledBy } from '../read/cancelled.ts';
-import type { EngineLink, LinkHolder } from './engine-link.ts';
+import type { Connection } from './connection.ts';
+import { receivedBatches } from './packing.ts';
 import { SOURCE_COUNTERS } from './protocol.ts';
-import type {
-  CostBatch,
-  FromThread,
-  SchemaStamp,
-  SchemaState,
-  StreamBatch,
-  StreamRequest,
-} from './protocol.ts';
+import type { BatchesMessage, SchemaStamp, SchemaState } from './protocol.ts';
+import { READS } from './requests.ts';
+import type { ReadName, ReadRow, Reads } from './requests.ts';
 import { ANSWER_BYTES_MAX, answerBytes } from './schema-cache.ts';
-import { receivedBatches } from './transfer.ts';
 
 export class RemoteSource implements SeriesSource {
   readonly capabilities = CAPABILITIES;
-  readonly #holder: LinkHolder;
+  readonly #connection: () => Connection;
 
-  constructor(holder: LinkHolder) {
-    this.#holder = holder;
+  constructor(connection: () => Connection) {
+    this.#connection = connection;
   }
 
   snapshot(): SourceSnapshot {
-    return remoteSnapshot(this.#holder.link);
+    return remoteSnapshot(this.#connection());
   }
 }
 
-function remoteSnapshot(connection: EngineLink): SourceSnapshot {
-  const { schemas } = connection;
+function remoteSnapshot(connection: Connection): SourceSnapshot {
   const snapshot = heldSnapshot(connection);
-  const open = <T extends StreamBatch>(
-    request: StreamRequest,
+  const open = <N extends ReadName>(
+    name: N,
+    request: Reads[N]['request'],
     options: RequestOptions,
-  ): Operator<T> => readStream<T>(connection, { snapshot, request, options });
+  ): Operator<Reads[N]['batch']> => read(connection, { name, snapshot, request, options });
   return {
-    schema: (request, options) => {
-      if (request.kind === 'names') return open<SchemaBatch>({ kind: 'schema', request }, options);
-      const known = schemas.get(request);
-      if (known !== undefined) return eachOf(known);
-      const parts = { snapshot, request: { kind: 'schema', request } as const, options };
-      const wantsShards = schemas.lacksShards(request);
-      const onAnswer = (answer: readonly SchemaBatch[], state: SchemaState): void =>
-        schemas.set(request, answer, state);
-      return readStream<SchemaBatch>(connection, { ...parts, wantsShards, onAnswer });
-    },
+    schema: (request, options) =>
+      request.kind === 'names'
+        ? open('schema', request, options)
+        : schema(connection, { snapshot, request, options }),
     names: (filter, options) => names(connection, filter, options),
-    scan: (request, options) => open<SeriesBatch>({ kind: 'scan', request }, options),
-    aggregate: (request, options) => open<AggregateBatch>({ kind: 'aggregate', request }, options),
-    cost: (request, options) => only(open<CostBatch>({ kind: 'cost', request }, options)),
-    answer: (request, options) => answer(connection, request, options),
+    scan: (request, options) => open('scan', request, options),
+    aggregate: (request, options) => open('aggregate', request, options),
+    cost: (request, options) => only(open('cost', request, options)),
+    // The thread takes a snapshot and releases it with the answer.
+    answer: (request, options) => textOf(read(connection, { name: 'answer', request, options })),
     close: () => release(connection, snapshot),
   };
+}
+
+function* textOf(answer: Operator<Reads['answer']['batch']>): Steps<Uint8Array | undefined> {
+  return (yield* only(answer)).text;
+}
+
+/** The cached answer, or one that may be cached. */
+function schema(
+  connection: Connection,
+  asked: {
+    readonly snapshot: HeldSnapshot;
+    readonly request: Exclude<SchemaRequest, { readonly kind: 'names' }>;
+    readonly options: RequestOptions;
+  },
+): Operator<SchemaBatch> {
+  const { schemas } = connection;
+  const { request } = asked;
+  const known = schemas.get(request);
+  if (known !== undefined) return eachOf(known);
+  return read(connection, {
+    ...asked,
+    name: 'schema',
+    wantsShards: schemas.lacksShards(request),
+    onAnswer: (answer, state) => schemas.set(request, answer, state),
+  });
 }
 
 /**
@@ -78,7 +90,7 @@ function remoteSnapshot(connection: EngineLink): SourceSnapshot {
  * refer to.
  */
 function* names(
-  connection: EngineLink,
+  connection: Connection,
   filter: NamesFilter,
   options: RequestOptions,
 ): Steps<readonly MeasurementNames[]> {
@@ -87,9 +99,10 @@ function* names(
   if (known !== undefined) return known;
   const snapshot = heldSnapshot(connection);
   let kept: { readonly sizeBytes: number; readonly stamp: SchemaStamp } | undefined;
-  const answer = readStream<SchemaBatch>(connection, {
+  const answer = read(connection, {
+    name: 'schema',
     snapshot,
-    request: { kind: 'schema', request: { kind: 'names', filter } },
+    request: { kind: 'names', filter },
     options,
     onAnswer: (batches, { stamp }) => {
       kept = { stamp, sizeBytes: answerBytes(batches) };
@@ -104,55 +117,14 @@ function* names(
   }
 }
 
-function heldSnapshot(connection: EngineLink): HeldSnapshot {
+function heldSnapshot(connection: Connection): HeldSnapshot {
   return { id: connection.nextId(), isTaken: false, isClosed: false };
 }
 
-function release(connection: EngineLink, snapshot: HeldSnapshot): void {
+function release(connection: Connection, snapshot: HeldSnapshot): void {
   const { id, isTaken, isClosed } = snapshot;
-  if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
+  if (isTaken && !isClosed) connection.release(id);
   snapshot.isClosed = true;
-}
-
-/** One message there and one back: the thread takes a snapshot and releases it with the answer. */
-function* answer(
-  connection: EngineLink,
-  asked: AnswerRequest,
-  { signal, onPartial }: AnswerOptions,
-): Steps<Uint8Array | undefined> {
-  if (signal.aborted) throw cancelledBy(signal);
-  let answered: (FromThread & { kind: 'answer' }) | undefined;
-  let failure: Error | undefined;
-  const { start, end } = asked.range;
-  const { epoch, bound } = asked;
-  // Absent properties are left out of the message, because each costs time.
-  const more = bound === undefined ? undefined : { bound };
-  const plan = connection.plans.carry(asked);
-  yield new Promise<void>((resolve) => {
-    const onAbort = (): void => {
-      failure = cancelledBy(signal);
-      connection.cancel(id);
-      resolve();
-    };
-    const id = connection.stream(
-      {
-        onAnswer: (message) => {
-          answered = message;
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        },
-        onError: (error) => {
-          failure = error;
-          resolve();
-        },
-      },
-      (answerId) => ({ kind: 'answer', id: answerId, plan, start, end, epoch, ...more }),
-    );
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  if (answered === undefined) throw failure;
-  for (const reason of answered.partial ?? []) onPartial(reason);
-  return answered.text;
 }
 
 function* eachOf<T>(values: readonly T[]): Operator<T> {
@@ -164,9 +136,11 @@ function* eachOf<T>(values: readonly T[]): Operator<T> {
  */
 type HeldSnapshot = { readonly id: number; isTaken: boolean; isClosed: boolean };
 
-type StreamParts = {
-  readonly snapshot: HeldSnapshot;
-  readonly request: StreamRequest;
+type ReadParts<N extends ReadName> = {
+  readonly name: N;
+  /** Absent for one that is taken for this read. */
+  readonly snapshot?: HeldSnapshot | undefined;
+  readonly request: Reads[N]['request'];
   readonly options: RequestOptions;
   /** For a schema look-up: asks for the shards of the database. */
   readonly wantsShards?: boolean | undefined;
@@ -174,48 +148,55 @@ type StreamParts = {
   readonly onAnswer?: ((answer: readonly SchemaBatch[], state: SchemaState) => void) | undefined;
 };
 
-function* readStream<T extends StreamBatch>(
-  connection: EngineLink,
-  { snapshot, request, options, wantsShards, onAnswer }: StreamParts,
-): Operator<T> {
+function* read<N extends ReadName>(
+  connection: Connection,
+  { name, snapshot, request, options, wantsShards, onAnswer }: ReadParts<N>,
+): Operator<Reads[N]['batch']> {
+  type Batch = Reads[N]['batch'];
+  const row: ReadRow<Reads[N]> = READS[name];
   const { signal, counters, memoryLimitBytes, ended, onPartial } = options;
   /** All batches of an answer that may be cached. Large answers are not. */
   let answer: SchemaBatch[] | undefined = onAnswer === undefined ? undefined : [];
   let answerSize = 0;
-  if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
-  let batches: readonly StreamBatch[] = [];
+  if (snapshot?.isClosed === true) throw new Unavailable('snapshot is closed');
+  let batches: readonly Batch[] = [];
   let seen: readonly number[] = [];
   let isLast = false;
   let failure: Error | undefined;
   let wake: () => void = () => undefined;
   if (signal.aborted) throw cancelledBy(signal);
-  snapshot.isTaken = true;
+  if (snapshot !== undefined) snapshot.isTaken = true;
   const memory = options.memory?.openSource();
   const onFailure = (error: Error): void => {
     failure = error;
     connection.cancel(id);
     wake();
   };
-  const id = connection.stream(
+  const collect = (collected: readonly SchemaBatch[], { schema: state }: BatchesMessage): void => {
+    if (answer === undefined) return;
+    answer.push(...collected);
+    answerSize += answerBytes(collected);
+    if (state !== undefined) onAnswer?.(answer, state);
+    else if (answerSize > ANSWER_BYTES_MAX) answer = undefined;
+  };
+  const id = connection.read(
     {
       onBatches: (message) => {
-        batches = receivedBatches(message.batches);
+        // The thread packs batches by the same row.
+        batches = receivedBatches(row.batches, message.batches as readonly Batch[]);
         options.memory?.received?.(message.sizeBytes);
         isLast = message.isLast;
-        if (counters !== undefined) addDifference(counters, seen, message.counters);
-        seen = message.counters;
-        for (const reason of message.partial ?? []) onPartial?.(reason);
-        if (answer !== undefined) {
-          answer.push(...(batches as readonly SchemaBatch[]));
-          answerSize += answerBytes(batches as readonly SchemaBatch[]);
-          if (message.schema !== undefined) onAnswer?.(answer, message.schema);
-          else if (answerSize > ANSWER_BYTES_MAX) answer = undefined;
+        if (counters !== undefined && message.counters !== undefined) {
+          addDifference(counters, seen, message.counters);
+          seen = message.counters;
         }
+        for (const reason of message.partial ?? []) onPartial?.(reason);
+        if (answer !== undefined) collect(batches as readonly SchemaBatch[], message);
         wake();
       },
       onAsk: (sizeBytes) => {
         memory?.ask(sizeBytes).then(() => {
-          connection.post({ kind: 'grant', id, grantedBytes: memory.grantedBytes });
+          connection.signal({ id, name: 'grant', value: memory.grantedBytes });
         }, onFailure);
       },
       onError: (error) => {
@@ -223,16 +204,16 @@ function* readStream<T extends StreamBatch>(
         wake();
       },
     },
-    (streamId) => ({
-      kind: 'stream',
-      id: streamId,
-      snapshot: snapshot.id,
-      request,
-      memoryLimitBytes,
+    {
+      name,
+      request: row.pack?.(request, connection.plans) ?? request,
       takesPartial: onPartial !== undefined,
+      // Absent properties are left out of the message, because each costs time.
+      ...(snapshot && { snapshot: snapshot.id }),
+      ...(memoryLimitBytes === undefined ? {} : { memoryLimitBytes }),
       ...(memory === undefined ? {} : { grantedBytes: memory.grantedBytes }),
       ...(wantsShards === undefined ? {} : { wantsShards }),
-    }),
+    },
   );
   const onAbort = (): void => onFailure(cancelledBy(signal));
   signal.addEventListener('abort', onAbort, { once: true });
@@ -248,13 +229,12 @@ function* readStream<T extends StreamBatch>(
       const received = batches;
       batches = [];
       // The thread works on the next batches while these are used.
-      if (!isLast) connection.post({ kind: 'pull', id });
-      // The kind of the request determines the kind of its batches.
+      if (!isLast) connection.signal({ id, name: 'pull' });
       for (const batch of received) {
-        yield batch as T;
+        yield batch;
         if (ended === undefined || ended.tags === endedTags) continue;
         endedTags = ended.tags;
-        if (endedTags !== undefined) connection.post({ kind: 'end-group', id, tags: endedTags });
+        if (endedTags !== undefined) connection.signal({ id, name: 'endGroup', value: endedTags });
       }
       if (isLast && batches.length === 0) return;
     }

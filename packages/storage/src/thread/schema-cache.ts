@@ -16,7 +16,7 @@ import type {
 
 import type { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaState } from './protocol.ts';
-import { schemaBatchBytes } from './schema-size.ts';
+import { schemaBatchBytes } from './packed-schema.ts';
 import { VersionedCache } from './versioned-cache.ts';
 
 /** Rough size of all cached answers of a kind: one of 20,000 measurements is a quarter of it. */

@@ -2,9 +2,11 @@
 // service would have cached them.
 import { utf8Text } from '@tidemark/core';
 
-import { Answers } from '../../../thread/answers.ts';
+import { SchemaVersions } from '../../../series/schema-version.ts';
 import { HeldPlans } from '../../../thread/carried-plans.ts';
-import type { FromThread } from '../../../thread/protocol.ts';
+import type { FromEngine } from '../../../thread/protocol.ts';
+import { ReadServer } from '../../../thread/read-server.ts';
+import type { AnswerBatch } from '../../../thread/requests.ts';
 import { DEFAULT_QUERY_LIMITS, executeSelect, isPause } from '@tidemark/query';
 import type { AnswerRequest, MeasurementNames, SourceSnapshot } from '@tidemark/query';
 
@@ -114,7 +116,7 @@ async function planOf(
 
 /** The storage thread's side of answers, for one engine. */
 export class Asked {
-  readonly #answers: Answers;
+  readonly #reads: ReadServer;
   #nextId = 1;
   readonly #waiting = new Map<
     number,
@@ -125,14 +127,25 @@ export class Asked {
   >();
 
   constructor(source: LocalSource) {
-    this.#answers = new Answers({
+    const nothing = (): void => undefined;
+    this.#reads = new ReadServer({
       plans: new HeldPlans(),
       source,
-      send: (message: FromThread) => {
-        if (message.kind === 'answer') this.#waiting.get(message.id)?.resolve(message.text);
-      },
+      versions: new SchemaVersions(),
+      shards: () => Promise.resolve([]),
+      begin: nothing,
+      answer: (message) => this.#collect(message),
       fail: (id, error) => this.#waiting.get(id)?.reject(error),
+      abandon: nothing,
+      ask: nothing,
     });
+  }
+
+  #collect(message: FromEngine): void {
+    if (message.kind !== 'batches') return;
+    for (const batch of message.batches as readonly AnswerBatch[]) {
+      this.#waiting.get(message.id)?.resolve(batch.text);
+    }
   }
 
   /** Count and sum of a measurement at the moment of the call. */
@@ -142,7 +155,8 @@ export class Asked {
     const text = await new Promise<Uint8Array | undefined>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       const carried = { plan, limits, place: 0 };
-      this.#answers.open({ kind: 'answer', id, plan: carried, bound, ...range, epoch });
+      const asked = { plan: carried, bound, ...range, epoch };
+      this.#reads.open({ kind: 'read', name: 'answer', id, request: asked, takesPartial: true });
     });
     this.#waiting.delete(id);
     return aggregatesIn(text === undefined ? '' : utf8Text(text));
@@ -150,7 +164,7 @@ export class Asked {
 
   /** Cancels all answers. */
   cancelAll(): void {
-    for (const id of this.#waiting.keys()) this.#answers.cancel(id);
+    this.#reads.cancelAll();
   }
 }
 

@@ -1,14 +1,12 @@
 import { columnFrom } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
-import type { StreamBatch } from './protocol.ts';
-import {
-  batchBytes,
-  MessageBuffers,
-  prepareBatch,
-  prepareBatches,
-  receivedBatches,
-} from './transfer.ts';
+import type { SchemaBatch } from '@tidemark/query';
+
+import { MessageBuffers } from './message-buffers.ts';
+import { ROWS_PACKING } from './packed-rows.ts';
+import { SCHEMA_PACKING } from './packed-schema.ts';
+import { prepareBatches, receivedBatches } from './packing.ts';
 
 test('batches cross in few buffers and keep their values', () => {
   const buffers = new MessageBuffers();
@@ -25,7 +23,7 @@ test('batches cross in few buffers and keep their values', () => {
   }));
   const wanted = structuredClone(batches);
 
-  const prepared = batches.map((batch) => prepareBatch(batch, buffers));
+  const prepared = batches.map((batch) => ROWS_PACKING.packOne!(batch, buffers));
   const whole = buffers.place(large);
   const again = buffers.place(large);
   const received = structuredClone({ prepared, whole, again }, { transfer: [...buffers.all] });
@@ -37,10 +35,10 @@ test('batches cross in few buffers and keep their values', () => {
 });
 
 test('batches of a schema look-up cross as one text, names and whatever stands alone do not', () => {
-  const values = (measurement: string): StreamBatch => {
+  const values = (measurement: string): SchemaBatch => {
     return { kind: 'tag-values', measurement, key: 't"', values: ['ä\n', '\ud800', '\u2028'] };
   };
-  const names: StreamBatch = {
+  const names: SchemaBatch = {
     kind: 'names',
     measurement: 'm',
     tags: [],
@@ -50,14 +48,14 @@ test('batches of a schema look-up cross as one text, names and whatever stands a
   };
   const batches = [values('a'), values('b'), names, values('c')];
 
-  const { prepared } = prepareBatches(batches);
+  const { prepared } = prepareBatches(SCHEMA_PACKING, batches);
 
   expect(prepared).toEqual([
-    { kind: 'packed-schema', count: 2, text: expect.any(String) },
+    { kind: 'packed-schema', text: expect.any(String) },
     names,
     values('c'),
   ]);
-  expect(receivedBatches(structuredClone(prepared))).toEqual(batches);
+  expect(receivedBatches(SCHEMA_PACKING, structuredClone(prepared))).toEqual(batches);
 });
 
 test.each([
@@ -66,5 +64,5 @@ test.each([
   ['measurements', { kind: 'measurements', names: Array(2048).fill('m') }],
 ] as const)('a batch of %s weighs what its texts do', (_, batch) => {
   // Messages hold 256 KiB: a few of these.
-  expect(batchBytes(batch)).toBeGreaterThan(64 << 10);
+  expect(SCHEMA_PACKING.sizeOf(batch)).toBeGreaterThan(64 << 10);
 });
