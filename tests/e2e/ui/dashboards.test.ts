@@ -131,6 +131,40 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     await cell('Areas').getByText('mean name=attic').waitFor();
   });
 
+  test('a list of alerts begins with the most severe ones, whatever their names', async () => {
+    const { engine } = visit.server;
+    const script = `stream|from().measurement('load').groupBy('host')|alert().id('load {{ index .Tags "host" }}')
+      .info(lambda: "value" > 0).crit(lambda: "value" > 90).topic('many')`;
+    const made = await send(`${engine}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: 'many',
+        type: 'stream',
+        status: 'enabled',
+        dbrps: [{ db: 'house', rp: 'autogen' }],
+        script,
+      }),
+    });
+    expect(made.status, made.text).toBe(200);
+    const hosts = Array.from({ length: 70 }, (_, i) => `load,host=h${100 + i} value=${i + 22}`);
+    await write(engine, 'house', hosts.join('\n'), { rp: 'autogen' });
+    await eventually('the events', async () =>
+      (await send(`${engine}/engine/v1preview/alerts/topics/many`)).text.includes('CRITICAL')
+        ? true
+        : undefined,
+    );
+    const cells = [{ id: 'a', title: 'Many', kind: 'alerts', topic: 'many', ...place(0, 0, 12) }];
+    expect((await put('many', 0, { ...HOUSE, cells }, 'Many')).status).toBe(201);
+    await visit.show('dashboards?id=many');
+    const rows = cell('Many').getByRole('row');
+    await rows.nth(1).getByText('CRITICAL').waitFor();
+    await rows.nth(1).getByText('load h169').waitFor();
+    expect(await rows.count()).toBe(51);
+    await cell('Many')
+      .getByText(/50 .*70/)
+      .waitFor();
+  });
+
   test('statements that would change something are not sent; what is left is not run on', async () => {
     const { page } = visit;
     const one = (id: string, text: string, x: number) => ({

@@ -1,6 +1,7 @@
-// Events of the task engine that are not OK, by topic.
+// Events of the task engine that are not OK, the most severe first.
 import { engine } from '../../api/clients.ts';
-import { withoutDuplicates } from '../../api/events.ts';
+import { readEvents, severityOf } from '../../api/events.ts';
+import type { ReadEvents } from '../../api/events.ts';
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Badge, Failure, Loading } from '../../design/states.tsx';
@@ -10,53 +11,19 @@ import { texts } from '../../texts/texts.ts';
 
 const t = texts.dashboards;
 
-type OpenEvent = {
-  readonly topic: string;
-  readonly id: string;
-  readonly level: string;
-  readonly message: string;
-  readonly time: string;
-};
-
-type EventDocument = {
-  readonly id: string;
-  readonly state: { readonly level: string; readonly message: string; readonly time: string };
-};
-
-const BASE = '/engine/v1preview/alerts/topics';
 /** Nobody reads more in a cell. */
 const TOPICS_MAX = 20;
-const EVENTS_MAX = 50;
+const SHOWN_MAX = 50;
 
 /** Everything that is not OK. */
 const LEVEL_MIN = 'INFO';
 
-/** Open events of topics, the latest first. */
-async function openEvents(pattern: string, signal: AbortSignal): Promise<readonly OpenEvent[]> {
-  const { http } = engine;
-  const { topics } = await http.json<{ readonly topics: readonly { readonly id: string }[] }>(
-    BASE,
-    {
-      search: {
-        pattern: pattern === '' ? '*' : pattern,
-        'min-level': LEVEL_MIN,
-        limit: TOPICS_MAX,
-      },
-      signal,
-    },
-  );
-  const events = await Promise.all(
-    topics.map(async ({ id: topic }) => {
-      const path = `${BASE}/${encodeURIComponent(topic)}/events`;
-      const search = { 'min-level': LEVEL_MIN, limit: EVENTS_MAX };
-      const answer = await http.json<{ readonly events: readonly EventDocument[] }>(path, {
-        search,
-        signal,
-      });
-      return answer.events.map(({ id, state }): OpenEvent => ({ topic, id, ...state }));
-    }),
-  );
-  return withoutDuplicates(events.flat()).toSorted((a, b) => (a.time < b.time ? 1 : -1));
+/** Open events of the topics with the most severe ones. */
+async function openEvents(pattern: string): Promise<ReadEvents> {
+  const topics = await engine.topics({ pattern: pattern || undefined, minLevel: LEVEL_MIN });
+  const worst = topics.toSorted((a, b) => severityOf(b.level) - severityOf(a.level));
+  const read = worst.slice(0, TOPICS_MAX).map(({ id }) => id);
+  return readEvents(read, { minLevel: LEVEL_MIN });
 }
 
 const KINDS: Readonly<Record<string, 'bad' | 'warn' | 'accent'>> = {
@@ -92,7 +59,7 @@ function Events({
   readonly refreshMs: number | undefined;
   readonly isPaused: boolean | undefined;
 }) {
-  const events = useResource((signal) => openEvents(topic, signal), [topic], {
+  const events = useResource(() => openEvents(topic), [topic], {
     refreshMs,
     isPaused,
   });
@@ -104,27 +71,35 @@ function Events({
       <Failure error={error.value} onRetry={() => void events.reload()} />
     );
   }
+  const { events: all, total } = value.value;
+  const shown = all.slice(0, SHOWN_MAX);
   return (
-    <Table
-      label={`${t.alertEvents}: ${label}`}
-      rows={value.value}
-      rowKey={({ topic: of, id }) => `${of} ${id}`}
-      empty={<p class="muted">{t.noEvents}</p>}
-      columns={[
-        {
-          label: t.alertEvents,
-          cell: ({ level, topic: of, message, id }) => (
-            <>
-              <Badge kind={KINDS[level] ?? 'plain'}>{level}</Badge> {message === '' ? id : message}
-              <div class="muted small">{of}</div>
-            </>
-          ),
-        },
-        {
-          label: t.since,
-          cell: ({ time }) => formatTime(time.replace(/\.\d+/, ''), shownZone.value),
-        },
-      ]}
-    />
+    <>
+      <Table
+        label={`${t.alertEvents}: ${label}`}
+        rows={shown}
+        rowKey={({ topic: of, id }) => `${of} ${id}`}
+        empty={<p class="muted">{t.noEvents}</p>}
+        columns={[
+          {
+            label: t.alertEvents,
+            cell: ({ state: { level, message }, topic: of, id }) => (
+              <>
+                <Badge kind={KINDS[level] ?? 'plain'}>{level}</Badge>{' '}
+                {message === '' ? id : message}
+                <div class="muted small">{of}</div>
+              </>
+            ),
+          },
+          {
+            label: t.since,
+            cell: ({ time }) => formatTime(time.replace(/\.\d+/, ''), shownZone.value),
+          },
+        ]}
+      />
+      {total > shown.length ? (
+        <p class="padded muted small">{texts.alerts.eventsShown(shown.length, total)}</p>
+      ) : null}
+    </>
   );
 }
