@@ -319,6 +319,41 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     expect(JSON.parse(text).vars.limit.value).toBe(7.5);
   });
 
+  test('only the tasks that are shown are asked for, and the others found by their name', async () => {
+    const { page } = visit;
+    const { engine } = visit.server;
+    for (let i = 0; i < 103; i++) {
+      const task = { id: `z-${100 + i}`, type: 'stream', script: 'stream|from()' };
+      const dbrps = [{ db: 'house', rp: 'autogen' }];
+      const made = await send(`${engine}/engine/v1/tasks`, {
+        method: 'POST',
+        body: JSON.stringify({ ...task, dbrps }),
+      });
+      expect(made.status, made.text).toBe(200);
+    }
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(decodeURIComponent(request.url())));
+    await visit.show('tasks');
+    await page.getByText('The first 100 tasks are shown.').waitFor();
+    const links = page.getByRole('link', { name: /^z-/ });
+    expect(await links.count()).toBeLessThanOrEqual(100);
+    expect(await page.getByRole('link', { name: 'z-202' }).count()).toBe(0);
+    const lists = asked.filter((url) => /\/tasks\?/.test(url) && url.includes('stats'));
+    expect(lists.length).toBeGreaterThan(0);
+    expect(lists.every((url) => url.includes('limit=101'))).toBe(true);
+    await page.getByPlaceholder('Search').fill('z-202');
+    await page.getByRole('link', { name: 'z-202' }).waitFor();
+    expect(await links.count()).toBe(1);
+    await page.getByPlaceholder('Search').fill('');
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('link', { name: 'z-202' }).waitFor();
+    await page.getByText('The first 100 tasks are shown.').waitFor({ state: 'detached' });
+    for (let i = 0; i < 103; i++) {
+      await send(`${engine}/engine/v1/tasks/z-${100 + i}`, { method: 'DELETE' });
+    }
+    await visit.show('tasks');
+  });
+
   test('tasks are disabled, enabled and deleted in the list', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'Disable hot' }).click();

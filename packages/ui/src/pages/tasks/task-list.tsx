@@ -1,8 +1,9 @@
-// All tasks with their state, throughput, errors, memory and groups.
+// Tasks with their state, throughput, errors, memory and groups.
 import { useSignal } from '@preact/signals';
 import type { Task, Template } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
+import { containing } from '../../api/events.ts';
 import { problemOf } from '../../api/problem.ts';
 import { session } from '../../api/session.ts';
 import { useResource } from '../../api/use-resource.ts';
@@ -33,21 +34,36 @@ async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   return list;
 }
 
-async function load(): Promise<{
+/** Rows at first, and as many more on demand: the engine counts for each task that is asked for. */
+const SHOWN_STEP = 100;
+const FIELDS = ['type', 'status', 'executing', 'error', 'stats', 'lag'];
+
+type Found = {
   readonly tasks: readonly Task[];
+  readonly hasMore: boolean;
   readonly templates: readonly Template[];
-}> {
-  const fields = ['type', 'status', 'executing', 'error', 'stats', 'dbrps', 'template-id', 'lag'];
-  const [tasks, templates] = await Promise.all([
-    all(engine.tasks({ fields })),
+};
+
+/** The first tasks by their ids, of those whose ids contain a text. */
+async function load(search: string, shownMax: number, signal: AbortSignal): Promise<Found> {
+  const [{ tasks }, templates] = await Promise.all([
+    engine.http.json<{ readonly tasks: readonly Task[] }>('/engine/v1/tasks', {
+      search: { fields: FIELDS, pattern: containing(search), limit: shownMax + 1 },
+      signal,
+    }),
     all(engine.templates()),
   ]);
-  return { tasks, templates };
+  return { tasks: tasks.slice(0, shownMax), hasMore: tasks.length > shownMax, templates };
 }
 
 export function TaskList() {
-  const found = useResource(load, [], { refreshMs: REFRESH_MS });
   const search = useSignal('');
+  const shownMax = useSignal(SHOWN_STEP);
+  const found = useResource(
+    (signal) => load(search.value, shownMax.value, signal),
+    [search.value, shownMax.value],
+    { refreshMs: REFRESH_MS, keepsValue: true },
+  );
   const toRemove = useSignal<string | undefined>(undefined);
   // Other users may only read.
   const mayChange = session.value.isAdmin;
@@ -91,6 +107,7 @@ export function TaskList() {
   };
 
   const { value } = found.value;
+  // What is already there is searched at once.
   const shown = (value?.tasks ?? []).filter(({ id }) => id.includes(search.value));
   return (
     <>
@@ -124,9 +141,13 @@ export function TaskList() {
             rows={shown}
             rowKey={({ id }) => id}
             empty={
-              <Empty title={t.none} icon="tasks">
-                {t.noneHint}
-              </Empty>
+              value.hasMore && found.isLoading.value ? (
+                <Loading rows={3} />
+              ) : (
+                <Empty title={t.none} icon="tasks">
+                  {t.noneHint}
+                </Empty>
+              )
             }
             columns={[
               {
@@ -176,6 +197,14 @@ export function TaskList() {
             ]}
           />
         )}
+        {value?.hasMore === true ? (
+          <p class="table-more muted">
+            {t.someTasks(value.tasks.length)}
+            <Button isSmall onClick={() => (shownMax.value += SHOWN_STEP)}>
+              {t.moreTasks}
+            </Button>
+          </p>
+        ) : null}
       </Panel>
       {value === undefined ? null : (
         <TemplatePanel templates={value.templates} onMade={() => void found.reload()} />

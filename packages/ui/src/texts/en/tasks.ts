@@ -80,6 +80,8 @@ export const tasks = {
   restarted: (id: string) => `${id} was restarted`,
   script: 'Script',
   search: 'Search tasks',
+  someTasks: (shown: number) => `The first ${count(shown)} tasks are shown. Search for the others.`,
+  moreTasks: 'Show more',
   split: 'Split into parts',
   splitHint:
     'The number of parts, which run on several instances and share its groups; 1 means never, empty uses the configuration',
