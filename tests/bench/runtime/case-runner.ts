@@ -9,7 +9,7 @@ import type { PointBatch, QueryResultSeries, RunningTask } from '@tidemark/runti
 import { udfConnector } from '@tidemark/runtime/host';
 import { silentAlerts, silentServices } from '@tidemark/runtime/testing';
 import type { BenchCase } from './cases.ts';
-import { writes } from './cases.ts';
+import { eventWrites, writes } from './cases.ts';
 
 /** The sample that sums a field. */
 const UDF = {
@@ -48,7 +48,8 @@ export function pipelinesOf(bench: BenchCase): Pipeline[] {
 
 /** Throws when a task ends by itself. */
 export async function runCase(bench: BenchCase, rowCount: number): Promise<CaseResult> {
-  const bodies = writes(rowCount, bench.hostCount);
+  const write = bench.hasTexts === true ? eventWrites : writes;
+  const bodies = write(rowCount, bench.hostCount);
   let eventCount = 0;
   const tasks = await start(bench, () => {
     eventCount++;

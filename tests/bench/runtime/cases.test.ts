@@ -40,3 +40,30 @@ test.each(QUICK.map((bench) => [bench.name, bench] as const))(
     expect(collectedCount).toBeGreaterThanOrEqual(ROWS / 100);
   },
 );
+
+test('the filter of texts lets the eighth of the rows pass that are errors', async () => {
+  const bench = COMPARED.find(({ name }) => name === 'text-filter');
+  if (bench === undefined) throw new Error('there is no such benchmark');
+
+  const { collectedCount } = await runCase({ ...bench, hostCount: 4 }, ROWS);
+  const { collectedCount: none } = await runCase(
+    {
+      ...bench,
+      hostCount: 4,
+      scripts: bench.scripts.map((text) => text.replace("'error'", "'x'")),
+    },
+    ROWS,
+  );
+
+  // The function and the output take what passes.
+  expect(collectedCount - none).toBe(2 * (ROWS / 8));
+});
+
+test('the alert that quotes texts has an event for each error', async () => {
+  const bench = COMPARED.find(({ name }) => name === 'text-alert');
+  if (bench === undefined) throw new Error('there is no such benchmark');
+
+  const { eventCount } = await runCase({ ...bench, hostCount: 4 }, ROWS);
+
+  expect(eventCount).toBeGreaterThanOrEqual(ROWS / 8);
+});

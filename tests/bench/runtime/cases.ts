@@ -1,6 +1,6 @@
-// The load of the task benchmarks: rows of ten fields, one point per host every ten seconds, values
-// from a fixed sequence; and scripts over it, one per node and the seven cases of the comparison
-// with the existing engine.
+// The load of the task benchmarks: rows of ten fields or events with texts, one point per host
+// every ten seconds, values from a fixed sequence; and scripts over it, one per node and the nine
+// cases of the comparison with the existing engine.
 
 const FIELDS = [
   'user',
@@ -41,12 +41,44 @@ export function writes(rowCount: number, hostCount: number): Uint8Array[] {
   return bodies;
 }
 
+const LEVELS = ['info', 'info', 'debug', 'warning', 'info', 'error', 'info', 'info'];
+const TEXT_BYTES_MIN = 80;
+const TEXT_BYTES_RANGE = 121;
+
+/**
+ * Write bodies of events with timestamps in seconds: a message of 80 to 200 bytes, nearly all
+ * distinct, a level of which one in eight is an error, and a code.
+ */
+export function eventWrites(rowCount: number, hostCount: number): Uint8Array[] {
+  const bodies: Uint8Array[] = [];
+  const encoder = new TextEncoder();
+  for (let from = 0; from < rowCount; from += ROWS_PER_WRITE) {
+    const count = Math.min(ROWS_PER_WRITE, rowCount - from);
+    const lines = Array.from({ length: count }, (_, at) => {
+      const i = from + at;
+      const noise = Math.imul(i + 1, 2_654_435_761)
+        .toString(16)
+        .padStart(9, '0')
+        .repeat(18);
+      const message = `request ${i} from 10.0.${i % 251}.${i % 13} took ${i % 977} ms: ${noise}`;
+      const text = message.slice(0, TEXT_BYTES_MIN + ((i * 31) % TEXT_BYTES_RANGE));
+      const level = LEVELS[i % LEVELS.length];
+      const time = START_SECONDS + Math.floor(i / hostCount) * 10;
+      return `events,hostname=host_${i % hostCount} message="${text}",level="${level}",code=${i % 600}i ${time}`;
+    });
+    bodies.push(encoder.encode(lines.join('\n')));
+  }
+  return bodies;
+}
+
 export type BenchCase = {
   readonly name: string;
   readonly scripts: readonly string[];
   readonly hostCount: number;
   /** Rows come as results of a query, not as writes. */
   readonly isBatch?: true;
+  /** The rows are events with texts. */
+  readonly hasTexts?: true;
   /** Its points go through a child process, which is slow to start. */
   readonly hasProcess?: true;
   /** Rows per second of the existing engine on the reference machine, where it was measured. */
@@ -54,6 +86,7 @@ export type BenchCase = {
 };
 
 const FROM = "stream|from().measurement('cpu')";
+const EVENTS = "stream|from().measurement('events').groupBy('hostname')";
 const BY_HOST = `${FROM}.groupBy('hostname')`;
 
 /** The cases of the comparison. */
@@ -113,6 +146,22 @@ export const COMPARED: readonly BenchCase[] = [
     hostCount: 50_000,
     baselineRowsPerSecond: 137_000,
     scripts: [`${BY_HOST}|stateCount(lambda: "usage_user" > 50.0)|httpOut('o')`],
+  },
+  {
+    name: 'text-filter',
+    hostCount: 100,
+    hasTexts: true,
+    scripts: [
+      `${EVENTS}|where(lambda: "level" == 'error')|eval(lambda: regexReplace(/request [0-9]+/, "message", 'request')).as('kind').keep()|httpOut('o')`,
+    ],
+  },
+  {
+    name: 'text-alert',
+    hostCount: 100,
+    hasTexts: true,
+    scripts: [
+      `${EVENTS}|alert().crit(lambda: "level" == 'error').message('{{ .Level }}: {{ index .Fields "message" }}').topic('bench')`,
+    ],
   },
 ];
 
