@@ -6,7 +6,7 @@ import { firstBits } from './bytes';
 import { allocatePages } from './memory';
 import {
   hashKey,
-  isForgotten,
+  isDeleted,
   nextSeriesId,
   NO_SERIES,
   seriesExists,
@@ -95,7 +95,7 @@ function follow(slot: usize, id: u32): void {
 
 @inline
 function isUsable(id: u32): bool {
-  return seriesExists(id) && !isForgotten(id);
+  return seriesExists(id) && !isDeleted(id);
 }
 
 /** Whether two ranges have the same bytes; compares sixteen at a time. */

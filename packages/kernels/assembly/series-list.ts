@@ -28,9 +28,9 @@ import { scratch } from './memory';
 import {
   addSeries,
   findSeries,
-  forgetSeries,
+  deleteSeries,
   hashKey,
-  isForgotten,
+  isDeleted,
   nextPresent,
   NO_SERIES,
   placeSeries,
@@ -262,8 +262,8 @@ export function listedEntries(): u32 {
 
 /** Whether a list has an entry for the series of this id. */
 @inline
-function isListed(id: u32, leavesForgotten: bool): bool {
-  return seriesExists(id) && !(leavesForgotten && isForgotten(id));
+function isListed(id: u32, leavesDeleted: bool): bool {
+  return seriesExists(id) && !(leavesDeleted && isDeleted(id));
 }
 
 /**
@@ -276,16 +276,16 @@ export function encodeSeriesList(
   end: u32,
   ids: usize,
   dst: usize,
-  leavesForgotten: bool,
+  leavesDeleted: bool,
 ): usize {
   let out = dst;
   let id = first;
   listed = 0;
   while (id < end) {
     listed++;
-    if (!isListed(id, leavesForgotten)) {
+    if (!isListed(id, leavesDeleted)) {
       const from = id;
-      while (id < end && !isListed(id, leavesForgotten)) {
+      while (id < end && !isListed(id, leavesDeleted)) {
         id = seriesExists(id) ? id + 1 : nextPresent(id, end);
       }
       out = writeVarint(out, <u64>NO_ENTRY);
@@ -350,7 +350,7 @@ export function insertSeriesList(
     memory.copy(key + prefix, tags, <usize>length);
     const hash = hashKey(key, size);
     const older = findSeries(key, <u32>size, hash);
-    if (older !== NO_SERIES) forgetSeries(older);
+    if (older !== NO_SERIES) deleteSeries(older);
     if (!addSeries(key, <u32>size, hash, measurement, id - 1)) return ERROR_TOO_LARGE;
   }
   setNextSeriesId(id);

@@ -31,7 +31,7 @@ let nextId: u32 = 0;
 // Addresses of entries (measurement u32, length u16, bytes) by id; 0 without series. They are in
 // pages, which a directory lists: ids are never reused, and a page without series takes no memory.
 // The highest bit of the measurement marks a series that its key does not find any more.
-const FORGOTTEN: u32 = 0x80000000;
+const DELETED: u32 = 0x80000000;
 const PAGE_BITS: u32 = 14;
 const PAGE_IDS: u32 = 1 << PAGE_BITS;
 const PAGE_BYTES: usize = 65536;
@@ -104,7 +104,7 @@ function skipMissing(id: u32, end: u32): u32 {
   return id < end ? id : end;
 }
 
-/** Whether the id has a key. Forgotten series keep theirs. */
+/** Whether the id has a key. Deleted series keep theirs. */
 @inline
 export function seriesExists(id: u32): bool {
   return entryOf(id) !== 0;
@@ -119,11 +119,11 @@ export function seriesKeyLength(id: u32): u32 {
 }
 @inline
 export function seriesMeasurement(id: u32): u32 {
-  return load<u32>(entryOf(id)) & ~FORGOTTEN;
+  return load<u32>(entryOf(id)) & ~DELETED;
 }
 @inline
-export function isForgotten(id: u32): bool {
-  return (load<u32>(entryOf(id)) & FORGOTTEN) !== 0;
+export function isDeleted(id: u32): bool {
+  return (load<u32>(entryOf(id)) & DELETED) !== 0;
 }
 
 export function findSeries(key: usize, length: u32, hash: u32): u32 {
@@ -168,10 +168,10 @@ function findIn(
   }
 }
 
-/** Hash of a series, unless it is forgotten. */
+/** Hash of a series, unless it is deleted. */
 function hashOfSeries(context: usize, id: u32): u64 {
   const entry = entryOf(id);
-  if (entry === 0 || (load<u32>(entry) & FORGOTTEN) !== 0) return NO_HASH;
+  if (entry === 0 || (load<u32>(entry) & DELETED) !== 0) return NO_HASH;
   return <u64>hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
 }
 
@@ -238,28 +238,28 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
 }
 
 /** Makes the key not find the series any more. The id still finds the key. */
-export function forgetSeries(id: u32): void {
+export function deleteSeries(id: u32): void {
   const entry = entryOf(id);
-  if (entry === 0 || isForgotten(id)) return;
+  if (entry === 0 || isDeleted(id)) return;
   if (id >= pendingFrom && id < pendingEnd) {
     // The series is not in slots yet; the mark keeps it out of them.
-    store<u32>(entry, load<u32>(entry) | FORGOTTEN);
+    store<u32>(entry, load<u32>(entry) | DELETED);
     return;
   }
   const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
   removeFromSlots(table(), hash, id);
-  store<u32>(entry, load<u32>(entry) | FORGOTTEN);
+  store<u32>(entry, load<u32>(entry) | DELETED);
   alive--;
 }
 
 /**
- * Undoes `forgetSeries`. Returns false when the key finds another series by now, or when memory is
+ * Undoes `deleteSeries`. Returns false when the key finds another series by now, or when memory is
  * exhausted.
  */
-export function rememberSeries(id: u32): bool {
+export function undeleteSeries(id: u32): bool {
   const entry = entryOf(id);
   if (entry === 0) return false;
-  if (!isForgotten(id)) return true;
+  if (!isDeleted(id)) return true;
   const length = <u32>load<u16>(entry, 4);
   const hash = hashKey(entry + KEY_HEADER, <usize>length);
   if (findSeries(entry + KEY_HEADER, length, hash) !== NO_SERIES) return false;
@@ -268,7 +268,7 @@ export function rememberSeries(id: u32): bool {
   finishGrowth(table(), nextId, hashOfSeries, 0);
   if (!reserve(id)) return false;
   finishGrowth(table(), nextId, hashOfSeries, 0);
-  store<u32>(entry, load<u32>(entry) & ~FORGOTTEN);
+  store<u32>(entry, load<u32>(entry) & ~DELETED);
   placeInSlot(table(), hash, id);
   alive++;
   return true;
@@ -277,7 +277,7 @@ export function rememberSeries(id: u32): bool {
 /** Removes a series and its key. */
 function removeSeries(id: u32): void {
   if (entryOf(id) === 0) return;
-  forgetSeries(id);
+  deleteSeries(id);
   store<u32>(placeOf(id), 0);
   present--;
 }
@@ -307,7 +307,7 @@ export function loadSeriesEntries(src: usize, bytes: usize, count: u32, measurem
       at += KEY_HEADER;
       continue;
     }
-    const owner = load<u32>(at) & ~FORGOTTEN;
+    const owner = load<u32>(at) & ~DELETED;
     if (owner >= measurements || length < measurementNameLength(owner)) return ERROR_VALUE;
     if (!reserveEntry(id)) return ERROR_TOO_LARGE;
     store<u32>(placeOf(id), <u32>at);
@@ -341,7 +341,7 @@ export function placeSeries(count: u32): u32 {
   for (let id = pendingFrom; id < end; id++) {
     const entry = entryOf(id);
     if (entry === 0) continue;
-    if (isForgotten(id)) {
+    if (isDeleted(id)) {
       alive--;
       continue;
     }

@@ -211,11 +211,11 @@ export type KernelExports = {
   exportedSeriesBytes(): number;
   exportSeries(first: number, end: number, dst: number, room: number): number;
   findSeries(key: number, length: number, hash: number): number;
-  forgetSeries(id: number): void;
+  deleteSeries(id: number): void;
   hashKey(key: number, length: number): number;
   loadSeriesEntries(src: number, bytes: number, count: number, measurements: number): number;
   nextSeriesId(): number;
-  rememberSeries(id: number): 0 | 1;
+  undeleteSeries(id: number): 0 | 1;
   seriesCount(): number;
   seriesKey(id: number): number;
   seriesKeyLength(id: number): number;
@@ -230,7 +230,7 @@ export type KernelExports = {
     end: number,
     ids: number,
     dst: number,
-    leavesForgotten: boolean,
+    leavesDeleted: boolean,
   ): number;
   exportDictionary(which: number, first: number, end: number, dst: number, room: number): number;
   findSymbol(text: number, length: number): number;

@@ -92,9 +92,9 @@ test('lines lead to the series that their tags name, in whatever order series an
     minLength: 1,
     maxLength: 5,
   });
-  const forgotten = fc.array(fc.nat(11), { maxLength: 2 });
+  const deleted = fc.array(fc.nat(11), { maxLength: 2 });
   fc.assert(
-    fc.property(sections, bodies, forgotten, (texts, walks, ids) => {
+    fc.property(sections, bodies, deleted, (texts, walks, ids) => {
       const opened = open();
       for (const steps of walks) {
         const body = bodyOf(
@@ -108,18 +108,18 @@ test('lines lead to the series that their tags name, in whatever order series an
         expect(write(opened, body)).toEqual(expected(body));
 
         // A deleted series returns under another id, and its text must not lead to the former one.
-        for (const id of ids) if (id < opened.series.nextId) opened.series.forget(id);
+        for (const id of ids) if (id < opened.series.nextId) opened.series.delete(id);
       }
     }),
     { numRuns: 60 },
   );
 });
 
-test('a forgotten series is not guessed', () => {
+test('a deleted series is not guessed', () => {
   const opened = open();
   const body = bodyOf(['m,b=1,a=1', 'm,b=2,a=2', 'm,b=3,a=3']);
   write(opened, body);
-  opened.series.forget(1);
+  opened.series.delete(1);
 
   expect(write(opened, body)).toEqual(expected(body));
 

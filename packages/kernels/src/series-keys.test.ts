@@ -110,7 +110,7 @@ function splitAll(series: SeriesKeys): unknown[] {
   return result;
 }
 
-test('a list without forgotten series leaves their ids free of memory, and a checkpoint keeps it so', () => {
+test('a list without deleted series leaves their ids free of memory, and a checkpoint keeps it so', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 70_000 }),
@@ -123,11 +123,11 @@ test('a list without forgotten series leaves their ids free of memory, and a che
           ['hc'],
         );
         const isKept = new Set(kept);
-        for (let id = 0; id < count; id++) if (!isKept.has(id)) series.forget(id);
+        for (let id = 0; id < count; id++) if (!isKept.has(id)) series.delete(id);
 
         const list = series.encodeList(0, count, {
           measurementIds: Uint32Array.of(0),
-          leavesForgotten: true,
+          leavesDeleted: true,
         });
         const sparse = new SeriesKeys(new Kernels());
         sparse.insertList({ ...list, firstId: 0 }, Uint32Array.of(sparse.measurementNumber('hc')));
@@ -195,22 +195,22 @@ test('series that are known are skipped, of two with one key the later is found'
 
   expect(series.find(utf8.encode('m,t=a'))).toBe(4);
   expect(text.decode(series.key(0))).toBe('m,t=a');
-  series.remember(0);
+  series.undelete(0);
   expect(series.find(utf8.encode('m,t=a'))).toBe(4);
 });
 
-test('a forgotten series is not found until it is remembered', () => {
+test('a deleted series is not found until it is undeleted', () => {
   const series = new SeriesKeys(new Kernels());
   const keys = Array.from({ length: 20_000 }, (_, i) => `m,t=${i}`);
   insert(series, keys, ['m']);
 
-  for (let id = 0; id < keys.length; id += 2) series.forget(id);
+  for (let id = 0; id < keys.length; id += 2) series.delete(id);
   insert(series, ['m,t=more'], ['m']);
   for (let id = 0; id < keys.length; id += 101) {
     expect(series.find(utf8.encode(keys[id]!))).toBe(id % 2 === 0 ? -1 : id);
     expect(text.decode(series.key(id))).toBe(keys[id]);
   }
-  for (let id = 0; id < keys.length; id += 4) series.remember(id);
+  for (let id = 0; id < keys.length; id += 4) series.undelete(id);
   for (let id = 0; id < keys.length; id += 101) {
     expect(series.find(utf8.encode(keys[id]!))).toBe(id % 4 === 2 ? -1 : id);
   }
@@ -245,18 +245,18 @@ test('ids that do not exist have no measurement', () => {
   expect(series.key(1)).toHaveLength(0);
 });
 
-test('while a table grows in portions, keys lead to their series and forgotten ones to none', () => {
+test('while a table grows in portions, keys lead to their series and deleted ones to none', () => {
   // 16,384 slots at first: growing begins with 10,240 entries and is over some thousand later.
   fc.assert(
     fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
       const random = (below: number): number => numbers.next().value % below;
       const series = new SeriesKeys(new Kernels());
       const keys: string[] = [];
-      const forgotten = new Set<number>();
+      const deleted = new Set<number>();
       const wrong: string[] = [];
       const check = (id: number): void => {
         const found = series.find(utf8.encode(keys[id]!));
-        if (found !== (forgotten.has(id) ? -1 : id)) wrong.push(`${keys[id]} led to ${found}`);
+        if (found !== (deleted.has(id) ? -1 : id)) wrong.push(`${keys[id]} led to ${found}`);
       };
       const add = (count: number): void => {
         const added = Array.from({ length: count }, (_, i) => `m,id=${keys.length + i}`);
@@ -269,12 +269,12 @@ test('while a table grows in portions, keys lead to their series and forgotten o
         const old = random(keys.length);
         const recent = keys.length - 1 - random(20);
         for (const id of [old, recent]) {
-          series.forget(id);
-          forgotten.add(id);
+          series.delete(id);
+          deleted.add(id);
         }
         if (random(20) === 0) {
-          series.remember(old);
-          forgotten.delete(old);
+          series.undelete(old);
+          deleted.delete(old);
         }
         for (let n = 0; n < 5; n++) check(random(keys.length));
         check(old);
@@ -325,11 +325,11 @@ test('keys lead to their series while tables grow and most series come and go', 
     for (let i = 0; i < 8_000; i++) {
       const key = keyAt(round - 1, i);
       const id = model.get(key)!;
-      series.forget(id);
+      series.delete(id);
       model.delete(key);
       // Some come back before anything takes their place.
       if (i % 100 === 0 && round === 9) {
-        series.remember(id);
+        series.undelete(id);
         model.set(key, id);
       }
     }

@@ -52,7 +52,7 @@ export class SeriesKeys {
     return this.kernels.exports.nextSeriesId();
   }
 
-  /** Number of series, forgotten ones included. */
+  /** Number of series, deleted ones included. */
   get presentCount(): number {
     return this.kernels.exports.seriesPresent();
   }
@@ -125,20 +125,20 @@ export class SeriesKeys {
   /**
    * Encodes the ids [first, end) as a list. For a series it has a varint with the id of its
    * measurement (`measurementIds` by number of the measurement), then the length and bytes of its
-   * tags; for a gap of ids, 2^32 - 1 and their number. With `leavesForgotten`, forgotten series are
+   * tags; for a gap of ids, 2^32 - 1 and their number. With `leavesDeleted`, deleted series are
    * gaps.
    */
   encodeList(
     first: number,
     end: number,
-    options: { readonly measurementIds: Uint32Array; readonly leavesForgotten?: boolean },
+    options: { readonly measurementIds: Uint32Array; readonly leavesDeleted?: boolean },
   ): Omit<SeriesList, 'firstId'> {
     if (first >= end) return { bytes: NO_BYTES, count: 0 };
-    const { measurementIds, leavesForgotten = false } = options;
+    const { measurementIds, leavesDeleted = false } = options;
     const { exports } = this.kernels;
     const ids = this.kernels.copyIn(Area.input, measurementIds);
     const output = this.kernels.scratch(Area.output, exports.seriesListBound(first, end));
-    const size = exports.encodeSeriesList(first, end, ids, output, leavesForgotten) >>> 0;
+    const size = exports.encodeSeriesList(first, end, ids, output, leavesDeleted) >>> 0;
     const bytes = this.kernels.bytes.slice(output, output + size);
     return { bytes, count: exports.listedEntries() };
   }
@@ -172,13 +172,13 @@ export class SeriesKeys {
    * `find` does not return the series any more, so a write of its key creates a new one. `key`
    * still returns its key.
    */
-  forget(id: number): void {
-    this.kernels.exports.forgetSeries(id);
+  delete(id: number): void {
+    this.kernels.exports.deleteSeries(id);
   }
 
-  /** Undoes `forget`, unless `find` returns another series for the key by now. */
-  remember(id: number): void {
-    this.kernels.exports.rememberSeries(id);
+  /** Undoes `delete`, unless `find` returns another series for the key by now. */
+  undelete(id: number): void {
+    this.kernels.exports.undeleteSeries(id);
   }
 
   /**

@@ -83,7 +83,7 @@ export const LIMITS = {
     reason:
       'postings of the tag keys that conditions ask for; a million series take 1-11 MiB per key',
   },
-  deadSeries: {
+  deletedSeries: {
     value: 10_000,
     unit: 'count',
     reason:

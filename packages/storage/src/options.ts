@@ -36,7 +36,7 @@ export type StorageOptions = {
    * An index is rebuilt without its deleted series when there are this many; tests pass fewer than
    * the default.
    */
-  readonly deadSeriesMin?: number | undefined;
+  readonly deletedSeriesMin?: number | undefined;
   /** A checkpoint of an index waits for more new series than this; tests pass fewer. */
   readonly checkpointSeriesMin?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;

@@ -20,7 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), 'bench-renewal-'));
 let engine = await openStorageInline({
   directory,
   hasBackgroundWork: false,
-  deadSeriesMin: Number.POSITIVE_INFINITY,
+  deletedSeriesMin: Number.POSITIVE_INFINITY,
 });
 
 async function write(text: string): Promise<void> {

@@ -24,7 +24,7 @@ let storage: TestEngine;
 afterEach(() => storage.dispose());
 
 async function open(): Promise<void> {
-  storage = await testEngine({ deadSeriesMin: 300 });
+  storage = await testEngine({ deletedSeriesMin: 300 });
 }
 
 /** Series of a round in a measurement, in the shard of a week. */

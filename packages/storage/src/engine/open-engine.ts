@@ -121,8 +121,8 @@ export async function openEngine(
   const flushSignal = stopping.flushes;
   const flush = new Flush({ ...shared, shardKeys, checkpoints, damagedLogs, signal: flushSignal });
   const compaction = new Compaction({ ...shared, shardKeys, signal });
-  const deadSeriesMin = options.deadSeriesMin ?? LIMITS.deadSeries.value;
-  const rebuilds = new IndexRebuilds({ ...shared, flush, deadSeriesMin, signal });
+  const deletedSeriesMin = options.deletedSeriesMin ?? LIMITS.deletedSeries.value;
+  const rebuilds = new IndexRebuilds({ ...shared, flush, deletedSeriesMin, signal });
   const makeReserve = (): Promise<void> => {
     const pacer = new Pacer(turns);
     return reserve.make(() => pacer.pause());

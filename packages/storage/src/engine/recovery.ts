@@ -108,7 +108,7 @@ export function recover(options: RecoveryOptions): Recovered {
       damage === undefined ? [] : [descriptor.database],
     ),
   );
-  for (const { name, index } of databases.all()) if (!hidden.has(name)) index.forgetAllDead();
+  for (const { name, index } of databases.all()) if (!hidden.has(name)) index.deleteAllEmpty();
   const isNamed = ({ descriptor }: ManifestShard): boolean => shards.has(descriptor.id);
   const isServed = ({ name, instance }: ManifestDatabase): boolean =>
     databases.get(name)?.instance === instance;

@@ -237,7 +237,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 test('any order of writes, flushes, compactions, deletes and restarts equals a plain map', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { maxLength: 25 }), async (plan) => {
-      const own = await testEngine({ deadSeriesMin: 1 });
+      const own = await testEngine({ deletedSeriesMin: 1 });
       try {
         const model = new Map<string, number>();
         for (const step of plan) await applyStep(own, model, step);

@@ -195,7 +195,7 @@ export class Flush {
       return;
     }
     const pacer = new Pacer(turns);
-    await rebuild.rebuild.copy(() => pacer.pause(), { leavesForgotten: false });
+    await rebuild.rebuild.copy(() => pacer.pause(), { leavesDeleted: false });
     await indexFiles.persist(rebuild.stored, 'flush');
   }
 

@@ -18,7 +18,7 @@ export type IndexRebuildsOptions = {
   readonly turns: Turns;
   readonly clock: Clock;
   /** Number of deleted series from which on an index is rebuilt. */
-  readonly deadSeriesMin: number;
+  readonly deletedSeriesMin: number;
   /** Aborted when the engine closes. */
   readonly signal: AbortSignal;
   readonly fault: (point: string) => Promise<void>;
@@ -46,12 +46,12 @@ export class IndexRebuilds {
   }
 
   async #rebuildAll(): Promise<void> {
-    const { state, clock, turns, deadSeriesMin, signal } = this.#options;
+    const { state, clock, turns, deletedSeriesMin, signal } = this.#options;
     for (const database of state.databases.all()) {
       // Deletes do not forget series, because a write in progress may bring them back.
-      await new Pacer(turns).run(database.forgetDead());
+      await new Pacer(turns).run(database.deleteEmpty());
       if (clock.monotonicMs() < this.#notBeforeMs || signal.aborted) return;
-      if (!database.needsRebuild(deadSeriesMin)) continue;
+      if (!database.needsRebuild(deletedSeriesMin)) continue;
       if (state.stopped.reason(database.name) !== undefined) continue;
       // Series of segments that cannot be opened look deleted: repair may bring them back.
       const shards = state.shards.ofDatabase(database.name);
@@ -65,7 +65,7 @@ export class IndexRebuilds {
     const pending = database.beginRebuild(state.ids.takeInstance());
     const pacer = new Pacer(this.#options.turns);
     try {
-      await pending.rebuild.copy(() => pacer.pause(), { leavesForgotten: true, signal });
+      await pending.rebuild.copy(() => pacer.pause(), { leavesDeleted: true, signal });
       if (!signal.aborted) {
         await indexFiles.persist(pending.stored, 'background');
         const syncLog = (): Promise<void> => wal.syncNow();

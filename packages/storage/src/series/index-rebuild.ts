@@ -14,13 +14,13 @@ export class IndexRebuild {
   readonly index: SeriesIndex;
   readonly #from: SeriesIndex;
   /** Series that were deleted after the rebuild began; some were copied before. */
-  readonly #forgotten: SeriesId[] = [];
+  readonly #deleted: SeriesId[] = [];
   readonly #endWatch: () => void;
 
   constructor(from: SeriesIndex) {
     this.index = new SeriesIndex(from.database, from.cache, from.schemaVersions);
     this.#from = from;
-    this.#endWatch = from.watchForgotten((id) => this.#forgotten.push(id));
+    this.#endWatch = from.watchDeleted((id) => this.#deleted.push(id));
   }
 
   /** One more than the largest id in the old index now. */
@@ -33,7 +33,7 @@ export class IndexRebuild {
    * are left out, except after the log has begun the file with which the new index is put into use:
    * records in it may still name series that are deleted later.
    */
-  copySome(limit: SeriesId, { leavesForgotten = true } = {}): boolean {
+  copySome(limit: SeriesId, { leavesDeleted = true } = {}): boolean {
     const from = this.#from;
     const { index } = this;
     for (let id = index.measurements.length; id < from.measurements.length; id++) {
@@ -42,7 +42,7 @@ export class IndexRebuild {
     }
     const first = index.seriesEnd;
     const end = Math.min(limit, first + PORTION_SERIES);
-    if (first < end) index.insert(from.encodedSeries(first, end, { leavesForgotten }), first);
+    if (first < end) index.insert(from.encodedSeries(first, end, { leavesDeleted }), first);
     return index.seriesEnd < limit;
   }
 
@@ -50,7 +50,7 @@ export class IndexRebuild {
   async copy(
     pause: () => Promise<void>,
     options: {
-      readonly leavesForgotten: boolean;
+      readonly leavesDeleted: boolean;
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<void> {
@@ -62,7 +62,7 @@ export class IndexRebuild {
   finish(): void {
     while (this.copySome(this.sourceEnd));
     this.index.takeLiveness(this.#from);
-    this.index.forgetDead(this.#forgotten);
+    this.index.deleteEmpty(this.#deleted);
     this.end();
   }
 

@@ -54,10 +54,10 @@ export class SeriesIndex {
   #indexed = 0;
   readonly #refs = new SeriesRefs();
   readonly #changes: SchemaChanges;
-  #dead: SeriesId[] = [];
+  #empty: SeriesId[] = [];
   /** Deleted series that `keys` does not find any more. */
-  readonly #forgotten = new SeriesSet();
-  #watchForgotten: ((id: SeriesId) => void) | undefined;
+  readonly #deleted = new SeriesSet();
+  #watchDeleted: ((id: SeriesId) => void) | undefined;
   readonly #cardinalities = new TagCardinalities();
   readonly #decoded = new Map<SymbolId, string>();
   #decodedBytes = 0;
@@ -79,8 +79,8 @@ export class SeriesIndex {
   }
 
   /** Number of deleted series that still take memory. */
-  get forgottenCount(): number {
-    return this.#forgotten.size;
+  get deletedCount(): number {
+    return this.#deleted.size;
   }
 
   get symbolCount(): number {
@@ -237,15 +237,15 @@ export class SeriesIndex {
     return this.#refs.shardCount(id) > 0;
   }
 
-  isForgotten(id: SeriesId): boolean {
-    return this.#forgotten.has(id);
+  isDeleted(id: SeriesId): boolean {
+    return this.#deleted.has(id);
   }
 
   addedToShard(id: SeriesId): void {
     this.#changes.series();
     if (this.#refs.addShards(id, 1) > 1) return;
-    if (this.#forgotten.delete(id)) {
-      this.keys.remember(id);
+    if (this.#deleted.delete(id)) {
+      this.keys.undelete(id);
       this.#countRemoval(id, -1);
     }
     this.measurementOf(id).liveSeries++;
@@ -259,15 +259,15 @@ export class SeriesIndex {
       if (this.#refs.addShards(id, -1) > 0) continue;
       this.measurementOf(id).liveSeries--;
       this.liveSeries--;
-      this.#dead.push(id);
+      this.#empty.push(id);
     }
   }
 
   /** Returns the series that have lost their last shard since the last call. */
-  takeDead(): SeriesId[] {
-    const dead = this.#dead;
-    this.#dead = [];
-    return dead;
+  takeEmpty(): SeriesId[] {
+    const empty = this.#empty;
+    this.#empty = [];
+    return empty;
   }
 
   /**
@@ -275,24 +275,24 @@ export class SeriesIndex {
    * key creates a new series, to which limits apply. No write that may refer to the old ids may be
    * in progress.
    */
-  forgetDead(ids: Iterable<SeriesId>): void {
+  deleteEmpty(ids: Iterable<SeriesId>): void {
     for (const id of ids) {
-      if (this.isLive(id) || !this.has(id) || !this.#forgotten.add(id)) continue;
-      this.keys.forget(id);
+      if (this.isLive(id) || !this.has(id) || !this.#deleted.add(id)) continue;
+      this.keys.delete(id);
       this.#countRemoval(id, 1);
-      this.#watchForgotten?.(id);
+      this.#watchDeleted?.(id);
     }
   }
 
   /**
-   * Calls `watch` for every series that is forgotten, until the result is called. One watcher at a
+   * Calls `watch` for every series that is deleted, until the result is called. One watcher at a
    * time.
    */
-  watchForgotten(watch: (id: SeriesId) => void): () => void {
-    assert(this.#watchForgotten === undefined, 'one watches at a time');
-    this.#watchForgotten = watch;
+  watchDeleted(watch: (id: SeriesId) => void): () => void {
+    assert(this.#watchDeleted === undefined, 'one watches at a time');
+    this.#watchDeleted = watch;
     return () => {
-      if (this.#watchForgotten === watch) this.#watchForgotten = undefined;
+      if (this.#watchDeleted === watch) this.#watchDeleted = undefined;
     };
   }
 
@@ -306,7 +306,7 @@ export class SeriesIndex {
     for (const measurement of this.measurements) {
       measurement.liveSeries = from.measurements[measurement.id]?.liveSeries ?? 0;
     }
-    this.#dead = from.takeDead();
+    this.#empty = from.takeEmpty();
   }
 
   #countRemoval(id: SeriesId, change: 1 | -1): void {
@@ -321,14 +321,14 @@ export class SeriesIndex {
     column: TagColumn,
   ): Generator<undefined, Cardinality> {
     return this.#cardinalities.of(measurement, column, (ordinal) =>
-      this.#forgotten.has(measurement.seriesId(ordinal)),
+      this.#deleted.has(measurement.seriesId(ordinal)),
     );
   }
 
-  /** As `forgetDead` for all series, at the end of recovery. */
-  forgetAllDead(): void {
-    this.#dead = [];
-    for (let id = 0; id < this.#indexed; id++) if (!this.isLive(id)) this.forgetDead([id]);
+  /** As `deleteEmpty` for all series, at the end of recovery. */
+  deleteAllEmpty(): void {
+    this.#empty = [];
+    for (let id = 0; id < this.#indexed; id++) if (!this.isLive(id)) this.deleteEmpty([id]);
   }
 
   /** The symbol of a text, or -1 when no tag has this value. */
@@ -379,13 +379,13 @@ export class SeriesIndex {
   }
 
   /**
-   * Series with ids in [first, end) in the encoding of a log. `leavesForgotten` leaves deleted
+   * Series with ids in [first, end) in the encoding of a log. `leavesDeleted` leaves deleted
    * series out.
    */
   encodedSeries(
     first: SeriesId,
     end: SeriesId,
-    options: { readonly leavesForgotten?: boolean } = {},
+    options: { readonly leavesDeleted?: boolean } = {},
   ): EncodedSeries {
     const measurementIds = new Uint32Array(this.#byNumber.length);
     for (const { number, id } of this.measurements) measurementIds[number] = id;

@@ -31,7 +31,7 @@ export type IndexResources = {
 };
 
 /** About a millisecond of work. */
-const FORGOTTEN_AT_ONCE = 1024;
+const DELETED_AT_ONCE = 1024;
 
 export class Database {
   readonly name: string;
@@ -47,7 +47,7 @@ export class Database {
   #writesEnded = 0;
   /** Rows of writes that have begun and not ended. */
   readonly #pending = new Set<readonly RowBlock[]>();
-  readonly #dead: { readonly ids: Uint32Array; readonly after: number }[] = [];
+  readonly #empty: { readonly ids: Uint32Array; readonly after: number }[] = [];
 
   constructor(
     ref: DatabaseRef & { readonly indexFile: number },
@@ -92,36 +92,36 @@ export class Database {
 
   /**
    * Called when series have lost rows. Those that no shard holds any more leave the index by
-   * `forgetDead`.
+   * `deleteEmpty`.
    */
-  dropDead(): void {
-    const ids = this.index.takeDead();
+  collectEmpty(): void {
+    const ids = this.index.takeEmpty();
     if (ids.length === 0) return;
-    this.#dead.push({ ids: Uint32Array.from(ids), after: this.#writesBegun });
+    this.#empty.push({ ids: Uint32Array.from(ids), after: this.#writesBegun });
   }
 
   /**
-   * Removes dead series from the index, in steps, once all writes are applied that were parsed
-   * before the series died: these may bring rows of such a series.
+   * Deletes empty series from the index, in steps, once all writes are applied that were parsed
+   * before the series became empty: these may bring rows of such a series.
    */
-  *forgetDead(): Generator<undefined> {
+  *deleteEmpty(): Generator<undefined> {
     for (;;) {
-      const dead = this.#dead.shift();
-      if (dead === undefined) return;
-      const { ids, after } = dead;
+      const empty = this.#empty.shift();
+      if (empty === undefined) return;
+      const { ids, after } = empty;
       if (after > this.#writesEnded) {
-        this.#dead.unshift(dead);
+        this.#empty.unshift(empty);
         return;
       }
-      if (ids.length > FORGOTTEN_AT_ONCE) {
-        this.#dead.unshift({ ids: ids.subarray(FORGOTTEN_AT_ONCE), after });
+      if (ids.length > DELETED_AT_ONCE) {
+        this.#empty.unshift({ ids: ids.subarray(DELETED_AT_ONCE), after });
       }
-      const portion = ids.subarray(0, FORGOTTEN_AT_ONCE);
+      const portion = ids.subarray(0, DELETED_AT_ONCE);
       // A later write has found the key, and will bring rows under the old id.
       const pending = this.#pendingSeries();
-      this.index.forgetDead(portion.filter((id) => !pending.has(id)));
+      this.index.deleteEmpty(portion.filter((id) => !pending.has(id)));
       const kept = portion.filter((id) => pending.has(id));
-      if (kept.length > 0) this.#dead.push({ ids: kept, after: this.#writesBegun });
+      if (kept.length > 0) this.#empty.push({ ids: kept, after: this.#writesBegun });
       yield undefined;
     }
   }
@@ -171,12 +171,12 @@ export class Database {
 
   /**
    * Whether deleted series are worth a rebuild: there are half as many as others, and at least
-   * `deadSeriesMin`.
+   * `deletedSeriesMin`.
    */
-  needsRebuild(deadSeriesMin: number): boolean {
-    const { forgottenCount, keys } = this.index;
-    const dead = Math.max(deadSeriesMin, (keys.presentCount - forgottenCount) / 2);
-    return this.#rebuild === undefined && forgottenCount >= dead;
+  needsRebuild(deletedSeriesMin: number): boolean {
+    const { deletedCount, keys } = this.index;
+    const enough = Math.max(deletedSeriesMin, (keys.presentCount - deletedCount) / 2);
+    return this.#rebuild === undefined && deletedCount >= enough;
   }
 
   /** Begins an index without the series that are deleted by now. */

@@ -7,7 +7,7 @@ import type { StorageEnvironment } from '../engine/environment.ts';
 import { scanRows, write } from './fixtures.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
 
-const OPTIONS = { directory: '/data', hasBackgroundWork: false, deadSeriesMin: 1 };
+const OPTIONS = { directory: '/data', hasBackgroundWork: false, deletedSeriesMin: 1 };
 
 export function open(
   disk: SimulatedDisk,

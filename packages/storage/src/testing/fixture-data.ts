@@ -66,15 +66,15 @@ export function fixtureIndex(): SeriesIndex {
   }
   index.addSeries(index.addMeasurement('plain'), []);
   index.addMeasurement('no series');
-  index.keys.forget(2);
+  index.keys.delete(2);
   return index;
 }
 
-/** The same without the series that was forgotten. */
+/** The same without the series that was deleted. */
 export function rebuiltFixtureIndex(): SeriesIndex {
   const index = fixtureIndex();
   for (const id of [0, 1, 3, 4, 5]) index.addedToShard(id);
-  index.forgetAllDead();
+  index.deleteAllEmpty();
   const rebuild = new IndexRebuild(index);
   rebuild.finish();
   return rebuild.index;

@@ -16,7 +16,7 @@ const [, , directory = ''] = process.argv;
 const engine = await openStorageInline({
   directory: `${directory}/data`,
   hasBackgroundWork: false,
-  deadSeriesMin: 1,
+  deletedSeriesMin: 1,
 });
 await rebuildIndex(engine);
 await shareChunks(engine);

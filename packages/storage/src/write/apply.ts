@@ -57,8 +57,8 @@ export function* releaseDeleted(contents: Contents, record: DeleteRecord): Gener
       isInMemory: (measurementId, series) => memtables.hasSeries(id, measurementId, series),
     });
   }
-  database.dropDead();
-  yield* database.forgetDead();
+  database.collectEmpty();
+  yield* database.deleteEmpty();
 }
 
 /** The database of the record, unless it was dropped. */
@@ -128,7 +128,7 @@ export function* releaseDropped(dropped: readonly DroppedShard[]): Generator<und
       database.index.removedFromShard(series.subarray(at, at + STEP_SERIES));
       yield undefined;
     }
-    database.dropDead();
-    yield* database.forgetDead();
+    database.collectEmpty();
+    yield* database.deleteEmpty();
   }
 }

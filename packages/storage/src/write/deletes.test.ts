@@ -196,7 +196,7 @@ function shardOf(of: Database, count: number): { shards: ShardStore; shard: Shar
   return { shards, shard };
 }
 
-test('few series are looked at between two pauses, and few are forgotten', () => {
+test('few series are looked at between two pauses, and few are deleted', () => {
   const one = database();
   const { shards, shard } = shardOf(one, 10 * STEP_SERIES + 1);
   const before = shard.series;
@@ -211,18 +211,18 @@ test('few series are looked at between two pauses, and few are forgotten', () =>
   });
   const lookedAtOnce: number[] = [];
   while (steps.next().done !== true) lookedAtOnce.push(looked - sum(lookedAtOnce));
-  one.dropDead();
-  let forgotten = 0;
-  let forgottenAtOnce = 0;
-  for (const _ of one.forgetDead()) {
-    forgottenAtOnce = Math.max(forgottenAtOnce, one.index.forgottenCount - forgotten);
-    forgotten = one.index.forgottenCount;
+  one.collectEmpty();
+  let deleted = 0;
+  let deletedAtOnce = 0;
+  for (const _ of one.deleteEmpty()) {
+    deletedAtOnce = Math.max(deletedAtOnce, one.index.deletedCount - deleted);
+    deleted = one.index.deletedCount;
   }
 
   expect(sum(lookedAtOnce)).toBe(10 * STEP_SERIES + 1);
   expect(Math.max(...lookedAtOnce)).toBeLessThanOrEqual(STEP_SERIES);
-  expect(forgotten).toBe(10 * STEP_SERIES + 1);
-  expect(forgottenAtOnce).toBeLessThanOrEqual(1024);
+  expect(deleted).toBe(10 * STEP_SERIES + 1);
+  expect(deletedAtOnce).toBeLessThanOrEqual(1024);
   expect([shard.series.size, one.index.liveSeries]).toEqual([0, 0]);
   // A snapshot from before goes on reading the set that it has.
   expect(before.size).toBe(10 * STEP_SERIES + 1);
@@ -359,10 +359,10 @@ test('series of a shard that is dropped while a delete looks at them stay where 
   finish(steps);
 
   expect(one.index.liveSeries).toBe(3 * STEP_SERIES);
-  expect(one.index.forgottenCount).toBe(0);
+  expect(one.index.deletedCount).toBe(0);
 });
 
-test('dead series wait for the writes that were parsed before', () => {
+test('empty series wait for the writes that were parsed before', () => {
   const one = database();
   const { shards, shard } = shardOf(one, 10);
   const endWrite = one.beginWrite([]);
@@ -371,15 +371,15 @@ test('dead series wait for the writes that were parsed before', () => {
     index: () => one.index,
     isInMemory: () => false,
   }));
-  one.dropDead();
+  one.collectEmpty();
 
-  const duringWrite = [...one.forgetDead()].length;
-  const forgottenBefore = one.index.forgottenCount;
+  const duringWrite = [...one.deleteEmpty()].length;
+  const deletedBefore = one.index.deletedCount;
   endWrite();
-  const afterWrite = [...one.forgetDead()].length;
+  const afterWrite = [...one.deleteEmpty()].length;
 
-  expect([duringWrite, forgottenBefore, afterWrite]).toEqual([0, 0, 1]);
-  expect(one.index.forgottenCount).toBe(10);
+  expect([duringWrite, deletedBefore, afterWrite]).toEqual([0, 0, 1]);
+  expect(one.index.deletedCount).toBe(10);
 });
 
 test('a selection has what came in its pauses, each series once', () => {

@@ -79,7 +79,7 @@ export class SeriesAdmission {
     const { index } = this.#parts;
     if (limit === 0) return Number.POSITIVE_INFINITY;
     if (this.#granted === 0) {
-      const left = limit - (index.keys.presentCount - index.forgottenCount);
+      const left = limit - (index.keys.presentCount - index.deletedCount);
       if (left > 0) return left;
     }
     this.#pendingCount ??= this.#countPending();

@@ -51,7 +51,7 @@ export class TagValueCounter {
       const end = Math.min(measurement.seriesCount, column.length);
       for (let i = counted.seenSeries; i < end; i++) {
         const stored = column[i]!;
-        if (stored === 0 || this.#index.isForgotten(measurement.seriesId(i))) continue;
+        if (stored === 0 || this.#index.isDeleted(measurement.seriesId(i))) continue;
         counted.values.add(stored - 1);
       }
     }

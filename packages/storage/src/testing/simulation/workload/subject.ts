@@ -57,7 +57,7 @@ export async function openSubject(
     walMaxBytes: 4000,
     // Two lines, more or less.
     writePartBytes: setup.hasParts ? 1 : undefined,
-    deadSeriesMin: 1,
+    deletedSeriesMin: 1,
     checkpointSeriesMin: 0,
     hasBackgroundWork: setup.hasBackgroundWork,
     snapshotMaxAgeMs: Number.MAX_SAFE_INTEGER,
@@ -129,7 +129,7 @@ function partsOf({ shards, databases }: Snapshot): readonly unknown[] {
     for (const views of tables.values()) for (const one of views) parts.push(one.table, one.rows);
   }
   for (const { index } of databases.values()) {
-    parts.push(index, index.seriesEnd, index.forgottenCount);
+    parts.push(index, index.seriesEnd, index.deletedCount);
   }
   return parts;
 }
