@@ -13,7 +13,9 @@ import { StorageThread } from './storage-thread.ts';
 const FAILURE_WINDOW_MS = 60_000;
 
 /** The engine of the thread, and a second one to warm up with (`Storage.openRehearsal`). */
-export type ThreadedEngine = StorageEngine & Required<Pick<Storage, 'openRehearsal'>>;
+export type ThreadedEngine = StorageEngine & {
+  readonly openRehearsal: NonNullable<Storage['openRehearsal']>;
+};
 
 /** Opens the engine in a thread of its own. Only one process may open a directory. */
 export async function openStorage(

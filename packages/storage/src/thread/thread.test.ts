@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Cancelled, Conflict, LimitExceeded } from '@tidemark/core';
+import { Cancelled, Conflict, LimitExceeded, Unavailable } from '@tidemark/core';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { joinBackups, storeBackup } from '../backup/chain.ts';
 import { EVERYTHING, POLICY, scanRows, write } from '../testing/fixtures.ts';
 import { errorFromMessage, errorToMessage } from './errors.ts';
 import { openStorage } from './open-storage.ts';
+import type { ThreadedEngine } from './open-storage.ts';
 import { eachBatch } from '@tidemark/query';
 import type { ScanRequest } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage-api';
 
 let directory: string;
-let engine: StorageEngine;
+let engine: ThreadedEngine;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'storage-thread-'));
@@ -189,6 +189,38 @@ test('points from inside the process keep their types', async () => {
     ['u', 'unsigned'],
   ] as const;
   expect(await scanRows(engine, 'm', fields)).toEqual([['m,t=a', 7n, 5n, 2n ** 64n - 1n]]);
+});
+
+test('a rehearsal in the same thread has points of its own, and can be opened again', async () => {
+  await write(engine, 'm,t=a v=1 1');
+  const fields = [['v', 'float']] as const;
+
+  for (let i = 0; i < 3; i++) {
+    const rehearsal = await engine.openRehearsal();
+    const [, rows] = await Promise.all([
+      write(rehearsal, 'm,t=b v=2 2').then(() => rehearsal.flush()),
+      scanRows(engine, 'm', fields),
+    ]);
+    expect(rows).toEqual([['m,t=a', 1n, 1]]);
+    expect(await scanRows(rehearsal, 'm', fields)).toEqual([['m,t=b', 2n, 2]]);
+    await rehearsal.close();
+    await expect(write(rehearsal, 'm,t=b v=2 2')).rejects.toThrow(Unavailable);
+  }
+});
+
+test('many reads and writes of one turn are all answered, each with its own', async () => {
+  const lines = Array.from({ length: 50 }, (_, i) => `m${i} v=${i} 1`);
+  await Promise.all(lines.map((line) => write(engine, line)));
+  const fields = [['v', 'float']] as const;
+
+  const answers = await Promise.all(
+    lines.map(async (_line, i) => {
+      if (i % 5 === 0) await write(engine, `n v=${i} ${i}`);
+      return scanRows(engine, `m${i}`, fields);
+    }),
+  );
+
+  expect(answers).toEqual(lines.map((_line, i) => [[`m${i}`, 1n, i]]));
 });
 
 test('errors keep their class and what they carry', () => {
