@@ -101,7 +101,17 @@ test('the points of a window are those that were appended and not removed', () =
           const first = model.findIndex(({ time }) => time >= one.time);
           model = first < 0 ? [] : model.slice(first);
         } else {
-          const batch = new Batch(table.of('m', []), group, 0n, columns.rows(group));
+          const rows = columns.rows(group);
+          for (const field of rows.schema?.fields ?? []) {
+            expect(rows.valuesOf(field)).toEqual(
+              model.map((point) => point.fieldValue(field.name)),
+            );
+            if (field.type !== 'float') continue;
+            const floats = new Float64Array(rows.count);
+            rows.copyFloats(field, floats);
+            expect([...floats]).toEqual(rows.valuesOf(field));
+          }
+          const batch = new Batch(table.of('m', []), group, 0n, rows);
           if (one.kind === 'keep') batch.keep();
           else expect(batch.points).toHaveLength(model.length);
           kept.push({ batch, expected: model.map(encodePoint) });

@@ -7,7 +7,7 @@ import type { Origin } from './point.ts';
 import { Point } from './point.ts';
 import { PointCells } from './point-cells.ts';
 import type { LayoutOfSchema, PointLayout } from './point-layout.ts';
-import type { Field, Schema, SchemaCache } from './schema.ts';
+import type { Field, Schema, SchemaCache, Value } from './schema.ts';
 import type { Series } from './series.ts';
 
 const FIRST_CAPACITY = 4;
@@ -184,6 +184,19 @@ export class PointRows {
     const { floats } = cells;
     let cell = start * stride + 1 + slot.index;
     for (let i = 0; i < end - start; i++, cell += stride) values[i] = floats[cell] as number;
+  }
+
+  /** The values of a field of all points. They have one schema. */
+  valuesOf({ read }: Field): Value[] {
+    const { cells, start, end } = this.#ranges[0] as Range;
+    const values: Value[] = [];
+    if (start === end) return values;
+    const point = this.#point(cells, start, 0);
+    for (let row = start; row < end; row++) {
+      point.row = row * cells.layout.stride;
+      values.push(read(point));
+    }
+    return values;
   }
 
   #point(cells: PointCells, row: number, range: number): Point {

@@ -30,9 +30,14 @@ function indexOfRank(values: Samples['values'], rank: number): number {
 function indexOfNumber(values: readonly number[] | Float64Array, rank: number): number {
   const wanted = numberOfRank(values, rank);
   if (Number.isNaN(wanted)) return values.findIndex((value) => Number.isNaN(value));
-  let skip = rank;
-  for (let i = 0; i < values.length; i++) if ((values[i] as number) < wanted) skip--;
+  let [first, skip, count] = [-1, rank, 0];
   for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (value < wanted) skip--;
+    else if (value === wanted && count++ === 0) first = i;
+  }
+  if (count === 1) return first;
+  for (let i = first; i < values.length; i++) {
     if (values[i] === wanted && skip-- === 0) return i;
   }
   return 0;

@@ -155,14 +155,16 @@ export class AggregateNode implements RunningNode {
     }
   }
 
-  /** The values of a float field that all points in columns have. */
+  /** The values of a field that all points in columns have, in a usable type. */
   #columnSamples(rows: PointRows | undefined): Samples | undefined {
     if (rows?.schema === undefined) return undefined;
     const found = this.#fields.get(rows.schema);
-    if (found?.type !== 'float' || !this.#aggregate.types.includes('float')) return undefined;
+    if (found === undefined || !this.#aggregate.types.includes(found.type)) return undefined;
+    const { type } = found;
+    if (type !== 'float') return { type, values: rows.valuesOf(found), points: rows };
     if (this.#floats.length < rows.count) this.#floats = new Float64Array(rows.count * 2);
     rows.copyFloats(found, this.#floats);
-    return { type: 'float', values: this.#floats.subarray(0, rows.count), points: rows };
+    return { type, values: this.#floats.subarray(0, rows.count), points: rows };
   }
 
   #samplesOf(points: readonly Point[]): Samples | undefined {
