@@ -20,7 +20,6 @@ import { commonResidual } from '../series/select.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { addShortSeries, GroupOfSeries } from './aggregate-short.ts';
-import type { ChunkReader } from './chunk-reader.ts';
 import { isCountOnly } from './count-windows.ts';
 import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
@@ -343,23 +342,11 @@ function* addSeries(
     for (const part of readSeries(view, source, { descending: false })) {
       if (condition !== undefined) windows.addRun(keptRows(part, filter, wanted));
       else if (part.chunk === undefined) windows.addRun(part.load());
-      else addChunk(windows, part.chunk, work);
+      else if (windows.addChunk(part.chunk)) counters.chunksAnsweredByStatistics++;
       work.all.check(memory);
       yield undefined;
     }
   }
-}
-
-/** Adds each column of a chunk from its statistics if they suffice, otherwise from its values. */
-function addChunk(windows: GroupWindows, chunk: ChunkReader, work: GroupWork): void {
-  const { request, counters } = work;
-  const { window, timeRange } = request;
-  const { minTime, maxTime } = chunk.meta;
-  const start = window === undefined ? timeRange.start : windowStart(minTime, window);
-  const isWithin = window === undefined || maxTime < start + window.everyNanos;
-  const isInOneWindow = isWithin && chunk.isWhole;
-  if (windows.addChunk(chunk, isInOneWindow ? start : undefined))
-    counters.chunksAnsweredByStatistics++;
 }
 
 function windowStart(time: bigint, { everyNanos, offsetNanos }: WindowSpec): bigint {

@@ -27,8 +27,8 @@ export class BestOfGroup {
   /** Whether no row of a chunk can be among the best, according to its statistics. */
   areHopeless(chunk: ChunkReader, fields: readonly WantedField[]): boolean {
     const { order, field } = this.#wanted;
-    const statistics = chunk.columns[field]?.statistics;
-    if (statistics === undefined || chunk.type(field) !== fields[field]?.type) return false;
+    const statistics = chunk.statistics(field, fields[field]?.type);
+    if (statistics === undefined) return false;
     return this.#best.isHopeless(order === 'top' ? statistics.max : statistics.min);
   }
 

@@ -14,7 +14,7 @@ import type { SourceCounters } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
 import type { TimeSpan } from '../columns/overlaps.ts';
-import type { ChunkMeta, ColumnMeta } from '../segment/format.ts';
+import type { ChunkMeta, ColumnMeta, NumericStatistics } from '../segment/format.ts';
 import type { LargeTexts, RowPart } from '../segment/large-texts.ts';
 import { mayBeLarge } from '../segment/segment.ts';
 import type { ReadAhead } from '../segment/segment.ts';
@@ -92,6 +92,12 @@ export class ChunkReader {
   type(index: number): FieldType | undefined {
     const column = this.columns[index];
     return column && this.#source.rows.stored.fields[column.field]?.type;
+  }
+
+  /** Statistics of a column, if it has the type and they are of the rows of this series. */
+  statistics(index: number, type: FieldType | undefined): NumericStatistics | undefined {
+    if (type !== this.type(index) || !this.#source.rows.isWholeChunk) return undefined;
+    return this.columns[index]?.statistics;
   }
 
   /** The range of rows within the time range. */

@@ -1,11 +1,12 @@
 // Windows of a field that is only counted. Values are never read: a chunk that lies within one
 // window is counted by its directory entry.
+import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
 import type { AggregateFunction, FieldAggregates } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
-import { converts } from './convert.ts';
+import type { ColumnWants } from './column-plan.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
@@ -50,16 +51,17 @@ export class GroupedCounts implements GroupedWindows {
 }
 
 class CountWindows implements FieldWindows {
-  readonly #type: FieldType;
+  readonly wants: ColumnWants;
   readonly #accumulator: Accumulator;
   /** Values not yet in the accumulator, of consecutive chunks in one window. */
   #pending = 0;
   /** Start of the window of the pending values. */
   #start = 0n;
 
+  /** Values of a type that does not convert to this one count as nulls. */
   constructor(accumulator: Accumulator, type: FieldType) {
     this.#accumulator = accumulator;
-    this.#type = type;
+    this.wants = { type, countsOnly: true, isToldBy: () => true };
   }
 
   get windowCount(): number {
@@ -71,25 +73,16 @@ class CountWindows implements FieldWindows {
     this.#accumulator.add(times, presenceColumn(times.length, column.valid));
   }
 
-  addChunk(chunk: ChunkReader, index: number): boolean {
-    const column = chunk.columns[index];
-    if (column === undefined || !this.#isWanted(chunk, index)) return true;
-    const cached = column.validBytes === 0 ? chunk.cachedRows() : undefined;
-    if (cached === undefined) return false;
+  addCached(chunk: ChunkReader): void {
+    const cached = chunk.cachedRows();
+    assert(cached !== undefined, 'a chunk that is planned as cached');
     this.#accumulator.addRows(cached.times, cached.rows);
-    return true;
   }
 
-  hasStatistics(): boolean {
-    return true;
-  }
-
-  addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
-    const column = chunk.columns[index];
-    if (column === undefined || !this.#isWanted(chunk, index)) return;
+  addEntry(chunk: ChunkReader, index: number, start: bigint): void {
     if (start !== this.#start) this.#addPending();
     this.#start = start;
-    this.#pending += column.count;
+    this.#pending += chunk.columns[index]!.count;
   }
 
   finish(descending: boolean): FieldResult {
@@ -110,12 +103,6 @@ class CountWindows implements FieldWindows {
   #addPending(): void {
     if (this.#pending > 0) this.#accumulator.addPartial(this.#start, this.#pending, NO_VALUES);
     this.#pending = 0;
-  }
-
-  /** Values of a type that does not convert count as nulls. */
-  #isWanted(chunk: ChunkReader, index: number): boolean {
-    const stored = chunk.type(index);
-    return stored !== undefined && converts(stored, this.#type);
   }
 }
 

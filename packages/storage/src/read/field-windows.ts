@@ -1,11 +1,14 @@
 // Windows of one field for each group. Those of numbers and booleans are in the kernel's memory.
 // Semantics: `AggregateBatch` in the query package.
+import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans, WindowResult, Words } from '@tidemark/kernels';
 import type { AggregateColumn, AggregateFunction, FieldAggregates } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
+import type { ColumnMeta } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import type { ColumnWants } from './column-plan.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 import { GroupedCounts, isCountOnly } from './count-windows.ts';
 import { GroupedTexts } from './text-windows.ts';
@@ -83,10 +86,17 @@ class GroupedNumbers implements GroupedWindows {
 class NumberWindows implements FieldWindows {
   readonly #accumulator: Accumulator;
   readonly #wants: NumberWants;
+  readonly wants: ColumnWants;
 
   constructor(accumulator: Accumulator, wants: NumberWants) {
     this.#accumulator = accumulator;
     this.#wants = wants;
+    const { type, wantsMean } = wants;
+    const isToldBy = ({ statistics, count }: ColumnMeta, stored: FieldType): boolean => {
+      if (statistics === undefined || stored !== type) return false;
+      return !wantsMean || !mayHaveWrapped(count, statistics);
+    };
+    this.wants = { type, countsOnly: false, isToldBy };
   }
 
   get windowCount(): number {
@@ -97,26 +107,16 @@ class NumberWindows implements FieldWindows {
     this.#accumulator.add(times, column);
   }
 
-  addChunk(chunk: ChunkReader, index: number): boolean {
-    if (chunk.columns[index] === undefined) return true;
-    const cached = chunk.type(index) === this.#wants.type ? chunk.cached(index) : undefined;
-    if (cached === undefined) return false;
+  addCached(chunk: ChunkReader, index: number): void {
+    const cached = chunk.cached(index);
+    assert(cached !== undefined, 'a column that is planned as cached');
     this.#accumulator.addCached(cached.times, cached.values, cached.rows);
-    return true;
   }
 
-  hasStatistics(chunk: ChunkReader, index: number): boolean {
-    const column = chunk.columns[index];
-    if (column === undefined) return true;
-    const { type, wantsMean } = this.#wants;
-    if (column.statistics === undefined || chunk.type(index) !== type) return false;
-    return !wantsMean || !mayHaveWrapped(column.count, column.statistics);
-  }
-
-  addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
-    const column = chunk.columns[index];
-    if (column?.statistics === undefined) return;
-    this.#accumulator.addPartial(start, column.count, column.statistics);
+  addEntry(chunk: ChunkReader, index: number, start: bigint): void {
+    const { count, statistics } = chunk.columns[index]!;
+    assert(statistics !== undefined, 'a column with statistics');
+    this.#accumulator.addPartial(start, count, statistics);
   }
 
   finish(descending: boolean): FieldResult {

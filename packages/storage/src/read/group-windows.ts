@@ -6,6 +6,7 @@ import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import { planColumn, windowOfChunk } from './column-plan.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
@@ -110,34 +111,22 @@ export class GroupWindows {
   }
 
   /**
-   * Adds the wanted rows of a chunk. If they are all within the window that begins at `start`,
-   * columns are added from their statistics where these suffice; returns whether all were.
+   * Adds the wanted rows of a chunk, as planned for each column; returns whether its directory entry
+   * told all.
    */
-  addChunk(chunk: ChunkReader, start: bigint | undefined): boolean {
-    let isByStatistics = start !== undefined;
+  addChunk(chunk: ChunkReader): boolean {
+    const start = windowOfChunk(chunk, this.#request);
+    const isInOneWindow = start !== undefined;
+    const uses = this.#fields.map(({ wants }, i) =>
+      planColumn(chunk, i, { ...wants, isInOneWindow }),
+    );
     this.#fields.forEach((field, i) => {
-      if (start !== undefined && field.hasStatistics(chunk, i)) {
-        field.addStatistics(chunk, i, start);
-        return;
-      }
-      isByStatistics = false;
-      this.#addColumn(chunk, field, i);
+      const use = uses[i]!;
+      if (use === 'entry') field.addEntry(chunk, i, start!);
+      else if (use === 'cached') field.addCached(chunk, i);
+      else if (use !== 'none') addValues(chunk, i, { field, use });
     });
-    return isByStatistics;
-  }
-
-  #addColumn(chunk: ChunkReader, field: FieldWindows, index: number): void {
-    if (field.addChunk(chunk, index)) return;
-    const type = this.#request.aggregates[index]?.type;
-    const few = type === undefined ? undefined : chunk.fewValues(index);
-    if (few !== undefined && type !== undefined) {
-      const values = convertColumn(few.column, type);
-      if (values !== undefined && few.times.length > 0) field.add(few.times, values);
-      return;
-    }
-    const column = chunk.column(index);
-    const converted = column && type && convertColumn(column, type);
-    if (converted !== undefined) field.add(chunk.times, converted);
+    return isInOneWindow && uses.every((use) => use === 'none' || use === 'entry');
   }
 
   *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
@@ -173,6 +162,21 @@ export class GroupWindows {
   reset(): void {
     for (const field of this.#fields) field.reset();
   }
+}
+
+/** Adds a column by its values, converted to the type of the field. */
+function addValues(
+  chunk: ChunkReader,
+  index: number,
+  { field, use }: { readonly field: FieldWindows; readonly use: 'few' | 'values' },
+): void {
+  const { type } = field.wants;
+  // Whether the few values can be listed is told by the encoding of their rows.
+  const few = use === 'few' ? chunk.fewValues(index) : undefined;
+  const column = few === undefined ? chunk.column(index) : few.column;
+  const values = column && convertColumn(column, type);
+  const times = few?.times ?? chunk.times;
+  if (values !== undefined && times.length > 0) field.add(times, values);
 }
 
 /** Windows in batches of a limited size, which keep only the texts of their own windows. */

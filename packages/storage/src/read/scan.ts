@@ -285,11 +285,12 @@ function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | un
   const columns: (Column | undefined)[] = [];
   for (let i = 0; i < request.fields.length; i++) {
     const column = chunk.columns[i];
-    const type = chunk.type(i);
-    if (column === undefined || type === undefined) columns.push(undefined);
-    else if (column.statistics === undefined || column.validBytes > 0) return undefined;
-    else if (type !== request.fields[i]?.type) return undefined;
-    else columns.push(columnFrom(type, [column.statistics.last]));
+    const type = request.fields[i]?.type;
+    const statistics = chunk.statistics(i, type);
+    if (column === undefined) columns.push(undefined);
+    else if (type === undefined || statistics === undefined || column.validBytes > 0)
+      return undefined;
+    else columns.push(columnFrom(type, [statistics.last]));
   }
   if (columns.every((column) => column === undefined)) return undefined;
   return { times: BigInt64Array.of(chunk.meta.maxTime), columns };

@@ -1,11 +1,13 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
-import { floorMod, textBytes } from '@tidemark/core';
+import { AssertionFailed, floorMod, textBytes } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
 import { sliceColumn } from '../columns/run.ts';
+import type { ColumnMeta } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import type { ColumnWants } from './column-plan.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
 /** A function where the text is in a chunk of which nothing else has been read. */
@@ -60,10 +62,16 @@ class TextWindows implements FieldWindows {
   readonly #request: WindowsRequest;
   readonly #total: Total;
   readonly #windows = new Map<bigint, TextWindow>();
+  readonly wants: ColumnWants;
 
   constructor(request: WindowsRequest, total: Total) {
     this.#request = request;
     this.#total = total;
+    // Without nulls, the first and last point of the column are those of the chunk. Not used with
+    // time windows, which may be so many that reading their texts at the end takes long.
+    const isToldBy = ({ validBytes }: ColumnMeta): boolean =>
+      request.window === undefined && validBytes === 0;
+    this.wants = { type: 'string', countsOnly: false, isToldBy };
   }
 
   get windowCount(): number {
@@ -79,29 +87,17 @@ class TextWindows implements FieldWindows {
     }
   }
 
-  addChunk(): boolean {
-    return false;
+  addCached(): never {
+    throw new AssertionFailed('texts are not cached');
   }
 
-  /**
-   * Without nulls, the first and last point of the column are those of the chunk. Not used with
-   * time windows, which may be so many that reading their texts at the end takes long.
-   */
-  hasStatistics(chunk: ChunkReader, index: number): boolean {
-    const column = chunk.columns[index];
-    if (column === undefined) return true;
-    if (this.#request.window !== undefined) return false;
-    return chunk.type(index) === 'string' && column.validBytes === 0;
-  }
-
-  addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
-    const column = chunk.columns[index];
-    if (column === undefined) return;
+  addEntry(chunk: ChunkReader, index: number, start: bigint): void {
+    const { count } = chunk.columns[index]!;
     const { minTime, maxTime } = chunk.meta;
     // Nearly all of these texts are replaced by those of other chunks before they are read.
     const first = { text: () => chunk.text(index, 'first'), time: minTime };
     const last = { text: () => chunk.text(index, 'last'), time: maxTime };
-    this.#add(start, { count: column.count, first, last });
+    this.#add(start, { count, first, last });
   }
 
   finish(descending: boolean): FieldResult {

@@ -4,6 +4,7 @@ import type { Column } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction, MeasurementAggregates } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
+import type { ColumnWants } from './column-plan.ts';
 
 /** What the windows of all measurements of a request have in common. */
 export type WindowsRequest = Omit<MeasurementAggregates, 'source'>;
@@ -34,15 +35,11 @@ export interface GroupedWindows {
 export interface FieldWindows {
   readonly windowCount: number;
   add(times: BigInt64Array, column: Column): void;
-  /**
-   * Adds the wanted rows of a chunk from its cached columns. Returns `false` when that is not
-   * possible: then `add` has to be used.
-   */
-  addChunk(chunk: ChunkReader, index: number): boolean;
-  /** Whether the chunk's statistics suffice for `addStatistics`. */
-  hasStatistics(chunk: ChunkReader, index: number): boolean;
-  /** Adds a chunk that lies within the window beginning at `start` from its statistics. */
-  addStatistics(chunk: ChunkReader, index: number, start: bigint): void;
+  readonly wants: ColumnWants;
+  /** Adds the wanted rows of a chunk, as `cached` of the plan (`column-plan.ts`). */
+  addCached(chunk: ChunkReader, index: number): void;
+  /** Adds a chunk that lies within the window beginning at `start` by its directory entry. */
+  addEntry(chunk: ChunkReader, index: number, start: bigint): void;
   finish(descending: boolean): FieldResult;
   /** Removes all windows, for the next group. */
   reset(): void;
