@@ -16,6 +16,7 @@ import type { SegmentTarget } from '../state/segment-files.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
 import type { Pacer } from '../schedule/pacer.ts';
 import { writeWideRows } from './wide-series.ts';
+import type { WideRows } from './wide-series.ts';
 
 /** Writes and syncs the segment; returns its size. The file is removed when anything fails. */
 export async function writeTables(
@@ -75,11 +76,7 @@ async function writeTable(
     const isLast = ordinal === table.ordinalEnd;
     if (length + portion.ends.length * SERIES_COST_ROWS < rowsMax && !isLast) continue;
     const source = { table, fields, measurement };
-    await pacer.run(
-      length * fields.length > PORTION_PLACES
-        ? writeWide(writer, portion, source)
-        : writePortion(writer, portion, source),
-    );
+    await pacer.run(writePortion(writer, portion, source));
     await pacer.pause();
     onRows(length);
     portion.rows.clear();
@@ -109,10 +106,23 @@ type PortionSource = {
 function* writePortion(
   writer: SegmentWriter,
   portion: Portion,
-  { table, fields, measurement }: PortionSource,
+  source: PortionSource,
 ): Generator<undefined, void> {
+  const { table, fields, measurement } = source;
+  const rows = portion.rows.toArray();
   const ends = portion.ends.toArray();
-  const { pick, times, isAscending } = pickInOrder(table, portion.rows.toArray(), ends);
+  const ids = portion.ordinals.toArray();
+  for (let i = 0; i < ids.length; i++) ids[i] = measurement.seriesId(ids[i]!);
+  if (rows.length * fields.length > PORTION_PLACES) {
+    const valuesPerRow = table.valueCount / table.rows;
+    for (const [i, id] of ids.entries()) {
+      const ofSeries = rows.subarray(runStart(ends, i), ends[i]);
+      yield* writeWideRows(writer, wideRowsOf(ofSeries, { ...source, valuesPerRow }), fields);
+      writer.endSeries(id);
+    }
+    return;
+  }
+  const { pick, times, isAscending } = pickInOrder(table, rows, ends);
   yield undefined;
   const columns: Run['columns'][number][] = [];
   for (const field of fields) {
@@ -121,35 +131,24 @@ function* writePortion(
   }
   // The columns, the times, and the numbers of the rows.
   noteShortLived(times.byteLength * (2 + columns.length));
-  const ids = portion.ordinals.toArray();
-  for (let i = 0; i < ids.length; i++) ids[i] = measurement.seriesId(ids[i]!);
-  const rows = { series: seriesOfRows(ids, ends), times, columns };
-  if (isAscending) yield* writer.addSeriesRowsInSteps(rows, { ids, ends });
-  else yield* writer.addSeriesRowsInSteps(mergeSeriesRows([rows]));
+  const all = { series: seriesOfRows(ids, ends), times, columns };
+  if (isAscending) yield* writer.addSeriesRowsInSteps(all, { ids, ends });
+  else yield* writer.addSeriesRowsInSteps(mergeSeriesRows([all]));
 }
 
-/** As `writePortion`, for series whose columns do not fit into memory. */
-function* writeWide(
-  writer: SegmentWriter,
-  portion: Portion,
-  { table, fields, measurement }: PortionSource,
-): Generator<undefined, void> {
-  const rows = portion.rows.toArray();
-  const ends = portion.ends.toArray();
-  const valuesPerRow = table.valueCount / table.rows;
-  for (const [i, ordinal] of portion.ordinals.toArray().entries()) {
-    const ofSeries = rows.subarray(runStart(ends, i), ends[i]);
-    const wide = {
-      times: table.pick(ofSeries).times(),
-      valueCount: valuesPerRow * ofSeries.length,
-      pick: (some: Uint32Array) => {
-        const pick = table.pick(some.map((row) => ofSeries[row]!));
-        return (field: number) => pick.column(fields[field]!);
-      },
-    };
-    yield* writeWideRows(writer, wide, fields);
-    writer.endSeries(measurement.seriesId(ordinal));
-  }
+/** The rows of a series, for columns that do not fit into memory together. */
+function wideRowsOf(
+  rows: Uint32Array,
+  { table, fields, valuesPerRow }: PortionSource & { readonly valuesPerRow: number },
+): WideRows {
+  return {
+    times: table.pick(rows).times(),
+    valueCount: valuesPerRow * rows.length,
+    pick: (some) => {
+      const pick = table.pick(some.map((row) => rows[row]!));
+      return (field) => pick.column(fields[field]!);
+    },
+  };
 }
 
 /**
