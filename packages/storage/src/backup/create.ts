@@ -181,7 +181,7 @@ async function checkBlocks(segment: Segment, pacer: Pacer): Promise<void> {
   for (const measurement of segment.footer.measurements) {
     for (const page of measurement.pages) {
       for (const { chunks } of segment.pageEntries(measurement, page)) {
-        for (const chunk of chunks) segment.rawChunk(chunk);
+        for (const chunk of chunks) segment.blocks.rawChunk(chunk);
         await pacer.pause();
       }
     }

@@ -5,8 +5,9 @@ import type { Column } from '@tidemark/core';
 import type { Run } from '../columns/run.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import type { ChunkMeta, ColumnMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
-import { holdsChunk } from '../segment/segment.ts';
-import type { ReadAhead, Segment } from '../segment/segment.ts';
+import { holdsChunk } from '../segment/segment-blocks.ts';
+import type { ReadAhead } from '../segment/segment-blocks.ts';
+import type { Segment } from '../segment/segment.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
 import type { SegmentWriter } from '../segment/writer.ts';
 import { storedRowsWithin } from '../shard/stored-rows.ts';
@@ -58,7 +59,7 @@ export class MergeInput {
    */
   single(rows: StoredRows): OneColumn {
     const { segment } = this.place;
-    const bytes = rows.isPart ? undefined : segment.readOn(rows.chunk, 0);
+    const bytes = rows.isPart ? undefined : segment.blocks.readOn(rows.chunk, 0);
     const all = rows.times(bytes);
     const metas = new Map<number, ColumnMeta>();
     for (const meta of rows.chunk.columns) metas.set(this.#outputOf(meta), meta);
@@ -91,7 +92,7 @@ export class MergeInput {
 
   /** Copies a chunk without decoding it. */
   copyTo(writer: SegmentWriter, chunk: ChunkMeta): void {
-    const bytes = this.place.segment.rawChunk(chunk);
+    const bytes = this.place.segment.blocks.rawChunk(chunk);
     const columns = chunk.columns.map((meta) => ({ ...meta, field: this.#outputOf(meta) }));
     writer.addRawChunk({ meta: { ...chunk, columns }, bytes });
   }
@@ -110,7 +111,7 @@ export class MergeInput {
   /** Reads chunks that are merged one after the other, many at a time. */
   #bytesOf(chunk: ChunkMeta): ReadAhead {
     if (this.#held === undefined || !holdsChunk(this.#held, chunk)) {
-      this.#held = this.place.segment.readOn(chunk, READ_BYTES);
+      this.#held = this.place.segment.blocks.readOn(chunk, READ_BYTES);
     }
     return this.#held;
   }

@@ -17,7 +17,8 @@ import type { TimeSpan } from '../columns/overlaps.ts';
 import type { ChunkMeta, ColumnMeta, NumericStatistics } from '../segment/format.ts';
 import type { LargeTexts, RowPart } from '../segment/large-texts.ts';
 import { mayBeLarge } from '../segment/segment.ts';
-import type { ReadAhead } from '../segment/segment.ts';
+import { matchTexts, textsAt } from '../segment/chosen-texts.ts';
+import type { ReadAhead } from '../segment/segment-blocks.ts';
 import type { StoredRows } from '../shard/stored-rows.ts';
 import { converts } from './convert.ts';
 import { clipRun, lowerBound, sliceColumn } from '../columns/run.ts';
@@ -183,7 +184,9 @@ export class ChunkReader {
       const isSome = mask !== undefined || to - from < rows.count;
       if (isSome) {
         const numbers = rowNumbers(from, to, mask);
-        return rows.segment.textsAt(this.meta, meta, { rows: numbers, whole: this.#bytes() });
+        const place = { chunk: this.meta, meta };
+        const asked = { rows: numbers, whole: this.#bytes() };
+        return textsAt(rows.segment.blocks, place, asked);
       }
     }
     const all = decoded ?? rows.column(meta, this.#ownBytes());
@@ -220,7 +223,7 @@ export class ChunkReader {
     assert(meta !== undefined, 'the chunk has the column');
     const { segment, from, to } = this.#source.rows;
     const rows = Uint32Array.of(side === 'first' ? from : to - 1);
-    const column = segment.textsAt(this.meta, meta, { rows });
+    const column = textsAt(segment.blocks, { chunk: this.meta, meta }, { rows });
     assert(column.type === 'string', 'a column of texts');
     return column.dictionary[0] ?? '';
   }
@@ -293,7 +296,7 @@ export class ChunkReader {
     if (this.#texts.has(index) || this.#largeTexts(index) !== undefined) return false;
     const { from } = this.rows;
     const whole = this.#bytes();
-    const found = segment.matchTexts(this.meta, meta, { search, whole });
+    const found = matchTexts(segment.blocks, { chunk: this.meta, meta }, { search, whole });
     for (let i = 0; i < mask.length; i++) mask[i]! &= found[from + i]!;
     return true;
   }
@@ -348,7 +351,7 @@ export class ChunkReader {
     if (meta === undefined) return undefined;
     const { segment, stored } = this.#source.rows;
     const large = this.#largeTexts(index);
-    if (large !== undefined) return segment.decoding(meta.offset, () => large.column(part));
+    if (large !== undefined) return segment.blocks.decoding(meta.offset, () => large.column(part));
     const times = this.#isCacheable(index) ? this.#cachedTimes() : undefined;
     const values = times && this.#cachedValues(index, times);
     if (values !== undefined) return this.#cache.column(values, part);
@@ -424,7 +427,7 @@ export class ChunkReader {
       counters.bytesRead += meta.timeBytes;
       return undefined;
     }
-    this.#whole = rows.segment.readAhead(meta, columns);
+    this.#whole = rows.segment.blocks.readAhead(meta, columns);
     counters.bytesRead += meta.timeBytes;
     for (const column of columns) {
       if (column !== undefined) counters.bytesRead += column.validBytes + column.valueBytes;

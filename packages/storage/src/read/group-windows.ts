@@ -111,8 +111,8 @@ export class GroupWindows {
   }
 
   /**
-   * Adds the wanted rows of a chunk, as planned for each column; returns whether its directory entry
-   * told all.
+   * Adds the wanted rows of a chunk, as planned for each column; returns whether its directory
+   * entry told all.
    */
   addChunk(chunk: ChunkReader): boolean {
     const start = windowOfChunk(chunk, this.#request);

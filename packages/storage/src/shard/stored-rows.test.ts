@@ -1,5 +1,5 @@
-// The unit of reading: whatever series and tombstones there are, exactly the rows that are left come
-// back, series by series and in ranges of series.
+// The unit of reading: whatever series and tombstones there are, exactly the rows that are left
+// come back, series by series and in ranges of series.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -120,7 +120,7 @@ function inspectMeasurement(
     for (const entry of segment.pageEntries(measurement, page)) {
       for (const chunk of entry.chunks) {
         chunks++;
-        const bytes = segment.rawChunk(chunk);
+        const bytes = segment.blocks.rawChunk(chunk);
         addBlock(time, { count: chunk.rows, bytes: chunk.timeBytes, block: bytes });
         for (const column of chunk.columns) {
           const tally = columns[column.field];

@@ -1,0 +1,88 @@
+// Texts of a column of strings, of which only those that are wanted become strings: unpacking a
+// block costs far less than making texts of it.
+import type { Column } from '@tidemark/core';
+import type { TextSearch } from '@tidemark/kernels';
+
+import { codecs } from '../columns/codecs.ts';
+import { columnOf } from '../columns/run.ts';
+import { noteTexts } from '../columns/thread-heap.ts';
+import type { ChunkMeta, ColumnMeta } from './format.ts';
+import type { ReadAhead, SegmentBlocks } from './segment-blocks.ts';
+
+/** A column of strings of a chunk. */
+export type TextsOfChunk = { readonly chunk: ChunkMeta; readonly meta: ColumnMeta };
+
+/**
+ * For each row of a column of strings 1 if its text satisfies the search, else 0. Only texts that
+ * may satisfy it become strings.
+ */
+export function matchTexts(
+  blocks: SegmentBlocks,
+  { chunk, meta }: TextsOfChunk,
+  { search, whole }: { readonly search: TextSearch; readonly whole?: ReadAhead | undefined },
+): Uint8Array {
+  const { offset, validBytes, valueBytes } = meta;
+  const bytes = blocks.read(offset, validBytes + valueBytes, whole);
+  const made: string[] = [];
+  const accepts = (text: string): boolean => {
+    made.push(text);
+    return search.accepts(text);
+  };
+  const dense = blocks.decoding(offset, () =>
+    codecs().matchStrings(bytes.subarray(validBytes), { ...search, accepts }),
+  );
+  noteTexts(made);
+  blocks.check(dense.length === meta.count, 'number of values', offset);
+  const valid =
+    validBytes === 0
+      ? undefined
+      : blocks.decoding(offset, () => codecs().decodeValidity(bytes.subarray(0, validBytes)));
+  blocks.check((valid ?? dense).length === chunk.rows, 'number of validity bits', offset);
+  if (valid === undefined) return dense;
+  let at = 0;
+  for (let row = 0; row < valid.length; row++) if (valid[row] === 1) valid[row] = dense[at++]!;
+  blocks.check(at === meta.count, 'validity bits', offset);
+  return valid;
+}
+
+/**
+ * Some rows of a column of strings, with only their texts: unpacking a block costs far less than
+ * making texts of it.
+ */
+export function textsAt(
+  blocks: SegmentBlocks,
+  { chunk, meta }: TextsOfChunk,
+  { rows, whole }: { readonly rows: Uint32Array; readonly whole?: ReadAhead | undefined },
+): Column {
+  const { offset, validBytes, valueBytes } = meta;
+  const bytes = blocks.read(offset, validBytes + valueBytes, whole);
+  return blocks.decoding(offset, () => {
+    const block = bytes.subarray(validBytes);
+    if (validBytes === 0) {
+      blocks.check(chunk.rows === meta.count, 'number of values', offset);
+      return columnOf('string', { ...stringsAt(block, rows), valid: undefined });
+    }
+    const valid = codecs().decodeValidity(bytes.subarray(0, validBytes));
+    blocks.check(valid.length === chunk.rows, 'number of validity bits', offset);
+    const placeOf = new Uint32Array(valid.length);
+    let count = 0;
+    for (let row = 0; row < valid.length; row++) if (valid[row] === 1) placeOf[row] = count++;
+    blocks.check(count === meta.count, 'validity bits', offset);
+    const places = rows.filter((row) => valid[row] === 1).map((row) => placeOf[row]!);
+    const dense = stringsAt(block, places);
+    const chosen = rows.map((row) => valid[row]!);
+    let at = 0;
+    const values = Uint32Array.from(chosen, (isThere) => (isThere ? dense.values[at++]! : 0));
+    const dictionary = dense.dictionary.length === 0 ? [''] : dense.dictionary;
+    return columnOf('string', { values, valid: Uint8Array.from(chosen), dictionary });
+  });
+}
+
+function stringsAt(
+  block: Uint8Array,
+  places: Uint32Array,
+): { readonly values: Uint32Array; readonly dictionary: readonly string[] } {
+  const { codes, dictionary } = codecs().decodeStringsAt(block, places);
+  noteTexts(dictionary);
+  return { values: codes, dictionary };
+}
