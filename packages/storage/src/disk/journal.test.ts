@@ -176,6 +176,20 @@ describe('failures', () => {
     expect(numbersOn(disk.afterCrash(randomNumbers(1)))).toEqual([1, 2, 3]);
   });
 
+  test('a checkpoint whose name was not synced is durable before changes follow it', async () => {
+    const disk = await diskWith(3);
+    const subject = await Subject.open(disk);
+    disk.failDirectorySyncs = 1;
+    await expect(subject.append(4)).rejects.toThrow('EIO');
+
+    const again = await Subject.open(disk);
+    await again.append(5);
+
+    for (let seed = 1; seed <= 20; seed++) {
+      expect(numbersOn(disk.afterCrash(randomNumbers(seed)))).toEqual([1, 2, 3, 5]);
+    }
+  });
+
   test('a full disk refuses changes, leaves no files behind, and takes changes when there is room', async () => {
     const disk = await diskWith(3);
     const subject = await Subject.open(disk);
