@@ -190,6 +190,32 @@ describe('failures', () => {
     }
   });
 
+  test('a crash after any step behind a checkpoint whose name was not synced loses nothing', async () => {
+    for (let step = 0; step < 16; step++) {
+      const disk = await diskWith(3);
+      const subject = await Subject.open(disk);
+      disk.failDirectorySyncs = 1;
+      await expect(subject.append(4)).rejects.toThrow('EIO');
+      disk.crashAt = disk.operations + step;
+      const isDone = await subject.append(5).then(
+        () => true,
+        () => false,
+      );
+
+      for (let seed = 1; seed <= 20; seed++) {
+        const found = numbersOn(disk.afterCrash(randomNumbers(seed)));
+        expect(
+          isDone
+            ? [[1, 2, 3, 5]]
+            : [
+                [1, 2, 3],
+                [1, 2, 3, 5],
+              ],
+        ).toContainEqual(found);
+      }
+    }
+  });
+
   test('a full disk refuses changes, leaves no files behind, and takes changes when there is room', async () => {
     const disk = await diskWith(3);
     const subject = await Subject.open(disk);
