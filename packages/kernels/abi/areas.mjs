@@ -38,6 +38,8 @@ export const AREAS = {
     owner: 'windows',
     holds: 'windows of the rows that are being added',
   },
+  talliedTimes: { lifetime: 'call', owner: 'tally-rows', holds: 'times of a cached column' },
+  talliedValues: { lifetime: 'call', owner: 'tally-rows', holds: 'values of a cached column' },
   tagWords: { lifetime: 'result', owner: 'series-list', holds: 'split series' },
   keyPart: { lifetime: 'call', owner: 'series-list', holds: 'a part of a key without its escapes' },
   listKey: { lifetime: 'call', owner: 'series-list', holds: 'the key of an entry of a list' },

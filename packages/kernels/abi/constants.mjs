@@ -74,6 +74,20 @@ export const GROUPS = [
     values: { sum: 1, extremes: 2, mean: 4 },
   },
   {
+    name: 'RANKS',
+    prefix: 'RANK',
+    type: 'u32',
+    doc: 'Which rows tallies keep: the best ones, or the number of each value.',
+    values: { none: 0, top: 1, bottom: 2 },
+  },
+  {
+    name: 'TALLY_ORDERS',
+    prefix: 'ORDER',
+    type: 'u32',
+    doc: 'Orders of the values of a tally: by value, or by first or last time, then by value.',
+    values: { key: 0, first: 1, last: 2 },
+  },
+  {
     name: 'COMPARISONS',
     prefix: 'COMPARE',
     type: 'u32',

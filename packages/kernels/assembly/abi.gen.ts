@@ -61,6 +61,16 @@ export const WANTS_SUM: u32 = 1;
 export const WANTS_EXTREMES: u32 = 2;
 export const WANTS_MEAN: u32 = 4;
 
+// Which rows tallies keep: the best ones, or the number of each value.
+export const RANK_NONE: u32 = 0;
+export const RANK_TOP: u32 = 1;
+export const RANK_BOTTOM: u32 = 2;
+
+// Orders of the values of a tally: by value, or by first or last time, then by value.
+export const ORDER_KEY: u32 = 0;
+export const ORDER_FIRST: u32 = 1;
+export const ORDER_LAST: u32 = 2;
+
 // Which rows a filter keeps.
 export const COMPARE_EQUAL: u32 = 0;
 export const COMPARE_LESS: u32 = 1;
@@ -199,16 +209,20 @@ export const AREA_EXPANDED: u32 = 17;
 export const AREA_EXPANDED_TIMES: u32 = 18;
 /** Windows of the rows that are being added. Of windows: call. */
 export const AREA_WINDOW_RUN: u32 = 19;
+/** Times of a cached column. Of tally-rows: call. */
+export const AREA_TALLIED_TIMES: u32 = 20;
+/** Values of a cached column. Of tally-rows: call. */
+export const AREA_TALLIED_VALUES: u32 = 21;
 /** Split series. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 20;
+export const AREA_TAG_WORDS: u32 = 22;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 21;
+export const AREA_KEY_PART: u32 = 23;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 22;
+export const AREA_LIST_KEY: u32 = 24;
 /** Where the values of each row or column of a sparse table begin. Of sparse-rows: call. */
-export const AREA_SPARSE_STARTS: u32 = 23;
+export const AREA_SPARSE_STARTS: u32 = 25;
 /** The values of a sparse table by column, and one column with a place per row. Of sparse-rows: call. */
-export const AREA_SPARSE_COLUMN: u32 = 24;
+export const AREA_SPARSE_COLUMN: u32 = 26;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 25;
-export const AREA_COUNT: u32 = 26;
+export const AREA_ID_COUNTS: u32 = 27;
+export const AREA_COUNT: u32 = 28;

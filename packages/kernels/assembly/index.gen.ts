@@ -246,6 +246,30 @@ export {
   tableTimes,
 } from './table';
 export {
+  closeTallies,
+  openTallies,
+  talliedBytes,
+  talliedDistinct,
+  talliedValues,
+  talliedWindows,
+  talliesOfGroup,
+} from './tallies';
+export {
+  beginOrder,
+  beginSelect,
+  copyOrdered,
+  copyRanked,
+  endOrder,
+  orderedMode,
+  orderPass,
+  selectPass,
+  selectedValue,
+} from './tally-results';
+export {
+  tally,
+  tallyCached,
+} from './tally-rows';
+export {
   markTexts,
 } from './text-search';
 export {

@@ -85,6 +85,20 @@ export const WINDOW_WANTS = {
   mean: 4,
 } as const;
 
+/** Which rows tallies keep: the best ones, or the number of each value. */
+export const RANKS = {
+  none: 0,
+  top: 1,
+  bottom: 2,
+} as const;
+
+/** Orders of the values of a tally: by value, or by first or last time, then by value. */
+export const TALLY_ORDERS = {
+  key: 0,
+  first: 1,
+  last: 2,
+} as const;
+
 /** Which rows a filter keeps. */
 export const COMPARISONS = {
   equal: 0,

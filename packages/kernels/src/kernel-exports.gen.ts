@@ -324,6 +324,51 @@ export type KernelExports = {
   tableSeries(table: number): number;
   tableShard(table: number): number;
   tableTimes(table: number): number;
+  // tallies
+  closeTallies(address: number): void;
+  openTallies(
+    groups: number,
+    kind: number,
+    hasTimes: boolean,
+    descends: boolean,
+    rank: number,
+    rankSize: number,
+    every: bigint,
+    offset: bigint,
+    start: bigint,
+  ): number;
+  talliedBytes(address: number): number;
+  talliedDistinct(tally: number): number;
+  talliedValues(tally: number): number;
+  talliedWindows(address: number): number;
+  talliesOfGroup(address: number, group: number, dst: number): number;
+  // tally-results
+  beginOrder(address: number, at: number, onlyMost: boolean): number;
+  beginSelect(address: number, at: number, rank: number): void;
+  copyOrdered(address: number, from: number, count: number, dst: number): void;
+  copyRanked(address: number, at: number, descends: boolean, dst: number): number;
+  endOrder(address: number): void;
+  orderedMode(address: number): bigint;
+  orderPass(address: number, by: number): 0 | 1;
+  selectPass(address: number, at: number): 0 | 1;
+  selectedValue(address: number, at: number): bigint;
+  // tally-rows
+  tally(
+    address: number,
+    group: number,
+    times: number,
+    values: number,
+    valid: number,
+    count: number,
+  ): 0 | 1;
+  tallyCached(
+    address: number,
+    group: number,
+    timeColumn: number,
+    valueColumn: number,
+    from: number,
+    to: number,
+  ): 0 | 1;
   // text-search
   markTexts(
     texts: number,

@@ -8,6 +8,8 @@ import type { Accumulator, AccumulatorOptions } from './accumulator.ts';
 import { kernelComparison } from './comparison.ts';
 import type { ColumnCondition } from './comparison.ts';
 import { Kernels } from './loader.ts';
+import { Tallies } from './tallies.ts';
+import type { TallyOptions } from './tallies.ts';
 
 /**
  * Scans over one instance of the kernels. Columns are copied in; results are copied out and belong
@@ -127,6 +129,11 @@ export class Scans {
     options: AccumulatorOptions & { readonly count: number },
   ): Accumulators {
     return new Accumulators(this.#kernels, type, options);
+  }
+
+  /** Opens tallies of one field for a number of groups. Must be closed. */
+  openTallies(options: TallyOptions): Tallies {
+    return new Tallies(this.#kernels, options);
   }
 
   #select(

@@ -341,7 +341,9 @@ describe('means and changes of integers whose sum or difference takes more than 
       time: BigInt(i) * SECOND,
     }));
     source.write(DATABASE, 'autogen', points);
-    const capabilities = { ...source.capabilities, aggregateFunctions: functions };
+    const foldFunctions =
+      functions.size === 0 ? new Set<never>() : source.capabilities.foldFunctions;
+    const capabilities = { ...source.capabilities, aggregateFunctions: functions, foldFunctions };
     const context = await contextOf(source, { capabilities });
 
     const { results } = JSON.parse(await answer(`SELECT ${call} FROM m`, context));

@@ -82,7 +82,7 @@ test('names the operators of a raw query with rows and batches', async () => {
 
 test('names those of windows that the source reduces, and of those that are reduced here', async () => {
   const pushed = await analyse('SELECT mean(v) FROM m WHERE time < 12s GROUP BY time(2s), host');
-  const own = await analyse('SELECT median(v) FROM m WHERE time < 12s GROUP BY time(2s), host');
+  const own = await analyse('SELECT stddev(v) FROM m WHERE time < 12s GROUP BY time(2s), host');
 
   const whole = await analyse('SELECT mean(v) FROM m WHERE time < 12s GROUP BY host');
 
@@ -174,15 +174,35 @@ describe('EXPLAIN draws the way a statement goes', () => {
         '                └── aggregate db.autogen.m: mean(v), max(v)',
       ].join('\n'),
     );
-    expect(await plan('SELECT median(v) FROM m GROUP BY host')).toBe(
+    expect(await plan('SELECT median(v), mode(v) FROM m GROUP BY host')).toBe(
       [
-        '└── select: median; by host',
+        '└── select: median, mode; by host',
         '    └── evaluate columns',
         '        └── fill and transform: one window',
-        '            └── reduce: median(v)',
+        '            └── aggregate db.autogen.m: median(v), mode(v)',
+      ].join('\n'),
+    );
+    expect(await plan('SELECT stddev(v) FROM m GROUP BY host')).toBe(
+      [
+        '└── select: stddev; by host',
+        '    └── evaluate columns',
+        '        └── fill and transform: one window',
+        '            └── reduce: stddev(v); rows are read because stddev(v): its digits depend on the order of the rows',
         '                └── scan db.autogen.m: v',
       ].join('\n'),
     );
+  });
+
+  test.each([
+    ['max(v), host', 'max(v): other columns of its rows are selected'],
+    [
+      'percentile(v, 9)',
+      'percentile(v, 9): the time of its point depends on the order of the rows',
+    ],
+    ['top(v, host, 2)', 'top(v, host, 2): its points are of different tags'],
+    ['derivative(v)', 'derivative(v): it has points for rows, not for windows'],
+  ])('why rows are read for %s', async (call, why) => {
+    expect(await plan(`SELECT ${call} FROM m`)).toContain(`; rows are read because ${why}`);
   });
 
   test('subqueries, merged sources, limits of series and faults', async () => {
@@ -241,11 +261,11 @@ describe('EXPLAIN draws the way a statement goes', () => {
       ['n', true],
     ]);
     expect(await costsOf('SELECT max(mean) FROM (SELECT mean(v) FROM m)')).toEqual([['m', true]]);
-    expect(await costsOf('SELECT median(v) FROM m')).toEqual([['m', false]]);
+    expect(await costsOf('SELECT stddev(v) FROM m')).toEqual([['m', false]]);
   });
 
   test('the operators that it draws are those that EXPLAIN ANALYZE measures', async () => {
-    const text = 'SELECT median(v) FROM m WHERE time < 12s GROUP BY time(2s)';
+    const text = 'SELECT stddev(v) FROM m WHERE time < 12s GROUP BY time(2s)';
     const drawn = (await plan(text)).split('\n').map(nameOf);
     const measured = operators(await analyse(text)).map(nameOf);
 

@@ -142,6 +142,13 @@ export const RANKED_MOST = 4096;
  */
 export const MAX_TIME_SLICES = 100_000;
 
+/**
+ * Range of windows in a time zone up to which the source reduces them: clocks change twice a year
+ * in most zones, and the windows between two changes are one request, all of which are open at
+ * once.
+ */
+export const ZONE_SPAN_NANOS = 30n * 366n * 86_400_000_000_000n;
+
 /** Maximum number of names that are compared with an unknown one, to suggest the nearest. */
 export const SUGGESTION_NAMES_MAX = 10_000;
 

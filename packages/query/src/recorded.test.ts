@@ -127,6 +127,7 @@ test.each(GROUPS.filter(([group]) => /functions|group-by|fill|extra|fuzz/.test(g
     const { surprises } = await replay(group, {
       ...MEMORY_CAPABILITIES,
       aggregateFunctions: new Set(),
+      foldFunctions: new Set(),
     });
 
     expect(surprises).toEqual([]);

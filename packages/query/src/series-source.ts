@@ -170,6 +170,20 @@ export type FieldAggregates = {
   readonly functions: readonly AggregateFunction[];
 };
 
+/** Functions whose windows have points: one, none, or several. */
+export type FoldFunction =
+  | { readonly kind: 'median' | 'mode' | 'distinct' | 'count-distinct' }
+  /** Not the time of its point. */
+  | { readonly kind: 'percentile'; readonly percent: number }
+  | { readonly kind: 'top' | 'bottom'; readonly size: number };
+
+/** Functions of one field that need all values of a window, in any order. */
+export type FieldFolds = {
+  readonly field: string;
+  readonly type: FieldType;
+  readonly functions: readonly FoldFunction[];
+};
+
 /**
  * Windows of equal length aligned to the Unix epoch plus `offset`: window of t = [s, s+every), s =
  * t-((t-offset) mod every).
@@ -184,6 +198,7 @@ export type AggregateRequest = Omit<MeasurementAggregates, 'source'> & {
 /** The request for one of the measurements. */
 export type MeasurementAggregates = RowRequest & {
   readonly aggregates: readonly FieldAggregates[];
+  readonly folds?: readonly FieldFolds[] | undefined;
   /** `undefined`: one window that spans the whole time range; its start is `timeRange.start`. */
   readonly window?: WindowSpec | undefined;
   /**
@@ -223,6 +238,23 @@ export type AggregateBatch = {
   readonly windowStarts: BigInt64Array;
   /** One entry per element of `aggregates`, each with one column per element of `functions`. */
   readonly fields: readonly (readonly AggregateColumn[])[];
+  /**
+   * One entry per element of `folds`, each with the points of each of its functions. A batch may
+   * have no `fields`, or no `points`: then another one of the same windows has them.
+   */
+  readonly points?: readonly (readonly WindowPoints[])[] | undefined;
+};
+
+/**
+ * The points of a function, window after window, in the order of the request. A window with very
+ * many continues in the next batch.
+ */
+export type WindowPoints = {
+  /** How many points each window has here. */
+  readonly counts: Uint32Array;
+  readonly values: Column;
+  /** The times of the points; absent if they have those of their windows. */
+  readonly times?: BigInt64Array | undefined;
 };
 
 export type AggregateColumn = {
@@ -365,6 +397,7 @@ export type SourceCapabilities = {
   /** All requests made with one `SourceSnapshot` see the same set of acknowledged points. */
   readonly hasSnapshots: boolean;
   readonly aggregateFunctions: ReadonlySet<AggregateFunction>;
+  readonly foldFunctions: ReadonlySet<FoldFunction['kind']>;
   /** Field leaves in `where` are evaluated by the source. Tag leaves always are. */
   readonly filtersFields: boolean;
   /** A scan leaves out rows that are not among the best. */

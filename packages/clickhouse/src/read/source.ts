@@ -14,6 +14,7 @@ const CAPABILITIES: SourceCapabilities = {
   filtersFields: true,
   ranksRows: false,
   aggregateFunctions: new Set(['count', 'sum', 'mean', 'min', 'max', 'first', 'last', 'spread']),
+  foldFunctions: new Set(),
 };
 
 export function clusterSource(parts: ReadParts): SeriesSource {

@@ -88,18 +88,26 @@ abstract class PerValueAccumulator implements Accumulator {
  * the smaller one comes first.
  */
 export class DistinctAccumulator extends PerValueAccumulator {
+  readonly #descending: boolean;
   readonly #firsts: PerValue<BigInt64Array>;
 
   constructor(context: AccumulatorContext) {
     super(context);
+    this.#descending = context.descending;
     this.#firsts = new PerValue((length) => new BigInt64Array(length), context.hold);
   }
 
   protected see(numbers: Uint32Array, times: BigInt64Array, sizeBefore: number): void {
     const firsts = this.#firsts.forValues(this.values.size);
+    const descending = this.#descending;
     let next = sizeBefore;
     for (let i = 0; i < numbers.length; i++) {
-      if (numbers[i] === next) firsts[next++] = times[i]!;
+      const number = numbers[i]!;
+      if (number === NO_VALUE) continue;
+      const time = times[i]!;
+      if (number === next) firsts[next++] = time;
+      // Rows of several series may come one series after another.
+      else if (descending ? time > firsts[number]! : time < firsts[number]!) firsts[number] = time;
     }
   }
 
@@ -159,7 +167,7 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
 export class ModeAccumulator extends PerValueAccumulator {
   readonly #type: FieldType;
   readonly #counts: PerValue<Uint32Array>;
-  /** Times of the first and the last occurrence in the query's order, which may be descending. */
+  /** Times of the earliest and the latest occurrence. */
   readonly #firsts: PerValue<BigInt64Array>;
   readonly #lasts: PerValue<BigInt64Array>;
 
@@ -185,10 +193,13 @@ export class ModeAccumulator extends PerValueAccumulator {
         next++;
         counts[number] = 1;
         firsts[number] = times[i]!;
-      } else {
-        counts[number]!++;
+        lasts[number] = times[i]!;
+        continue;
       }
-      lasts[number] = times[i]!;
+      counts[number]!++;
+      const time = times[i]!;
+      if (time < firsts[number]!) firsts[number] = time;
+      if (time > lasts[number]!) lasts[number] = time;
     }
   }
 
@@ -248,11 +259,6 @@ export class ModeAccumulator extends PerValueAccumulator {
     const { size } = this.values;
     const firsts = this.#firsts.forValues(size);
     const lasts = this.#lasts.forValues(size);
-    const began = earlier(firsts[larger]!, lasts[larger]!);
-    return began <= firsts[smaller]! || began <= lasts[smaller]!;
+    return firsts[larger]! <= lasts[smaller]!;
   }
-}
-
-function earlier(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -4,7 +4,8 @@ import type { Column, FieldType } from '@tidemark/core';
 import type { Call } from '@tidemark/influxql';
 
 import type { PointWriter } from '../batch/point-writer.ts';
-import type { AggregateFunction } from '../series-source.ts';
+import { RANKED_MOST } from '../limits.ts';
+import type { AggregateFunction, FoldFunction } from '../series-source.ts';
 import { integerOf, numberOf } from './arguments.ts';
 import { CountAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { MergedFirstLast } from './first-last.ts';
@@ -73,6 +74,32 @@ export type AccumulatorContext = {
 type Kind = ReducerSpec['kind'];
 type SpecOf<K extends Kind> = ReducerSpec & { readonly kind: K };
 
+/** The source's function, or why rows are reduced here. */
+export type Fold =
+  | { readonly kind: 'aggregate'; readonly name: AggregateFunction }
+  | { readonly kind: 'points'; readonly function: FoldFunction }
+  | { readonly kind: 'rows'; readonly why: string };
+
+/** What is part of the answer besides the values of the points. */
+export type FoldNeeds = {
+  /** The time of a selected point, where the function has it only then. */
+  readonly pointTime: boolean;
+  /** Other columns of the rows of selected points. */
+  readonly auxiliary: boolean;
+};
+
+/**
+ * `aggregate` and `points` say what a window is reduced to; a function decides that call by call,
+ * and returns the reason where rows are needed.
+ */
+type FoldRow<K extends Kind> =
+  | (K extends AggregateFunction ? 'aggregate' : never)
+  | (K extends FoldFunction['kind'] ? 'points' : never)
+  | { readonly rows: string }
+  | (K extends FoldFunction['kind']
+      ? (spec: SpecOf<K>, needs: FoldNeeds) => 'points' | { readonly rows: string }
+      : never);
+
 /** Everything about a reducer except its accumulator. */
 type ReducerRow<K extends Kind> = {
   readonly create: (spec: SpecOf<K>, context: AccumulatorContext) => Accumulator;
@@ -84,20 +111,23 @@ type ReducerRow<K extends Kind> = {
   readonly fill?: 'zero' | 'never';
   /** Its values keep the times of their points: without windows if the call is alone, or always. */
   readonly pointTime?: 'alone' | 'always';
-  /** The source can calculate it. */
-  readonly isPushed?: K extends AggregateFunction ? true : never;
+  /** What the source can reduce the rows of a window to. */
+  readonly fold: FoldRow<K>;
   /** Combines the results of sources, so that reading each of them may end separately. */
   readonly endsBySource?: true;
   /** Reads the arguments of a checked call; absent if the field is the only one. */
   readonly read?: (call: Call, tagInput: (name: string) => number) => Omit<SpecOf<K>, 'kind'>;
 };
 
-const SOURCE = { isPushed: true, endsBySource: true } as const;
+const SOURCE = { fold: 'aggregate', endsBySource: true } as const;
+
+const RANKING = { fold: foldRanking, fill: 'never', pointTime: 'always' } as const;
 
 /** A reducer consists of its accumulator and its row. */
 const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
   count: { ...SOURCE, type: 'integer', fill: 'zero', create: () => new CountAccumulator() },
   'count-distinct': {
+    fold: 'points',
     type: 'integer',
     fill: 'zero',
     create: (_, context) => new CountDistinctAccumulator(context),
@@ -108,28 +138,39 @@ const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
     type: 'float',
     create: (_, { inputType }) => new SumAccumulator(inputType, 'mean'),
   },
-  spread: { isPushed: true, create: (_, { inputType }) => new SpreadAccumulator(inputType) },
+  spread: { fold: 'aggregate', create: (_, { inputType }) => new SpreadAccumulator(inputType) },
   min: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
   max: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
   first: { ...SOURCE, pointTime: 'alone', create: endAccumulator },
   last: { ...SOURCE, pointTime: 'alone', create: endAccumulator },
-  median: { type: 'float', create: (_, context) => new MedianAccumulator(context) },
-  mode: { create: (_, context) => new ModeAccumulator(context) },
-  stddev: { type: 'float', create: (_, context) => new StddevAccumulator(context) },
-  distinct: { fill: 'never', create: (_, context) => new DistinctAccumulator(context) },
+  median: { fold: 'points', type: 'float', create: (_, context) => new MedianAccumulator(context) },
+  mode: { fold: 'points', create: (_, context) => new ModeAccumulator(context) },
+  stddev: {
+    fold: { rows: 'its digits depend on the order of the rows' },
+    type: 'float',
+    create: (_, context) => new StddevAccumulator(context),
+  },
+  distinct: {
+    fold: 'points',
+    fill: 'never',
+    create: (_, context) => new DistinctAccumulator(context),
+  },
   percentile: {
+    fold: (_, { pointTime }) =>
+      pointTime ? { rows: 'the time of its point depends on the order of the rows' } : 'points',
     pointTime: 'alone',
     create: ({ percent }, context) => new PercentileAccumulator(percent, context),
     read: (call) => ({ percent: numberOf(call.arguments.at(-1)) }),
   },
   sample: {
+    fold: { rows: 'it chooses among rows in the order of the query' },
     pointTime: 'always',
     fill: 'never',
     create: ({ size }, context) => new SampleAccumulator(size, context),
     read: (call) => ({ size: integerOf(call.arguments.at(-1)) }),
   },
-  top: { fill: 'never', pointTime: 'always', create: ranking, read: readRanking },
-  bottom: { fill: 'never', pointTime: 'always', create: ranking, read: readRanking },
+  top: { ...RANKING, create: ranking, read: readRanking },
+  bottom: { ...RANKING, create: ranking, read: readRanking },
 };
 
 function endAccumulator(
@@ -143,6 +184,14 @@ function endAccumulator(
 
 function ranking(spec: SpecOf<'top' | 'bottom'>, context: AccumulatorContext): Accumulator {
   return new RankingAccumulator(spec, context);
+}
+
+function foldRanking({
+  size,
+  distinctInputs,
+}: SpecOf<'top' | 'bottom'>): 'points' | { readonly rows: string } {
+  if (distinctInputs.length > 0) return { rows: 'its points are of different tags' };
+  return size > RANKED_MOST ? { rows: 'it has very many points' } : 'points';
 }
 
 function readRanking(
@@ -171,9 +220,17 @@ export function reducerSpec(
   return { kind, ...REDUCERS[kind as Kind].read?.(call, tagInput) } as ReducerSpec;
 }
 
-/** The source's function for a reducer, if there is one. */
-export function pushedFunction({ kind }: ReducerSpec): AggregateFunction | undefined {
-  return REDUCERS[kind].isPushed === true ? (kind as AggregateFunction) : undefined;
+/** What the source can reduce the windows of a call to. */
+export function foldOf(spec: ReducerSpec, needs: FoldNeeds): Fold {
+  const { fold } = reducerRow(spec) as ReducerRow<Kind>;
+  // The row is that of the specification, which the compiler cannot relate.
+  const decided = typeof fold === 'function' ? fold(spec as never, needs) : fold;
+  if (typeof decided === 'object') return { kind: 'rows', why: decided.rows };
+  if (needs.auxiliary) return { kind: 'rows', why: 'other columns of its rows are selected' };
+  // The table allows no other combination.
+  return decided === 'aggregate'
+    ? { kind: 'aggregate', name: spec.kind as AggregateFunction }
+    : { kind: 'points', function: spec as FoldFunction };
 }
 
 /** A new accumulator for a group. */

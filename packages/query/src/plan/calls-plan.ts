@@ -5,7 +5,8 @@ import { MIN_TIME } from '@tidemark/core';
 
 import type { AggregateCall } from '../analyse/columns.ts';
 import type { SeriesMerge } from '../functions/first-last.ts';
-import { reducerRow } from '../functions/reducers.ts';
+import { foldOf, reducerRow } from '../functions/reducers.ts';
+import type { Fold } from '../functions/reducers.ts';
 import { comparedInputs } from './compared-inputs.ts';
 import { mostPrefetched, rangeBefore, widenedRange } from './prefetch.ts';
 import type { SelectPlan } from './select-plan.ts';
@@ -32,6 +33,31 @@ function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
   };
 }
 
+/** Whether a window of a call may have any number of points. */
+export function mayHaveManyPoints({ reducer }: AggregateCall): boolean {
+  return reducer !== undefined && reducerRow(reducer).fill === 'never';
+}
+
+/** Whether the result has the time of its point: that of a lone selector without windows. */
+export function keepsPointTime({ interval, calls }: SelectPlan): boolean {
+  const [only] = calls;
+  return (
+    interval === undefined &&
+    calls.length === 1 &&
+    only?.reducer !== undefined &&
+    reducerRow(only.reducer).pointTime === 'alone'
+  );
+}
+
+/**
+ * What the source can reduce the windows of a call to; `undefined` for a call without a reducer.
+ */
+export function foldOfCall(call: AggregateCall, plan: SelectPlan): Fold | undefined {
+  if (call.reducer === undefined) return undefined;
+  const auxiliary = plan.auxiliaryInputs.length > 0;
+  return foldOf(call.reducer, { auxiliary, pointTime: keepsPointTime(plan) });
+}
+
 export class CallsPlan {
   readonly plan: SelectPlan;
   readonly windows: Windows | undefined;
@@ -51,12 +77,7 @@ export class CallsPlan {
     this.windows = plan.interval === undefined ? undefined : new Windows(plan.interval, plan.zone);
     this.wholeStamp = plan.range.start === MIN_TIME ? 0n : plan.range.start;
     this.nearestStamp = plan.descending ? plan.range.end + 1n : this.wholeStamp;
-    const [only] = plan.calls;
-    this.keepsPointTime =
-      plan.interval === undefined &&
-      plan.calls.length === 1 &&
-      only?.reducer !== undefined &&
-      reducerRow(only.reducer).pointTime === 'alone';
+    this.keepsPointTime = keepsPointTime(plan);
     this.auxiliary = plan.auxiliaryInputs.map((input) => {
       const wanted = plan.inputs[input]!;
       return { input, type: wanted.kind === 'field' ? wanted.type : ('string' as const) };

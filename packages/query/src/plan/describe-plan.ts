@@ -36,7 +36,10 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
       return [{ label: 'evaluate columns', children: sourcesNodes(rows.select, rows.sources) }];
     case 'reduced': {
       const children = sourcesNodes(rows.select, rows.sources, rows.ranked);
-      const reduce = { label: `reduce: ${printCalls(rows.select)}`, children };
+      const reduce = {
+        label: `reduce: ${printCalls(rows.select)}; rows are read because ${rows.why}`,
+        children,
+      };
       return evaluated({ label: filling(rows.select), children: [reduce] });
     }
     case 'aggregated': {

@@ -3,10 +3,11 @@
 import { isSubquery, measurementsIn, subqueriesIn } from '@tidemark/influxql';
 import { compareBytes } from '@tidemark/core';
 
-import type { CallFault } from '../analyse/columns.ts';
+import type { AggregateCall, CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
+import { foldOfCall, mayHaveManyPoints } from './calls-plan.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
-import { areDistinctMeasurements, canPushAggregates } from './push-aggregates.ts';
+import { areDistinctMeasurements, whyRows } from './push-aggregates.ts';
 import { rankedRows } from './ranked-rows.ts';
 import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
@@ -37,6 +38,8 @@ export type RowsPlan =
   | {
       readonly kind: 'reduced';
       readonly select: SelectPlan;
+      /** Why the source does not reduce the rows. */
+      readonly why: string;
       readonly sources: SourcesPlan;
       /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
       readonly stopsOutOfRange: boolean;
@@ -93,12 +96,14 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
   }
   const fault = firstFault(select);
   if (fault !== undefined) return { kind: 'fault', fault };
-  if (canPushAggregates(select, capabilities)) return aggregatedPlan(select);
+  const why = whyRows(select, capabilities);
+  if (why === undefined) return aggregatedPlan(select);
   const sources = sourcesPlan(select, capabilities);
   const ranks = capabilities.ranksRows && sources.kind === 'concat';
   return {
     kind: 'reduced',
     select,
+    why,
     sources,
     stopsOutOfRange: stopsOutOfRange(select),
     ranked: ranks ? rankedRows(select) : undefined,
@@ -123,7 +128,7 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
     limit > 0 &&
     interval !== undefined &&
     calls.every((call) => call.input === calls[0]?.input) &&
-    calls.every((call) => call.transformations.length === 0);
+    calls.every((call) => call.transformations.length === 0 && hasOnePoint(call, select));
   return {
     kind: 'aggregated',
     select,
@@ -135,10 +140,21 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
       offset === 0 &&
       select.zone === undefined &&
       calls.every(
-        ({ input, transformations, prefetchWindows }) =>
-          input !== undefined && transformations.length === 0 && prefetchWindows === 0,
+        (call) =>
+          call.input !== undefined &&
+          call.transformations.length === 0 &&
+          call.prefetchWindows === 0 &&
+          foldOfCall(call, select)?.kind === 'aggregate',
       ),
   };
+}
+
+/** Whether every window with values of the field has one point. */
+function hasOnePoint(call: AggregateCall, select: SelectPlan): boolean {
+  const fold = foldOfCall(call, select);
+  if (fold?.kind === 'aggregate') return true;
+  if (fold?.kind !== 'points' || fold.function.kind === 'percentile') return false;
+  return !mayHaveManyPoints(call);
 }
 
 function stopsOutOfRange({ interval, sources, calls }: SelectPlan): boolean {

@@ -3,6 +3,7 @@
 import { isSubquery } from '@tidemark/influxql';
 
 import { SMALL_ANSWER_CELLS } from '../limits.ts';
+import { mayHaveManyPoints } from './calls-plan.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 import type { SelectPlan } from './select-plan.ts';
 
@@ -22,6 +23,7 @@ function windowsOf(select: SelectPlan): bigint | undefined {
   const { calls, interval, range } = select;
   // Transformations may calculate for long, or add windows.
   if (calls.some((call) => call.transformations.length > 0)) return undefined;
+  if (calls.some(mayHaveManyPoints)) return undefined;
   if (interval === undefined) return 1n;
   const windows = (range.end - range.start) / interval.everyNanos + 2n;
   return areFewCells(select, windows) ? windows : undefined;

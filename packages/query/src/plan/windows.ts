@@ -14,7 +14,8 @@ export type Window = { readonly start: bigint; readonly end: bigint };
 
 /** No clock has ever been moved by more than a day, nor twice within two days. */
 const CHANGE_NANOS = 24n * 3_600_000_000_000n;
-const NEAR_NANOS = CHANGE_NANOS + 2n * 3_600_000_000_000n;
+/** Windows this far from a change of clocks are not affected by it. */
+export const NEAR_CHANGE_NANOS = CHANGE_NANOS + 2n * 3_600_000_000_000n;
 
 /** The windows of one query. */
 export class Windows {
@@ -93,20 +94,24 @@ export class Windows {
    */
   #instantOf(local: bigint, { time, offset, zone }: Seen): bigint {
     const near = local - offset;
-    const before = zone.offsetNanos(near - NEAR_NANOS);
-    const after = zone.offsetNanos(near + NEAR_NANOS);
+    const before = zone.offsetNanos(near - NEAR_CHANGE_NANOS);
+    const after = zone.offsetNanos(near + NEAR_CHANGE_NANOS);
     if (before === after) {
       this.#calm = {
         offset: before,
-        from: near - NEAR_NANOS + CHANGE_NANOS,
-        to: near + NEAR_NANOS,
+        from: near - NEAR_CHANGE_NANOS + CHANGE_NANOS,
+        to: near + NEAR_CHANGE_NANOS,
       };
       return local - before;
     }
     const early = local - before;
     const late = local - after;
     if (absolute(after - before) >= this.everyNanos) {
-      const change = firstWith(after, { from: near - NEAR_NANOS, to: near + NEAR_NANOS, zone });
+      const change = firstWith(after, {
+        from: near - NEAR_CHANGE_NANOS,
+        to: near + NEAR_CHANGE_NANOS,
+        zone,
+      });
       if (time < change) return early < change ? early : change;
       return late > change ? late : change;
     }

@@ -68,8 +68,14 @@ export class GroupCalls {
     const rowCount = windowStarts.length;
     const stamps =
       plan.interval === undefined ? new BigInt64Array(rowCount).fill(wholeStamp) : windowStarts;
-    for (const [i, { values, pointTimes }] of calls.entries()) {
+    for (const [i, windows] of calls.entries()) {
       if (plan.calls[i]!.input === undefined) continue;
+      if ('counts' in windows) {
+        const { counts, values, times = repeated(stamps, counts) } = windows;
+        if (times.length > 0) this.#queues[i]!.push({ times, columns: [values] });
+        continue;
+      }
+      const { values, pointTimes } = windows;
       const times = keepsPointTime && pointTimes !== undefined ? pointTimes : stamps;
       const rows = validRows(values, rowCount);
       this.#queues[i]!.push(
@@ -97,6 +103,16 @@ export class GroupCalls {
   next(): Steps<AlignedRows | undefined> {
     return this.#aligner.next();
   }
+}
+
+/** Each stamp as often as its count says. */
+function repeated(stamps: BigInt64Array, counts: Uint32Array): BigInt64Array {
+  let total = 0;
+  for (let i = 0; i < counts.length; i++) total += counts[i]!;
+  const times = new BigInt64Array(total);
+  let at = 0;
+  for (let i = 0; i < counts.length; i++) times.fill(stamps[i]!, at, (at += counts[i]!));
+  return times;
 }
 
 function reductionOf(

@@ -83,13 +83,17 @@ function wholeRows(
   if (rowCount * plan.outputs.length > BATCH_ROWS) return undefined;
   if (span !== undefined && !isFilled(windowStarts, span)) return undefined;
   const inputs: Column[] = [];
-  for (const { values } of calls) {
-    if (validRows(values, rowCount) !== undefined) return undefined;
+  for (const windows of calls) {
+    const { values } = windows;
+    if ('counts' in windows || validRows(values, rowCount) !== undefined) return undefined;
     inputs.push(values.valid === undefined ? values : { ...values, valid: undefined });
   }
   let times = windowStarts;
   if (plan.interval === undefined) times = new BigInt64Array(rowCount).fill(wholeStamp);
-  if (keepsPointTime) times = calls[0]?.pointTimes ?? times;
+  const [first] = calls;
+  if (keepsPointTime && first !== undefined && 'pointTimes' in first) {
+    times = first.pointTimes ?? times;
+  }
   const context = { columns: inputs, rowCount, isCondition: false };
   const columns = plan.outputs.map(({ expression }) => evaluate(expression, context));
   return { group, times, columns };

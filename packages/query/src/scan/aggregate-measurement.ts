@@ -4,27 +4,37 @@ import type { Column, FieldType } from '@tidemark/core';
 import type { GroupKey } from '../batch/row-batch.ts';
 import { maskToRows, nullColumn } from '../batch/column-ops.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
-import { pushedFunction } from '../functions/reducers.ts';
+import { foldOfCall } from '../plan/calls-plan.ts';
 import type { CallsPlan } from '../plan/calls-plan.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
+import { windowSegments } from '../plan/window-segments.ts';
+import type { WindowSegment } from '../plan/window-segments.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
   AggregateFunction,
   AggregateRequest,
+  FieldFolds,
+  FieldRef,
+  FoldFunction,
+  WindowPoints,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { groupOf } from './group-ends.ts';
+import { mergeGroups } from './merge-groups.ts';
 import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
+
+/** What a call has in some windows: at most one point in each, or any number. */
+export type CallWindows = AggregateColumn | WindowPoints;
 
 /** Reduced points of some windows of one group: for each call the windows that have a point. */
 export type AggregatedGroup = {
   readonly group: GroupKey;
   readonly windowStarts: BigInt64Array;
   /** One per call of the plan. */
-  readonly calls: readonly AggregateColumn[];
+  readonly calls: readonly CallWindows[];
 };
 
 export type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
@@ -52,18 +62,38 @@ function* aggregateTogether(
   calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
+  const { zone, interval, descending } = rows.select;
+  const { range } = calls;
+  if (zone === undefined || interval === undefined) {
+    yield* aggregateSegment(rows, { range, window: interval }, { calls, execution });
+    return;
+  }
+  const segments = yield* windowSegments(range, interval, zone);
+  const ordered = descending ? segments.toReversed() : segments;
+  const streams = ordered.map((segment) => aggregateSegment(rows, segment, { calls, execution }));
+  yield* mergeGroups(streams, { descending });
+}
+
+function* aggregateSegment(
+  rows: AggregatedPlan,
+  { range, window, start }: Omit<WindowSegment, 'start'> & { readonly start?: bigint },
+  { calls, execution }: { readonly calls: CallsPlan; readonly execution: ExecutionContext },
+): Operator<AggregatedGroup> {
   const { sources, select: plan } = rows;
   const { request, addresses } = aggregateRequest(rows, calls);
-  if (request.aggregates.length === 0) return;
+  if (request.aggregates.length + request.folds.length === 0) return;
   const { query } = execution;
   const options = execution.countingOptions();
   const measurements = sources.map(({ measurement }) => measurement);
   const label = sources.length > 1 ? `aggregate ${sources.length} measurements from` : 'aggregate';
+  const asked = { ...request, timeRange: range, window, sources: measurements };
   const reduced = execution.read(label, sources[0]!, {
-    from: query.snapshot.aggregate({ ...request, sources: measurements }, options),
+    from: query.snapshot.aggregate(asked, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
-  const groups = new AggregatedGroups({ sources, plan, addresses });
+  // A window of its own length is asked for as a range, which may begin inside of it.
+  const ownStart = window === undefined && plan.interval !== undefined ? start : undefined;
+  const groups = new AggregatedGroups({ sources, plan, addresses, ownStart });
   yield* flatMapBatches(reduced, (batch) => {
     execution.checkRowsRead(options.counters);
     return groups.of(batch);
@@ -74,6 +104,8 @@ type Aggregated = {
   readonly sources: readonly MeasurementPlan[];
   readonly plan: SelectPlan;
   readonly addresses: readonly (ColumnAddress | undefined)[];
+  /** Start of the only window, if it is not that of the source. */
+  readonly ownStart: bigint | undefined;
 };
 
 class AggregatedGroups {
@@ -84,22 +116,37 @@ class AggregatedGroups {
     this.#aggregated = aggregated;
   }
 
-  *of({ source = 0, windowStarts, groupTags, fields }: AggregateBatch): Operator<AggregatedGroup> {
+  *of(batch: AggregateBatch): Operator<AggregatedGroup> {
     yield;
-    const { sources, plan, addresses } = this.#aggregated;
+    const { source = 0, groupTags, fields, points = [] } = batch;
+    const { sources, plan, addresses, ownStart } = this.#aggregated;
+    const windowStarts =
+      ownStart === undefined
+        ? batch.windowStarts
+        : new BigInt64Array(batch.windowStarts.length).fill(ownStart);
     const name = sources[source]!.measurement.measurement;
     const tags = plan.dimensions.map((key) => groupTags.get(key) ?? '');
     this.#group = groupOf(this.#group, name, tags);
-    const calls = addresses.map((address): AggregateColumn =>
-      address === undefined
-        ? { values: nullColumn('float', windowStarts.length) }
-        : fields[address.field]![address.column]!,
-    );
+    const calls = addresses.map((address): CallWindows => {
+      if (address === undefined) return { values: nullColumn('float', windowStarts.length) };
+      const columns = address.isFold ? points[address.field] : fields[address.field];
+      return columns?.[address.column] ?? noPoints(windowStarts.length);
+    });
     yield { group: this.#group, windowStarts, calls };
   }
 }
 
-type ColumnAddress = { readonly field: number; readonly column: number };
+function noPoints(windowCount: number): WindowPoints {
+  return { counts: new Uint32Array(windowCount), values: nullColumn('float', 0) };
+}
+
+type ColumnAddress = {
+  readonly isFold: boolean;
+  /** Number of the entry in `folds` or `aggregates`. */
+  readonly field: number;
+  /** Number of its function. */
+  readonly column: number;
+};
 
 /**
  * One entry per field with all its requested functions, so that the source reads each field once.
@@ -108,25 +155,18 @@ export function aggregateRequest(
   { select: plan, limitWindows }: AggregatedPlan,
   { range, keepsPointTime }: CallsPlan,
 ): {
-  readonly request: Omit<AggregateRequest, 'sources'>;
+  readonly request: Omit<AggregateRequest, 'sources'> & { readonly folds: readonly FieldFolds[] };
   readonly addresses: readonly (ColumnAddress | undefined)[];
 } {
-  const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
-  const fieldIndexes = new Map<string, number>();
+  const aggregates = new FieldFunctions<AggregateFunction>((name) => name);
+  const folds = new FieldFunctions<FoldFunction>((wanted) => JSON.stringify(wanted));
   const addresses = plan.calls.map((call): ColumnAddress | undefined => {
     const input = callField(call, plan);
-    const wanted = call.reducer && pushedFunction(call.reducer);
-    if (input === undefined || wanted === undefined) return undefined;
-    const key = `${input.type} ${input.name}`;
-    let at = fieldIndexes.get(key);
-    if (at === undefined) {
-      at = fields.push({ field: input.name, type: input.type, functions: [] }) - 1;
-      fieldIndexes.set(key, at);
-    }
-    const { functions } = fields[at]!;
-    let column = functions.indexOf(wanted);
-    if (column < 0) column = functions.push(wanted) - 1;
-    return { field: at, column };
+    const fold = foldOfCall(call, plan);
+    if (input === undefined) return undefined;
+    if (fold?.kind === 'aggregate') return { isFold: false, ...aggregates.add(input, fold.name) };
+    if (fold?.kind === 'points') return { isFold: true, ...folds.add(input, fold.function) };
+    return undefined;
   });
   return {
     addresses,
@@ -135,13 +175,43 @@ export function aggregateRequest(
       where: plan.condition.pushed,
       descending: plan.descending,
       groupBy: plan.dimensions,
-      aggregates: fields,
+      aggregates: aggregates.fields,
+      folds: folds.fields,
       window: plan.interval,
       limitWindows,
       picksTiedByKey: plan.seriesInput !== undefined,
       omitsPointTimes: !keepsPointTime,
     },
   };
+}
+
+type FunctionAddress = { readonly field: number; readonly column: number };
+
+/** Fields with the functions that are wanted of each, every one once. */
+class FieldFunctions<T> {
+  readonly fields: { field: string; type: FieldType; functions: T[] }[] = [];
+  readonly #keyOf: (wanted: T) => string;
+  readonly #fieldIndexes = new Map<string, number>();
+  readonly #addresses = new Map<string, FunctionAddress>();
+
+  constructor(keyOf: (wanted: T) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  add({ type, name }: FieldRef, wanted: T): FunctionAddress {
+    const key = `${type} ${name}`;
+    const functionKey = `${key}\n${this.#keyOf(wanted)}`;
+    const known = this.#addresses.get(functionKey);
+    if (known !== undefined) return known;
+    let field = this.#fieldIndexes.get(key);
+    if (field === undefined) {
+      field = this.fields.push({ field: name, type, functions: [] }) - 1;
+      this.#fieldIndexes.set(key, field);
+    }
+    const address = { field, column: this.fields[field]!.functions.push(wanted) - 1 };
+    this.#addresses.set(functionKey, address);
+    return address;
+  }
 }
 
 function callField(call: AggregateCall, plan: SelectPlan) {

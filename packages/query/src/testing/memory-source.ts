@@ -30,6 +30,7 @@ import type {
   SourceSnapshot,
 } from '../series-source.ts';
 import type { Operator, Steps } from '../operator.ts';
+import { foldedPoints } from './memory-folds.ts';
 import { holds, mayHold, readField, shardStart, typed } from './memory-data.ts';
 import type { MemoryPoint, Policy, Row, Series } from './memory-data.ts';
 import { schemaOf } from './memory-schema.ts';
@@ -49,6 +50,15 @@ const ALL_FUNCTIONS: readonly AggregateFunction[] = [
 export const MEMORY_CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
   aggregateFunctions: new Set(ALL_FUNCTIONS),
+  foldFunctions: new Set([
+    'median',
+    'mode',
+    'distinct',
+    'count-distinct',
+    'percentile',
+    'top',
+    'bottom',
+  ]),
   filtersFields: true,
   ranksRows: false,
 };
@@ -198,7 +208,8 @@ export class MemorySource implements SeriesSource {
 
   *#aggregate(request: MeasurementAggregates, options: RequestOptions): Operator<AggregateBatch> {
     const groups = new Map<string, { tags: Map<string, string>; series: Row[][] }>();
-    const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
+    const { aggregates, folds = [] } = request;
+    const wanted = [...aggregates, ...folds].map(({ field, type }) => ({ name: field, type }));
     for (const { series, rows } of this.#rows(request, wanted)) {
       const names = request.groupBy === 'all' ? [...series.tags.keys()] : request.groupBy;
       const tags = new Map(names.map((name) => [name, series.tags.get(name) ?? '']));
@@ -266,6 +277,15 @@ export class MemorySource implements SeriesSource {
         windowStarts: BigInt64Array.from(part, ([start]) => start),
         fields: request.aggregates.map(({ field, type, functions }) =>
           functions.map((name) => aggregateColumn(name, { name: field, type }, part)),
+        ),
+        points: request.folds?.map(({ field, type, functions }) =>
+          functions.map((wanted) =>
+            foldedPoints(wanted, {
+              type,
+              windows: part.map(([, rows]) => pointsOf(rows, { name: field, type })),
+              descending: request.descending,
+            }),
+          ),
         ),
       };
     }

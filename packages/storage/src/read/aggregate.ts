@@ -35,6 +35,7 @@ import type { SeriesGroup } from './series-groups.ts';
 import { readSeries } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
+import { requestedFields } from './windows.ts';
 
 /** Aggregates of one measurement after another. What they have in common is made once. */
 export function* aggregate(
@@ -43,10 +44,13 @@ export function* aggregate(
   budget: ReadOptions,
 ): Generator<AggregateBatch | undefined> {
   const { counters, memory, onPartial, kernels } = budget;
-  const { aggregates, where } = common;
+  const { where } = common;
   const { scans } = kernels;
-  const countsOnly = aggregates.every(({ functions }) => isCountOnly(functions));
-  const wanted = aggregates.map(({ field, type }) => ({ name: field, type }));
+  const fields = requestedFields(common);
+  const countsOnly = fields.every(
+    (field) => field.kind === 'aggregates' && isCountOnly(field.functions),
+  );
+  const wanted = fields.map(({ field, type }) => ({ name: field, type }));
   const unorderedFrom = countsOnly ? 0 : MANY_SERIES;
   const windows = new WindowsOfGroups(common, scans, 1);
   let view: PolicyView | undefined;
@@ -94,7 +98,7 @@ const OPEN_GROUP_BYTES = 300;
 
 /** Whether rows are read in blocks of many series. */
 function foldsBlocks({ groups }: Selection, request: MeasurementAggregates): boolean {
-  if (groups.length * request.aggregates.length > OPEN_GROUPS_MAX) return false;
+  if (groups.length * requestedFields(request).length > OPEN_GROUPS_MAX) return false;
   if (request.window !== undefined && request.limitWindows !== undefined) return false;
   return groups.series.length >= MANY_SERIES;
 }
@@ -126,7 +130,7 @@ function* aggregateBlocks(
 ): Generator<AggregateBatch | undefined> {
   const { request, selection, memory } = work;
   const { length: groupCount } = selection.groups;
-  memory.hold(groupCount * request.aggregates.length * OPEN_GROUP_BYTES, 'groups');
+  memory.hold(groupCount * requestedFields(request).length * OPEN_GROUP_BYTES, 'groups');
   const windows = new WindowsOfGroups(request, work.scans, groupCount);
   try {
     yield* foldBlocks(work, condition, windows);
@@ -163,7 +167,7 @@ function* foldBlocks(
 /** The batches of a group, where `first` and `last` have chosen among rows of equal time. */
 function* settled(
   work: Omit<GroupWork, 'all' | 'windows'>,
-  batches: Iterable<AggregateBatch>,
+  batches: Iterable<AggregateBatch | undefined>,
 ): Generator<AggregateBatch | undefined> {
   const { request, memory } = work;
   const { database, measurement, shards } = work.selection;
@@ -174,7 +178,7 @@ function* settled(
   }
   const read = (part: SeriesPart) => eachSeries(work, part);
   const group = { database, measurement, shards, series, request, memory, read };
-  for (const batch of batches) yield yield* settleTies(batch, group);
+  for (const batch of batches) yield batch && (yield* settleTies(batch, group));
 }
 
 /** Aggregates of each series of a part that has any. Counters are those of the first pass. */
@@ -182,7 +186,12 @@ function* eachSeries(
   { request, selection, counters, memory, scans }: Work,
   { view, series, aggregates }: SeriesPart,
 ): Generator<SeriesAggregates | undefined> {
-  const own: MeasurementAggregates = { ...request, aggregates, omitsPointTimes: false };
+  const own: MeasurementAggregates = {
+    ...request,
+    aggregates,
+    folds: undefined,
+    omitsPointTimes: false,
+  };
   const groups = SeriesGroups.ofEach(series, noTags);
   const wanted = aggregates.map(({ field, type }) => ({ name: field, type }));
   const work: Work = {
@@ -206,7 +215,7 @@ function* eachSeries(
       }
     }
     for (let index = 0; index < groups.length; index++) {
-      for (const batch of windows.batches(index, noTags())) yield { index, batch };
+      for (const batch of windows.batches(index, noTags())) yield batch && { index, batch };
     }
   } finally {
     windows.close();

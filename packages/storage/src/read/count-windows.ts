@@ -10,9 +10,9 @@ import type { ColumnWants } from './column-plan.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
-/** Whether only the number of values of a field is wanted. */
+/** Whether only the number of values of a field is wanted. Functions are listed once each. */
 export function isCountOnly(functions: readonly AggregateFunction[]): boolean {
-  return functions.length > 0 && functions.every((name) => name === 'count');
+  return functions.length === 1 && functions[0] === 'count';
 }
 
 export class GroupedCounts implements GroupedWindows {
@@ -85,14 +85,15 @@ class CountWindows implements FieldWindows {
     this.#pending += chunk.columns[index]!.count;
   }
 
-  finish(descending: boolean): FieldResult {
+  // oxlint-disable-next-line require-yield -- the kernel has the results
+  *finish(descending: boolean): Generator<undefined, FieldResult> {
     this.#addPending();
     const words = this.#accumulator.results(['start', 'count'], { descending });
     const [starts, counts] = words.map(
       ({ buffer, byteOffset, length }) => new BigInt64Array(buffer, byteOffset, length),
     );
     const values: Column = { type: 'integer', values: counts ?? NONE, valid: undefined };
-    return { starts: starts ?? NONE, column: () => ({ values }) };
+    return { starts: starts ?? NONE, columns: [{ values }], points: [] };
   }
 
   reset(): void {

@@ -9,8 +9,16 @@ import { nullColumn } from '../columns/null-column.ts';
 import type { ColumnMeta } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
-import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
+import type {
+  FieldResult,
+  FieldWindows,
+  GroupedWindows,
+  RequestedField,
+  WindowsRequest,
+} from './windows.ts';
 import { GroupedCounts, isCountOnly } from './count-windows.ts';
+import { GroupedTallies } from './tally-windows.ts';
+import { GroupedTextFolds } from './text-folds.ts';
 import { GroupedTexts } from './text-windows.ts';
 
 type GroupedField = FieldAggregates & { readonly count: number };
@@ -19,10 +27,15 @@ type GroupedField = FieldAggregates & { readonly count: number };
 export function openFieldWindows(
   scans: Scans,
   request: WindowsRequest,
-  field: GroupedField,
+  field: RequestedField & { readonly count: number },
 ): GroupedWindows {
+  if (field.kind === 'folds') {
+    const { type } = field;
+    if (type === 'string') return new GroupedTextFolds(request, field);
+    return new GroupedTallies(scans, request, { ...field, type });
+  }
   if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, field);
-  if (field.type === 'string') return new GroupedTexts(request);
+  if (field.type === 'string') return new GroupedTexts(request, field.functions);
   return new GroupedNumbers(scans, request, { ...field, type: field.type });
 }
 
@@ -31,6 +44,7 @@ type NumericType = Exclude<FieldType, 'string'>;
 /** Which results are wanted of a field of numbers. */
 type NumberWants = {
   readonly type: NumericType;
+  readonly functions: readonly AggregateFunction[];
   readonly wantsMean: boolean;
   readonly wanted: readonly WindowResult[];
   readonly hasTimes: boolean;
@@ -50,6 +64,7 @@ class GroupedNumbers implements GroupedWindows {
     const wantsMean = functions.includes('mean');
     this.#wants = {
       type,
+      functions,
       wantsMean,
       wanted: ['start', ...new Set(wanted)],
       hasTimes: !omitsPointTimes,
@@ -119,13 +134,15 @@ class NumberWindows implements FieldWindows {
     this.#accumulator.addPartial(start, count, statistics);
   }
 
-  finish(descending: boolean): FieldResult {
-    const { type, wanted, hasTimes } = this.#wants;
+  // oxlint-disable-next-line require-yield -- the kernel has the results
+  *finish(descending: boolean): Generator<undefined, FieldResult> {
+    const { type, functions, wanted, hasTimes } = this.#wants;
     const words = this.#accumulator.results(wanted, { descending });
     const wordsOf = (name: WindowResult): Words => words[wanted.indexOf(name)] ?? NO_WORDS;
     return {
       starts: times(wordsOf('start')),
-      column: (name) => numberColumn(name, type, { wordsOf, hasTimes }),
+      columns: functions.map((name) => numberColumn(name, type, { wordsOf, hasTimes })),
+      points: [],
     };
   }
 

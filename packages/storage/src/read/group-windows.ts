@@ -10,6 +10,8 @@ import { planColumn, windowOfChunk } from './column-plan.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
+import { PointsCut } from './window-points.ts';
+import { requestedFields } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, usedTexts } from '../columns/run-texts.ts';
@@ -32,7 +34,7 @@ export class WindowsOfGroups {
     const fields: GroupedWindows[] = [];
     this.#fields = fields;
     try {
-      for (const field of request.aggregates) {
+      for (const field of requestedFields(request)) {
         fields.push(openFieldWindows(scans, request, { ...field, count }));
       }
     } catch (error) {
@@ -46,8 +48,8 @@ export class WindowsOfGroups {
     // Without a time window, the group's only window is part of what the group takes.
     const windowBytes = this.#request.window === undefined ? 0 : WINDOW_BYTES;
     let bytes = 0;
-    for (const { windowCount, textBytes = 0 } of this.#fields) {
-      bytes += windowCount * windowBytes + textBytes;
+    for (const { windowCount, heldBytes = 0 } of this.#fields) {
+      bytes += windowCount * windowBytes + heldBytes;
     }
     memory.check(bytes, 'windows of an aggregation');
   }
@@ -72,7 +74,10 @@ export class WindowsOfGroups {
   }
 
   /** Batches with the windows of one group. Call it once per group. */
-  *batches(group: number, tags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
+  *batches(
+    group: number,
+    tags: ReadonlyMap<string, string>,
+  ): Generator<AggregateBatch | undefined> {
     yield* this.of(group).batches(tags);
     this.#groups.delete(group);
   }
@@ -129,23 +134,22 @@ export class GroupWindows {
     return isInOneWindow && uses.every((use) => use === 'none' || use === 'entry');
   }
 
-  *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
+  /** Pauses while folds work long. */
+  *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch | undefined> {
     const { descending, limitWindows, aggregates } = this.#request;
-    const results = this.#fields.map((field) => field.finish(descending));
+    const results: FieldResult[] = [];
+    for (const field of this.#fields) results.push(yield* field.finish(descending));
     const starts = unionOfStarts(results, descending);
-    const fields = results.map((result, i) => {
-      const functions = aggregates[i]?.functions ?? [];
-      const columns = functions.map((name) => result.column(name));
-      if (isEqual(result.starts, starts)) return columns;
-      const places = placesOf(result.starts, starts);
-      return columns.map((column) => spreadAggregate(column, places));
-    });
     const count = Math.min(starts.length, limitWindows ?? starts.length);
+    const ofAll = results.map((result) => spreadResult(result, starts));
+    const fields = ofAll.slice(0, aggregates.length).map(({ columns }) => columns);
+    const points = ofAll.slice(aggregates.length).map((result) => result.points);
     const isText = fields.some((columns) => columns.some(({ values }) => values.type === 'string'));
-    if (!isText && count === starts.length && count <= WINDOWS_PER_BATCH) {
+    if (!isText && count === starts.length && count <= WINDOWS_PER_BATCH && points.length === 0) {
       if (count > 0) yield { groupTags, windowStarts: starts, fields };
       return;
     }
+    const cut = new PointsCut(points);
     for (let at = 0; at < count; at += WINDOWS_PER_BATCH) {
       const end = Math.min(count, at + WINDOWS_PER_BATCH);
       const windows = {
@@ -154,7 +158,9 @@ export class GroupWindows {
         fields: fields.map((columns) => columns.map((column) => sliceAggregate(column, at, end))),
       };
       if (isText) yield* partsByTexts(windows);
-      else yield windows;
+      if (points.length > 0)
+        yield* cut.batches(isText ? { ...windows, fields: [] } : windows, at, end);
+      else if (!isText) yield windows;
     }
   }
 
@@ -225,6 +231,22 @@ function unionOfStarts(results: readonly FieldResult[], descending: boolean): Bi
 function placesOf(part: BigInt64Array, all: BigInt64Array): Int32Array {
   let next = 0;
   return Int32Array.from(all, (start) => (part[next] === start ? next++ : -1));
+}
+
+/** The columns and points of a field with an entry for each of the windows of all fields. */
+function spreadResult(
+  { starts, columns, points }: FieldResult,
+  all: BigInt64Array,
+): Pick<FieldResult, 'columns' | 'points'> {
+  if (isEqual(starts, all)) return { columns, points };
+  const places = placesOf(starts, all);
+  return {
+    columns: columns.map((column) => spreadAggregate(column, places)),
+    points: points.map((each) => ({
+      ...each,
+      counts: Uint32Array.from(places, (place) => (place < 0 ? 0 : each.counts[place]!)),
+    })),
+  };
 }
 
 function spreadAggregate(column: AggregateColumn, places: Int32Array): AggregateColumn {

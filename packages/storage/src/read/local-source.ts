@@ -39,6 +39,15 @@ export const CAPABILITIES: SourceCapabilities = {
     'last',
     'spread',
   ]),
+  foldFunctions: new Set([
+    'median',
+    'mode',
+    'distinct',
+    'count-distinct',
+    'percentile',
+    'top',
+    'bottom',
+  ]),
 };
 
 function* ending<T>(

@@ -18,18 +18,20 @@ type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
 export class GroupedTexts implements GroupedWindows {
   readonly #request: WindowsRequest;
+  readonly #functions: readonly AggregateFunction[];
   readonly #groups = new Map<number, TextWindows>();
   readonly #total: Total = { windowCount: 0, textBytes: 0 };
 
-  constructor(request: WindowsRequest) {
+  constructor(request: WindowsRequest, functions: readonly AggregateFunction[]) {
     this.#request = request;
+    this.#functions = functions;
   }
 
   get windowCount(): number {
     return this.#total.windowCount;
   }
 
-  get textBytes(): number {
+  get heldBytes(): number {
     return this.#total.textBytes;
   }
 
@@ -46,7 +48,7 @@ export class GroupedTexts implements GroupedWindows {
   of(group: number): TextWindows {
     let windows = this.#groups.get(group);
     if (windows === undefined) {
-      windows = new TextWindows(this.#request, this.#total);
+      windows = new TextWindows(this.#request, this.#functions, this.#total);
       this.#groups.set(group, windows);
     }
     return windows;
@@ -60,12 +62,14 @@ export class GroupedTexts implements GroupedWindows {
 /** Strings have `count`, `first` and `last`. Among equal times the larger text wins. */
 class TextWindows implements FieldWindows {
   readonly #request: WindowsRequest;
+  readonly #functions: readonly AggregateFunction[];
   readonly #total: Total;
   readonly #windows = new Map<bigint, TextWindow>();
   readonly wants: ColumnWants;
 
-  constructor(request: WindowsRequest, total: Total) {
+  constructor(request: WindowsRequest, functions: readonly AggregateFunction[], total: Total) {
     this.#request = request;
+    this.#functions = functions;
     this.#total = total;
     // Without nulls, the first and last point of the column are those of the chunk. Not used with
     // time windows, which may be so many that reading their texts at the end takes long.
@@ -100,11 +104,13 @@ class TextWindows implements FieldWindows {
     this.#add(start, { count, first, last });
   }
 
-  finish(descending: boolean): FieldResult {
+  // oxlint-disable-next-line require-yield -- windows are sorted by the engine
+  *finish(descending: boolean): Generator<undefined, FieldResult> {
     const starts = BigInt64Array.from(this.#windows.keys()).sort();
     if (descending) starts.reverse();
     const windows = Array.from(starts, (start) => this.#windows.get(start)!);
-    return { starts, column: (name) => textColumn(windows, name) };
+    const columns = this.#functions.map((name) => textColumn(windows, name));
+    return { starts, columns, points: [] };
   }
 
   reset(): void {

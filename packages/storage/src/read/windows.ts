@@ -1,7 +1,13 @@
 // Interfaces for folding the values of one field into windows, and the result. Semantics:
 // `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
-import type { AggregateColumn, AggregateFunction, MeasurementAggregates } from '@tidemark/query';
+import type {
+  AggregateColumn,
+  FieldAggregates,
+  FieldFolds,
+  MeasurementAggregates,
+  WindowPoints,
+} from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
@@ -12,15 +18,34 @@ export type WindowsRequest = Omit<MeasurementAggregates, 'source'>;
 /** Non-empty windows in the order of the request, and their columns. */
 export type FieldResult = {
   readonly starts: BigInt64Array;
-  readonly column: (name: AggregateFunction) => AggregateColumn;
+  /** One per function of the field. */
+  readonly columns: readonly AggregateColumn[];
+  /** One per fold of the field. */
+  readonly points: readonly WindowPoints[];
 };
+
+/** One of the fields of a request: its aggregates, or its folds. */
+export type RequestedField =
+  | (FieldAggregates & { readonly kind: 'aggregates' })
+  | (FieldFolds & { readonly kind: 'folds' });
+
+/** The fields of a request, aggregates first: as many columns of rows are read. */
+export function requestedFields({
+  aggregates,
+  folds = [],
+}: Pick<MeasurementAggregates, 'aggregates' | 'folds'>): readonly RequestedField[] {
+  return [
+    ...aggregates.map((field) => ({ kind: 'aggregates' as const, ...field })),
+    ...folds.map((field) => ({ kind: 'folds' as const, ...field })),
+  ];
+}
 
 /** Windows of one field for many groups. Must be closed. */
 export interface GroupedWindows {
   /** Number of windows of all groups. */
   readonly windowCount: number;
-  /** Size of their texts; absent where there are none. */
-  readonly textBytes?: number;
+  /** Memory of their texts and of what folds hold; absent where there is none. */
+  readonly heldBytes?: number;
   /** Adds rows of several groups, ordered by group, then by time. */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void;
   /** Windows of one group, valid until `close`. */
@@ -40,7 +65,8 @@ export interface FieldWindows {
   addCached(chunk: ChunkReader, index: number): void;
   /** Adds a chunk that lies within the window beginning at `start` by its directory entry. */
   addEntry(chunk: ChunkReader, index: number, start: bigint): void;
-  finish(descending: boolean): FieldResult;
+  /** Pauses during long work. */
+  finish(descending: boolean): Generator<undefined, FieldResult>;
   /** Removes all windows, for the next group. */
   reset(): void;
 }

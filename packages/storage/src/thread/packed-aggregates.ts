@@ -1,6 +1,6 @@
 // Packs small aggregates of many groups into one array of 64-bit words, and unpacks them.
 import { columnBytes, tagsBytes } from '@tidemark/core';
-import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
+import type { AggregateBatch, AggregateColumn, WindowPoints } from '@tidemark/query';
 
 import { BATCH_BYTES, placeColumn } from './message-buffers.ts';
 import type { MessageBuffers } from './message-buffers.ts';
@@ -33,12 +33,15 @@ export type PackedAggregates = {
 };
 
 export const AGGREGATES_PACKING: BatchPacking<AggregateBatch, PackedAggregates> = {
-  sizeOf: ({ groupTags, windowStarts, fields }) => {
+  sizeOf: ({ groupTags, windowStarts, fields, points = [] }) => {
     let bytes = BATCH_BYTES + tagsBytes(groupTags) + windowStarts.byteLength;
     for (const field of fields) {
       for (const { values, pointTimes } of field) {
         bytes += columnBytes(values) + (pointTimes?.byteLength ?? 0);
       }
+    }
+    for (const { counts, values, times } of points.flat()) {
+      bytes += counts.byteLength + columnBytes(values) + (times?.byteLength ?? 0);
     }
     return bytes;
   },
@@ -52,6 +55,9 @@ export const AGGREGATES_PACKING: BatchPacking<AggregateBatch, PackedAggregates> 
     ...batch,
     windowStarts: buffers.place(batch.windowStarts),
     fields: batch.fields.map((columns) => columns.map((column) => placed(column, buffers))),
+    ...(batch.points && {
+      points: batch.points.map((all) => all.map((each) => placedPoints(each, buffers))),
+    }),
   }),
   unpackRun: (sent) => ('kind' in sent ? unpackAggregates(sent) : undefined),
 };
@@ -59,6 +65,14 @@ export const AGGREGATES_PACKING: BatchPacking<AggregateBatch, PackedAggregates> 
 function placed({ values, pointTimes }: AggregateColumn, buffers: MessageBuffers): AggregateColumn {
   const column = { values: placeColumn(values, buffers) };
   return pointTimes === undefined ? column : { ...column, pointTimes: buffers.place(pointTimes) };
+}
+
+function placedPoints(
+  { counts, values, times }: WindowPoints,
+  buffers: MessageBuffers,
+): WindowPoints {
+  const points = { counts: buffers.place(counts), values: placeColumn(values, buffers) };
+  return times === undefined ? points : { ...points, times: buffers.place(times) };
 }
 
 /** Batches with more windows are transferred instead of copied. */
@@ -120,6 +134,7 @@ function layoutOf({ fields }: AggregateBatch): string {
 
 function isPackable(batch: AggregateBatch | undefined): batch is AggregateBatch {
   if (batch === undefined || batch.windowStarts.length > WINDOWS_MAX) return false;
+  if (batch.points !== undefined) return false;
   return batch.fields.every((field) =>
     field.every(({ values: { type, valid } }) => {
       return type !== 'string' && type !== 'boolean' && valid === undefined;

@@ -1,0 +1,180 @@
+// What storage folds equals what operators make of its rows: every function, of every type, in
+// windows and groups, wherever the rows are.
+import { isDeepStrictEqual } from 'node:util';
+
+import { columnValue } from '@tidemark/core';
+import { parseQuery } from '@tidemark/influxql';
+import { eachBatch, executeSelect } from '@tidemark/query';
+import type { ResultColumn } from '@tidemark/query';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { MAX_CHUNK_ROWS } from '../segment/format.ts';
+import { numbers, queryContext, testEngine, write } from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+
+const NOTHING = new Set<never>();
+
+/** A series of an answer, whose batches are joined. */
+type Series = { readonly tags: unknown; readonly columns: unknown; readonly rows: unknown[] };
+
+/** The series of an answer, folded in storage or calculated by operators. */
+async function answerOf({ engine }: TestEngine, text: string, folds: boolean): Promise<Series[]> {
+  const [select] = parseQuery(text).query.statements;
+  if (select?.kind !== 'select') throw new Error(text);
+  const snapshot = engine.source.snapshot();
+  const { capabilities } = engine.source;
+  const context = queryContext(engine, snapshot, {
+    capabilities: folds
+      ? capabilities
+      : { ...capabilities, aggregateFunctions: NOTHING, foldFunctions: NOTHING, ranksRows: false },
+  });
+  const series: Series[] = [];
+  try {
+    for await (const { tags, columns, rowCount, values } of eachBatch(
+      executeSelect(select, context),
+    )) {
+      const rows = Array.from({ length: rowCount }, (_, row) =>
+        values.map((column) => cellOf(column, row)),
+      );
+      const last = series.at(-1);
+      if (last !== undefined && isDeepStrictEqual(last.tags, tags)) last.rows.push(...rows);
+      else series.push({ tags, columns, rows });
+    }
+  } finally {
+    snapshot.close();
+  }
+  return series;
+}
+
+function cellOf(column: ResultColumn, row: number): unknown {
+  if (column.type === 'time' || column.type === 'mixed') return column.values[row];
+  return columnValue(column, row);
+}
+
+const OF_NUMBERS = [
+  'median(X)',
+  'percentile(X, 30)',
+  'percentile(X, 99)',
+  'percentile(X, 0.01)',
+  'top(X, 1)',
+  'top(X, 3)',
+  'bottom(X, 2)',
+  'mean(X)',
+  'max(X)',
+];
+const OF_ALL = ['count(distinct(X))', 'mode(X)', 'distinct(X)', 'count(X)', 'last(X)'];
+const TRANSFORMED = ['difference(median(X))', 'cumulative_sum(percentile(X, 50))'];
+
+const FIELDS = { f: OF_NUMBERS, i: OF_NUMBERS, u: OF_NUMBERS, b: [], s: [] } as const;
+const CONDITIONS = ['', ' AND i > 2', " AND g = 'a'", ' AND i > 1 AND f < 3'];
+const GROUPS = ['', 'g', 'g, t', '*'];
+const WINDOWS = ['', 'time(3u)', 'time(4u, 1u)', 'time(1ms)'];
+const FILLS = ['', ' fill(none)', ' fill(previous)', ' fill(7)', ' fill(linear)'];
+const ZONES = ['', '', " tz('Europe/Berlin')"];
+const ENDS = [
+  '',
+  ' ORDER BY time DESC',
+  ' LIMIT 3',
+  ' LIMIT 4 OFFSET 1',
+  ' ORDER BY time DESC LIMIT 3',
+];
+
+function statementOf(pick: <T>(from: readonly T[]) => T): string {
+  const field = pick(Object.keys(FIELDS) as (keyof typeof FIELDS)[]);
+  const functions = [...OF_ALL, ...FIELDS[field]];
+  const window = pick(WINDOWS);
+  const isAlone = pick([true, false]);
+  const calls = isAlone
+    ? [
+        pick(
+          window === '' || FIELDS[field].length === 0 ? functions : [...functions, ...TRANSFORMED],
+        ),
+      ]
+    : Array.from({ length: 1 + pick([1, 2, 4]) }, () =>
+        // Functions of many points stand alone.
+        pick(functions.filter((text) => !/^(distinct|top|bottom)/.test(text))),
+      );
+  const columns = calls.map((call, i) => `${call.replace('X', field)} AS c${i}`).join(', ');
+  const by = [window, pick(GROUPS)].filter((part) => part !== '').join(', ');
+  const range = 'time >= 0 AND time < 30000';
+  const fill = window === '' ? '' : pick(FILLS);
+  const groupBy = by === '' ? '' : ` GROUP BY ${by}${fill}`;
+  return `SELECT ${columns} FROM m WHERE ${range}${pick(CONDITIONS)}${groupBy}${pick(ENDS)}${window === '' ? '' : pick(ZONES)}`;
+}
+
+function linesOf(
+  next: () => number,
+  { rows, times, values }: Record<'rows' | 'times' | 'values', number>,
+): string[] {
+  const isThere = (): boolean => next() % 4 > 0;
+  return Array.from({ length: rows }, () => {
+    const tags = [`g=${next() % 2 === 0 ? 'a' : 'b'}`];
+    if (isThere()) tags.push(`t=${next() % 4}`);
+    const fields = [`s="${next() % 3}"`];
+    if (isThere()) fields.push(`f=${(next() % values) / 4 - 3}`);
+    if (isThere()) fields.push(`i=${(next() % values) - 2}i`);
+    if (isThere()) fields.push(`u=${next() % values}u`);
+    if (isThere()) fields.push(`b=${next() % 2 === 0}`);
+    return `m,${tags.join(',')} ${fields.join(',')} ${next() % times}`;
+  });
+}
+
+test('equals what operators make of the rows', async () => {
+  const data = fc.record({
+    seed: fc.integer({ min: 1, max: 1e9 }),
+    rows: fc.integer({ min: 1, max: 120 }),
+    times: fc.constantFrom(12, 3000, 30_000),
+    values: fc.constantFrom(6, 40, 100_000),
+    flushesAt: fc.option(fc.integer({ min: 0, max: 120 })),
+  });
+  await fc.assert(
+    fc.asyncProperty(data, async ({ seed, flushesAt, ...each }) => {
+      const own = await testEngine();
+      const next = numbers(seed);
+      const pick = <T>(from: readonly T[]): T => from[next() % from.length]!;
+      try {
+        await write(own.engine, 'm,g=a f=1,i=1i,u=1u,b=true,s="0" 5');
+        const lines = linesOf(next, each);
+        await write(own.engine, lines.slice(0, flushesAt ?? 40).join('\n'));
+        if (flushesAt !== null) await own.engine.flush();
+        await write(own.engine, lines.slice(flushesAt ?? 40).join('\n'));
+        for (let i = 0; i < 12; i++) {
+          const text = statementOf(pick);
+          expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+        }
+      } finally {
+        await own.dispose();
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('the same of chunks in the cache, and of windows with very many points', async () => {
+  const own = await testEngine();
+  try {
+    const rows = 2 * MAX_CHUNK_ROWS;
+    for (const [number, host] of ['a', 'b', 'c'].entries()) {
+      const lines = Array.from({ length: rows }, (_, i) => {
+        const value = (i * 7919 + number) % 100_003;
+        return `m,g=${host} f=${value / 8},i=${value % 1009}i,s="${value % 9000}" ${3 * i + number}`;
+      });
+      await write(own.engine, lines.join('\n'));
+    }
+    await own.engine.flush();
+    for (const calls of [
+      'percentile(f, 95) AS p, median(i) AS m, count(distinct(s)) AS d, mode(i) AS o',
+      'distinct(f)',
+      'distinct(s)',
+      'top(f, 4000)',
+    ]) {
+      for (const by of ['', ' GROUP BY g', ' GROUP BY time(10u)', ' GROUP BY time(1ms), g']) {
+        const text = `SELECT ${calls} FROM m WHERE time >= 0 AND time < 1s${by}${by.includes('time') ? ' fill(none)' : ''}`;
+        expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+      }
+    }
+  } finally {
+    await own.dispose();
+  }
+});

@@ -1,0 +1,171 @@
+// Folds of a field of texts: an accumulator of the query package for each window and function.
+import type { Column } from '@tidemark/core';
+import { AssertionFailed, floorMod } from '@tidemark/core';
+import { foldAccumulator, foldedType, hasOwnTimes, PointWriter } from '@tidemark/query';
+import type { Accumulator, FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
+
+import { lowerBound, sliceColumn } from '../columns/run.ts';
+import type { ColumnWants } from './column-plan.ts';
+import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
+
+/** The windows of all groups, and their memory. */
+type Total = { windowCount: number; heldBytes: number };
+
+/** Memory of an accumulator without values. */
+const ACCUMULATOR_BYTES = 600;
+
+export class GroupedTextFolds implements GroupedWindows {
+  readonly #request: WindowsRequest;
+  readonly #field: FieldFolds;
+  readonly #groups = new Map<number, TextFoldWindows>();
+  readonly #total: Total = { windowCount: 0, heldBytes: 0 };
+
+  constructor(request: WindowsRequest, field: FieldFolds) {
+    this.#request = request;
+    this.#field = field;
+  }
+
+  get windowCount(): number {
+    return this.#total.windowCount;
+  }
+
+  get heldBytes(): number {
+    return this.#total.heldBytes;
+  }
+
+  add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
+    for (let from = 0; from < groups.length;) {
+      const group = groups[from]!;
+      let to = from + 1;
+      while (to < groups.length && groups[to] === group) to++;
+      this.of(group).add(times.subarray(from, to), sliceColumn(column, from, to));
+      from = to;
+    }
+  }
+
+  of(group: number): TextFoldWindows {
+    let windows = this.#groups.get(group);
+    if (windows === undefined) {
+      windows = new TextFoldWindows(this.#request, this.#field, this.#total);
+      this.#groups.set(group, windows);
+    }
+    return windows;
+  }
+
+  close(): void {
+    this.#groups.clear();
+  }
+}
+
+class TextFoldWindows implements FieldWindows {
+  readonly #request: WindowsRequest;
+  readonly #field: FieldFolds;
+  readonly #total: Total;
+  /** One accumulator per function, by the start of the window. */
+  readonly #windows = new Map<bigint, readonly Accumulator[]>();
+  readonly #hold: (bytes: number) => void;
+
+  constructor(request: WindowsRequest, field: FieldFolds, total: Total) {
+    this.#request = request;
+    this.#field = field;
+    this.#total = total;
+    this.#hold = (bytes) => void (total.heldBytes += bytes);
+  }
+
+  get wants(): ColumnWants {
+    return { type: 'string', countsOnly: false, isToldBy: () => false };
+  }
+
+  get windowCount(): number {
+    return this.#windows.size;
+  }
+
+  add(times: BigInt64Array, column: Column): void {
+    const { window, timeRange } = this.#request;
+    const input = { times, column, columns: NO_COLUMNS };
+    if (window === undefined) {
+      if (hasValue(column, 0, times.length)) this.#addRows(timeRange.start, input, 0, times.length);
+      return;
+    }
+    const { everyNanos, offsetNanos } = window;
+    for (let from = 0; from < times.length;) {
+      const time = times[from]!;
+      const start = time - floorMod(time - offsetNanos, everyNanos);
+      const to = lowerBound(times, start + everyNanos, from);
+      if (hasValue(column, from, to)) this.#addRows(start, input, from, to);
+      from = to;
+    }
+  }
+
+  addCached(): never {
+    throw new AssertionFailed('texts are not cached');
+  }
+
+  addEntry(): never {
+    throw new AssertionFailed('entries do not have all texts');
+  }
+
+  *finish(descending: boolean): Generator<undefined, FieldResult> {
+    const starts = BigInt64Array.from(this.#windows.keys()).sort();
+    if (descending) starts.reverse();
+    const points: WindowPoints[] = [];
+    for (const [i, wanted] of this.#field.functions.entries()) {
+      points.push(yield* this.#pointsOf(wanted, i, starts));
+    }
+    return { starts, columns: [], points };
+  }
+
+  *#pointsOf(
+    wanted: FoldFunction,
+    index: number,
+    starts: BigInt64Array,
+  ): Generator<undefined, WindowPoints> {
+    const out = new PointWriter(foldedType(wanted, this.#field.type), []);
+    const counts = new Uint32Array(starts.length);
+    for (let i = 0; i < starts.length; i++) {
+      const before = out.rowCount;
+      const steps = this.#windows.get(starts[i]!)![index]!.emit(starts[i], out);
+      if (steps !== undefined) yield* steps;
+      counts[i] = out.rowCount - before;
+      if ((i + 1) % WINDOWS_PER_STEP === 0) yield undefined;
+    }
+    const { times, columns } = out.take();
+    const values = columns[0]!;
+    return hasOwnTimes(wanted) ? { counts, values, times } : { counts, values };
+  }
+
+  reset(): void {
+    this.#total.windowCount -= this.#windows.size;
+    const accumulators = this.#windows.size * this.#field.functions.length;
+    this.#total.heldBytes -= accumulators * ACCUMULATOR_BYTES;
+    this.#windows.clear();
+  }
+
+  #addRows(
+    start: bigint,
+    input: Parameters<Accumulator['add']>[0],
+    from: number,
+    to: number,
+  ): void {
+    let accumulators = this.#windows.get(start);
+    if (accumulators === undefined) {
+      const { descending } = this.#request;
+      const context = { type: this.#field.type, descending, hold: this.#hold };
+      accumulators = this.#field.functions.map((wanted) => foldAccumulator(wanted, context));
+      this.#windows.set(start, accumulators);
+      this.#total.windowCount++;
+      this.#hold(accumulators.length * ACCUMULATOR_BYTES);
+    }
+    for (const accumulator of accumulators) accumulator.add(input, from, to);
+  }
+}
+
+const NO_COLUMNS: readonly Column[] = [];
+
+const WINDOWS_PER_STEP = 256;
+
+function hasValue({ valid }: Column, from: number, to: number): boolean {
+  if (valid === undefined) return from < to;
+  for (let row = from; row < to; row++) if (valid[row] === 1) return true;
+  return false;
+}
