@@ -289,8 +289,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       runtime(
         'host/host-pool.ts',
-        'if (isOfPlace || !isOver) this.#displaced.set(task, { isSuspect });',
-        'if (isOfPlace) this.#displaced.set(task, { isSuspect });',
+        'if (isOfLocation || !isOver) this.#displaced.set(task, { isSuspect });',
+        'if (isOfLocation) this.#displaced.set(task, { isSuspect });',
       ),
     ],
     foundBy: 'tasks',

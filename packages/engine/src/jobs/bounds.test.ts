@@ -80,7 +80,7 @@ test('a replay opens no more groups than task.max-groups', async () => {
   expect(await groups('?replay-id=p')).toEqual(['a', 'b']);
 });
 
-test.each([{ 'max-held-points': 2 }, { 'max-memory': 200 }])(
+test.each([{ 'max-held-points': 2 }, { 'max-memory': 60 }])(
   'a replay holds no more points than %j lets a live task hold',
   async (task) => {
     await engine.start({ task });

@@ -113,12 +113,10 @@ const SHARED = [
   'read/series-reader.ts: const placesOf',
   // By identity of a list of tombstones, which is never changed.
   'shard/tombstone.ts: const groupsOf',
-  'shard/tombstone.ts: const setsOf',
   // Belongs to the thread, which has one engine and its warm-up.
   'thread/host.ts: const kernels',
-  'thread/host.ts: const outbox',
-  'thread/host.ts: const plans',
   'thread/host.ts: const versions',
+  'thread/host.ts: let hasRehearsal',
 ];
 
 test('modules keep nothing that one engine could change for another', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../../packages/engine/src/cluster/host-frames.ts';
 import type { HostServer } from '../../../../packages/engine/src/cluster/host-server.ts';
 import type { Dial, DialOptions } from '../../../../packages/engine/src/cluster/remote-instance.ts';
-import { PAGE_KEY_HEADER } from '@tidemark/process';
+import { SECRET_HEADER } from '../../../../packages/engine/src/cluster/instance-request.ts';
 import type { ProcessClock, Timeline } from './timeline.ts';
 
 /** One end of connections: an instance. */
@@ -50,7 +50,7 @@ export function dialFrom(from: WireEnd, wires: Wires): Dial {
 }
 
 function headersOf({ secret, term, version }: DialOptions): Readonly<Record<string, string>> {
-  return { [PAGE_KEY_HEADER]: secret, [TERM_HEADER]: String(term), [VERSION_HEADER]: version };
+  return { [SECRET_HEADER]: secret, [TERM_HEADER]: String(term), [VERSION_HEADER]: version };
 }
 
 function answered(socket: Duplex, { clock }: WireEnd, leaseMs: number): ReturnType<Dial> {
