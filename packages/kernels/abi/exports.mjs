@@ -254,6 +254,7 @@ export const EXPORTS = {
     'selectedValue(address: usize, at: usize): u64',
   ],
   'tally-rows': [
+    'isHopeless(address: usize, at: usize, word: u64): bool',
     'tally(address: usize, group: u32, times: usize, values: usize, valid: usize, count: u32): bool',
     'tallyCached(address: usize, group: u32, timeColumn: usize, valueColumn: usize, from: u32, to: u32): bool',
   ],

@@ -266,6 +266,7 @@ export {
   selectedValue,
 } from './tally-results';
 export {
+  isHopeless,
   tally,
   tallyCached,
 } from './tally-rows';

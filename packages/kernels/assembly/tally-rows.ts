@@ -180,6 +180,21 @@ function rankRows<T>(
   return true;
 }
 
+/**
+ * Whether no row can be among the ranked ones of a tally if its value is not better than this one.
+ */
+export function isHopeless(address: usize, at: usize, word: u64): bool {
+  const tallies = changetype<Tallies>(address);
+  const tally = changetype<Tally>(at);
+  if (tally.size < tallies.rankSize) return false;
+  let key = word;
+  if (tallies.kind === VALUE_FLOAT) key = keyOf<f64>(reinterpret<f64>(word));
+  else if (tallies.kind === VALUE_INTEGER) key = keyOf<i64>(<i64>word);
+  if (tallies.rank === RANK_BOTTOM) key = ~key;
+  // Among equal values the time decides.
+  return key < keyIn(tally.table);
+}
+
 @inline
 function hasValue(valid: usize, from: u32, to: u32): bool {
   if (valid === 0) return from < to;

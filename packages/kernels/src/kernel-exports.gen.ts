@@ -353,6 +353,7 @@ export type KernelExports = {
   selectPass(address: number, at: number): 0 | 1;
   selectedValue(address: number, at: number): bigint;
   // tally-rows
+  isHopeless(address: number, at: number, word: bigint): 0 | 1;
   tally(
     address: number,
     group: number,

@@ -236,3 +236,40 @@ test('both zeros are one value, shown as the first', () => {
   expect(valueOf('float', finish(tallies.mode(window!)))).toBe(0);
   tallies.close();
 });
+
+test.each(['float', 'integer', 'unsigned', 'boolean'] as const)(
+  'a value of %s that is hopeless changes no ranking, whenever its row is',
+  (type) => {
+    const row = fc.record({ time: fc.integer({ min: -40, max: 40 }), value: VALUES[type] });
+    let hopeless = 0;
+    fc.assert(
+      fc.property(
+        fc.array(row, { minLength: 1, maxLength: 30 }),
+        row,
+        fc.constantFrom('top' as const, 'bottom' as const),
+        fc.integer({ min: 1, max: 4 }),
+        (rows, { value, time }, order, size) => {
+          const tallies = open({ type, hasTimes: false, ranks: { order, size } });
+          addRows(tallies, type, rows);
+          const ranked = (): bigint[] => [
+            ...tallies.ranked(tallies.windowsOf(0)[0]!, { descending: false }),
+          ];
+          const before = ranked();
+          if (tallies.isHopeless(tallies.windowsOf(0)[0]!, value as number)) {
+            hopeless++;
+            addRows(tallies, type, [{ time, value }]);
+            expect(ranked()).toEqual(before);
+          } else if (rows.length >= size && value !== 0) {
+            // Not worse than the worst of the best.
+            const worst = rankedOf(rows, order, size).map((each) => each.value);
+            const sign = order === 'top' ? 1 : -1;
+            expect(worst.some((each) => compare(value, each) * sign >= 0)).toBe(true);
+          }
+          tallies.close();
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(hopeless).toBeGreaterThan(20);
+  },
+);

@@ -147,6 +147,18 @@ export class Tallies {
     return new BigUint64Array(this.#kernels.buffer.slice(output, output + count * 16));
   }
 
+  /**
+   * Whether no row whose value is at most (for `bottom`, at least) this one can be among the best
+   * of a window.
+   */
+  isHopeless({ address }: TallyWindow, best: number | bigint | boolean): boolean {
+    assert(this.#options.ranks !== undefined, 'ranked rows are kept');
+    // There are two zeros, and the statistics of a column may have either.
+    if (best === 0) return false;
+    const word = BigInt.asIntN(64, wordOf(this.#options.type, best));
+    return this.#kernels.exports.isHopeless(this.#address, address, word) !== 0;
+  }
+
   /** Removes all windows. */
   reset(): void {
     if (this.windowCount === 0) return;
@@ -188,6 +200,11 @@ export class Tallies {
     );
     check(this.#address);
   }
+}
+
+function wordOf(type: TallyOptions['type'], value: number | bigint | boolean): bigint {
+  if (type !== 'float') return BigInt(value);
+  return new BigInt64Array(Float64Array.of(Number(value)).buffer)[0]!;
 }
 
 function check(result: number): void {

@@ -1,11 +1,12 @@
 // Folds of a field of numbers or booleans: tallies of its values in the kernel's memory, one for
 // all functions of values, and one for each ranking.
-import { assert, AssertionFailed } from '@tidemark/core';
+import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { Scans, Tallies, TallyWindow } from '@tidemark/kernels';
 import type { FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
 
 import { sliceColumn } from '../columns/run.ts';
+import type { ColumnMeta, NumericStatistics } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
@@ -18,6 +19,7 @@ type TalliedFunction = { readonly wanted: FoldFunction; readonly tallies: Tallie
 
 export class GroupedTallies implements GroupedWindows {
   readonly #type: NumericType;
+  readonly #hasWindows: boolean;
   readonly #functions: TalliedFunction[] = [];
   /** Every one of them once. */
   readonly #all: Tallies[] = [];
@@ -28,6 +30,7 @@ export class GroupedTallies implements GroupedWindows {
     { type, functions, count: groups }: NumberFolds,
   ) {
     this.#type = type;
+    this.#hasWindows = window !== undefined;
     const open = (
       more: Pick<Parameters<Scans['openTallies']>[0], 'hasTimes' | 'ranks'>,
     ): Tallies => {
@@ -78,6 +81,7 @@ export class GroupedTallies implements GroupedWindows {
   of(group: number): FieldWindows {
     return new TallyWindows(group, {
       type: this.#type,
+      hasWindows: this.#hasWindows,
       functions: this.#functions,
       all: this.#all,
     });
@@ -97,6 +101,7 @@ const NEED_TIMES: ReadonlySet<FoldFunction['kind']> = new Set([
 
 type TalliesOfField = {
   readonly type: NumericType;
+  readonly hasWindows: boolean;
   readonly functions: readonly TalliedFunction[];
   readonly all: readonly Tallies[];
 };
@@ -104,13 +109,15 @@ type TalliesOfField = {
 class TallyWindows implements FieldWindows {
   readonly #group: number;
   readonly #field: TalliesOfField;
-  /** No directory entry has all values of a column. */
+  /** A directory entry does not have all values, but may tell that none is among the best. */
   readonly wants: ColumnWants;
 
   constructor(group: number, field: TalliesOfField) {
     this.#group = group;
     this.#field = field;
-    this.wants = { type: field.type, countsOnly: false, isToldBy: () => false };
+    const isToldBy = ({ statistics }: ColumnMeta, stored: FieldType): boolean =>
+      statistics !== undefined && stored === field.type && this.#areHopeless(statistics);
+    this.wants = { type: field.type, countsOnly: false, isToldBy };
   }
 
   /** All tallies have the same windows. */
@@ -130,8 +137,20 @@ class TallyWindows implements FieldWindows {
     }
   }
 
-  addEntry(): never {
-    throw new AssertionFailed('entries do not have all values');
+  /** The entry told that there is nothing to add. */
+  addEntry(): void {
+    // See `wants`.
+  }
+
+  /** Whether no value between these can be among the best of any ranking. */
+  #areHopeless({ min, max }: NumericStatistics): boolean {
+    const { functions, hasWindows } = this.#field;
+    if (hasWindows) return false;
+    return functions.every(({ wanted, tallies }) => {
+      const [window] = tallies.windowsOf(this.#group);
+      if (window === undefined || !('size' in wanted)) return false;
+      return tallies.isHopeless(window, wanted.kind === 'top' ? max : min);
+    });
   }
 
   *finish(descending: boolean): Generator<undefined, FieldResult> {
