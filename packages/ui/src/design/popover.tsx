@@ -84,6 +84,8 @@ export function Popover({
           requestAnimationFrame(() => {
             if (panel.current === null || anchor.current === null) return;
             place(panel.current, anchor.current);
+            // Whoever was faster has chosen something there.
+            if (panel.current.contains(document.activeElement)) return;
             panel.current
               .querySelector<HTMLElement>('[autofocus], [role=menuitem]:not(:disabled)')
               ?.focus();

@@ -12,6 +12,9 @@ import { Marked } from './marked.tsx';
 
 const t = texts.log;
 
+/** The column of times, which every answer has. */
+const TIME = 'time';
+
 export function EventDetail({
   event,
   look,
@@ -29,7 +32,7 @@ export function EventDetail({
   const text = textOf(event, source.text);
   const values = event.columns.flatMap((name, at) => {
     const cell = event.cells[at] ?? null;
-    const isHere = name !== 'time' && name !== source.text && cell !== null && cell !== '';
+    const isHere = name !== TIME && name !== source.text && cell !== null && cell !== '';
     return isHere ? [{ name, value: String(cell) }] : [];
   });
   return (
@@ -38,10 +41,10 @@ export function EventDetail({
         <Marked text={text} finder={finder} />
       </pre>
       <dl class="log-values">
-        <dt>time</dt>
+        <dt>{TIME}</dt>
         <dd>
           <span>{formatTime(event.time, zone)}</span>
-          <CopyButton text={event.time} label={t.copyValue('time')} />
+          <CopyButton text={event.time} label={t.copyValue(TIME)} />
         </dd>
         {values.map(({ name, value }) => (
           <>

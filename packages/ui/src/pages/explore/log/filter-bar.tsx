@@ -1,6 +1,6 @@
 // What a log shows: its measurement, the search, the filters, the columns.
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 import { Button, IconButton } from '../../../design/button.tsx';
 import { CheckField, SelectField, TextField } from '../../../design/field.tsx';
@@ -32,8 +32,11 @@ export function FilterBar({
 }) {
   const { search, filters, isWrapped } = logView.value;
   const typed = useSignal(search);
+  const shown = useRef(search);
   useEffect(() => {
-    typed.value = search;
+    // The first time somebody may have typed already.
+    if (search !== shown.current) typed.value = search;
+    shown.current = search;
   }, [search]);
   const options = measurements.includes(measurement)
     ? measurements
