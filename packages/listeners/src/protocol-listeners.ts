@@ -34,8 +34,7 @@ export async function openProtocolListeners(
   options: ListenerOptions,
 ): Promise<void> {
   const { config } = options;
-  const listen: Listen = (kind, section, open) =>
-    openListener({ sources, log: options.log, kind, section, open });
+  const listen = listening(sources, options.log);
   for (const udp of config.udp) if (udp.enabled) await listenUdp(udp, listen, options);
   for (const graphite of config.graphite)
     if (graphite.enabled) await listenGraphite(graphite, listen, options);
@@ -56,41 +55,30 @@ type Listen = (
   open: (intake: Intake) => Promise<OpenSocket>,
 ) => Promise<void>;
 
-async function openListener({
-  sources,
-  log,
-  kind,
-  section,
-  open,
-}: {
-  readonly sources: PointSources;
-  readonly log: ListenerLog;
-  readonly kind: Parameters<Listen>[0];
-  readonly section: Section;
-  readonly open: Parameters<Listen>[2];
-}): Promise<void> {
-  const { bindAddress, database } = section;
-  try {
+function listening(sources: PointSources, log: ListenerLog): Listen {
+  return async (kind, section, open) => {
+    const { bindAddress, database } = section;
     const { port } = await sources.open(kind, section, async (intake) => {
-      const socket = await open(intake);
+      const socket = await open(intake).catch((error: unknown) => {
+        throw listenFailure(`${kind}.bind-address ${bindAddress}`, error);
+      });
       // The actual port, so that listeners on port 0 can be told apart.
       return { ...socket, address: bindAddress.replace(/:\d+$/, `:${socket.port}`) };
     });
     log.info({ listener: kind, port }, 'listening');
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    const reason = messageOf(error);
-    throw new InvalidRequest(
-      `${kind}.bind-address ${bindAddress} cannot be listened on: ${reason}`,
-      { cause: error },
+    if (isLoopback(parseBind(bindAddress, `${kind}.bind-address`).host)) return;
+    if (checksSenders(kind, section)) return;
+    log.warn(
+      { listener: kind, bindAddress, database },
+      'this protocol has no credentials: anybody who reaches it can write',
     );
-  }
-  if (isLoopback(parseBind(bindAddress, `${kind}.bind-address`).host)) return;
-  if (checksSenders(kind, section)) return;
-  log.warn(
-    { listener: kind, bindAddress, database },
-    'this protocol has no credentials: anybody who reaches it can write',
-  );
+  };
+}
+
+function listenFailure(address: string, error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const reason = messageOf(error);
+  return new InvalidRequest(`${address} cannot be listened on: ${reason}`, { cause: error });
 }
 
 async function listenUdp(
