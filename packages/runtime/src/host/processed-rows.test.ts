@@ -1,28 +1,8 @@
 // Waiting for rows that are processed in another thread, but not for a task that lags behind.
-import type { Clock } from '@tidemark/core';
+import { systemClock } from '@tidemark/core';
+import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 import { ProcessedRows } from './processed-rows.ts';
-
-/** A clock that the test moves. */
-function manualClock(): { readonly clock: Clock; readonly pass: (ms: number) => Promise<void> } {
-  let nowMs = 0;
-  let sleepers: { readonly dueMs: number; readonly resolve: () => void }[] = [];
-  return {
-    clock: {
-      now: () => 0n,
-      monotonicMs: () => nowMs,
-      sleep: (delayMs) =>
-        new Promise((resolve) => sleepers.push({ dueMs: nowMs + delayMs, resolve })),
-    },
-    pass: async (ms) => {
-      nowMs += ms;
-      const due = sleepers.filter(({ dueMs }) => dueMs <= nowMs);
-      sleepers = sleepers.filter(({ dueMs }) => dueMs > nowMs);
-      for (const { resolve } of due) resolve();
-      await Promise.resolve();
-    },
-  };
-}
 
 async function isSettled(wait: Promise<void> | undefined): Promise<boolean> {
   let settled = wait === undefined;
@@ -35,7 +15,7 @@ async function isSettled(wait: Promise<void> | undefined): Promise<boolean> {
 }
 
 test('a wait ends when what was sent before it is done, later rows do not matter', async () => {
-  const rows = new ProcessedRows(manualClock().clock);
+  const rows = new ProcessedRows(new TestClock());
   expect(rows.wait()).toBeUndefined();
 
   rows.sent(10);
@@ -53,12 +33,12 @@ test('a wait ends when what was sent before it is done, later rows do not matter
 });
 
 test('a task that makes no progress is not waited for until it has caught up', async () => {
-  const { clock, pass } = manualClock();
+  const clock = new TestClock();
   const rows = new ProcessedRows(clock);
   rows.sent(10);
   const wait = rows.wait();
 
-  await pass(250);
+  clock.advance(250);
   expect(await isSettled(wait)).toBe(true);
   rows.sent(1);
   expect(rows.wait()).toBeUndefined();
@@ -69,41 +49,57 @@ test('a task that makes no progress is not waited for until it has caught up', a
 });
 
 test('a task that goes on working is waited for longer', async () => {
-  const { clock, pass } = manualClock();
+  const clock = new TestClock();
   const rows = new ProcessedRows(clock);
   rows.sent(10);
   const wait = rows.wait();
   rows.done(5);
 
-  await pass(250);
+  clock.advance(250);
   expect(await isSettled(wait)).toBe(false);
   rows.done(5);
   expect(await isSettled(wait)).toBe(true);
 });
 
 test('a write has its whole time, though an older one has left a timer', async () => {
-  const { clock, pass } = manualClock();
+  const clock = new TestClock();
   const rows = new ProcessedRows(clock);
   rows.sent(10);
   void rows.wait();
-  await pass(200);
+  clock.advance(200);
   rows.done(10);
   rows.sent(1);
   const wait = rows.wait();
 
-  await pass(50);
-  await pass(199);
+  clock.advance(50);
   expect(await isSettled(wait)).toBe(false);
-  await pass(1);
+  clock.advance(199);
+  expect(await isSettled(wait)).toBe(false);
+  clock.advance(1);
   expect(await isSettled(wait)).toBe(true);
 });
 
 test('rows that are lost are waited for no longer', async () => {
-  const rows = new ProcessedRows(manualClock().clock);
+  const rows = new ProcessedRows(new TestClock());
   rows.sent(3);
   const wait = rows.wait();
 
   rows.clear();
 
   expect(await isSettled(wait)).toBe(true);
+});
+
+test('the timer of a task that ends does not keep the process', () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const rows = new ProcessedRows(systemClock());
+  rows.sent(3);
+  void rows.wait();
+  rows.done(3);
+  expect(timers()).toBe(before + 1);
+
+  rows.clear();
+
+  expect(timers()).toBe(before);
 });

@@ -15,7 +15,7 @@ export class ProcessedRows {
   /** Since when writes have been waiting without a pause, or without progress. */
   #sinceMs = 0;
   #doneAtStart = 0;
-  #isTimerRunning = false;
+  #timer: AbortController | undefined;
   #isBehind = false;
 
   constructor(clock: Clock) {
@@ -37,6 +37,8 @@ export class ProcessedRows {
   /** No sent rows will be processed any more. */
   clear(): void {
     this.done(this.#sent - this.#done);
+    this.#timer?.abort(CLEARED);
+    this.#timer = undefined;
   }
 
   /**
@@ -52,7 +54,7 @@ export class ProcessedRows {
   #begin(): void {
     this.#sinceMs = this.#clock.monotonicMs();
     this.#doneAtStart = this.#done;
-    if (!this.#isTimerRunning) this.#startTimer(WAIT_MS_MAX);
+    if (this.#timer === undefined) this.#startTimer(WAIT_MS_MAX);
   }
 
   /**
@@ -60,14 +62,20 @@ export class ProcessedRows {
    * its time, and the next one would start it again.
    */
   #startTimer(delayMs: number): void {
-    this.#isTimerRunning = true;
-    void this.#clock.sleep(delayMs).then(() => this.#expire()); // Never rejects without a signal.
+    const timer = new AbortController();
+    this.#timer = timer;
+    this.#clock.sleep(delayMs, timer.signal).then(
+      () => {
+        if (this.#timer === timer) this.#expire();
+      },
+      () => undefined, // Nothing is waited for.
+    );
   }
 
   // Under steady load there are always rows on their way; only a task that has made no progress, or
   // whose oldest waiter is as old as the timer, is behind.
   #expire(): void {
-    this.#isTimerRunning = false;
+    this.#timer = undefined;
     if (this.#waiters.length === 0) return;
     const leftMs = this.#sinceMs + WAIT_MS_MAX - this.#clock.monotonicMs();
     if (leftMs > 0) {
@@ -80,6 +88,8 @@ export class ProcessedRows {
     }
   }
 }
+
+const CLEARED = new Error('the rows will not be processed');
 
 /** More concurrent writes than this mean that they arrive faster than the task works. */
 const WAITERS_MAX = 256;
