@@ -153,9 +153,8 @@ export class PointRows {
     for (const { cells } of this.#ranges) cells.isShared = true;
   }
 
-  /** The points, which refer to the rows. */
+  /** The points, which refer to the rows: those who use them after a change call `keep` before. */
   points(): Point[] {
-    this.keep();
     const points: Point[] = [];
     this.#ranges.forEach(({ cells, start, end }, i) => {
       for (let row = start; row < end; row++) points.push(this.#point(cells, row, i));

@@ -193,7 +193,10 @@ export function heldBytesOf(point: Point): number {
   return POINT_BYTES + VALUE_BYTES * point.schema.fields.length;
 }
 
-/** Of a point that a node keeps in typed arrays, with their free places. Measured as above. */
+/**
+ * Of a point that a node keeps in typed arrays, with their room for further ones. Measured as
+ * above.
+ */
 const ROW_BYTES = 24;
 const CELL_BYTES = 12;
 
@@ -229,7 +232,11 @@ export class Batch {
   }
 
   get points(): readonly Point[] {
-    return (this.#points ??= (this.rows as PointRows).points());
+    if (this.#points === undefined) {
+      this.keep();
+      this.#points = (this.rows as PointRows).points();
+    }
+    return this.#points;
   }
 
   /** Called by nodes that keep the batch beyond the message without having read its points. */
