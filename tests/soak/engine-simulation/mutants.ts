@@ -1,6 +1,6 @@
 // Guards that the simulation protects: what happens without each, and which checker notices it.
 //
-// Not among them are parts of one record that NATS takes between those of other writers: here a
+// Not among them are pieces of one record that NATS takes between those of other writers: here a
 // record that is not one message is refused (`packages/engine/src/shared-log/point-log.test.ts`).
 // Without a lease nothing is looped back, but not because it would be there twice
 // (`looped-points.test.ts` there).

@@ -175,7 +175,7 @@ export class RemoteInstance implements HostLocation {
     this.#end = reason;
     this.#frames.close();
     this.#ready.resolve();
-    // Before the pool looks for other places.
+    // Before the pool looks for other locations.
     this.#options.lost();
     for (const link of this.#links.values())
       link.ended({ reason, currentTask: 0, isOfLocation: true });

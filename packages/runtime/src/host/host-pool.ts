@@ -151,7 +151,7 @@ export class HostPool {
     this.#choose = choose;
   }
 
-  /** The places of the tasks, without replays. */
+  /** The locations of the tasks, without replays. */
   placed(): readonly PlacedTask[] {
     const found: PlacedTask[] = [];
     for (const host of this.#hosts())
