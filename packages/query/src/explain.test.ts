@@ -193,6 +193,23 @@ describe('EXPLAIN draws the way a statement goes', () => {
     );
   });
 
+  test('calls of one statement, each from where it is calculated', async () => {
+    const text =
+      'SELECT mean(v), difference(max(v)), sample(v, 2), stddev(w) FROM m GROUP BY time(2s)';
+    expect(await plan(text.replace('FROM m', 'FROM m WHERE time < 12s'))).toBe(
+      [
+        '└── select: mean, difference, sample, stddev',
+        '    └── evaluate columns',
+        '        └── fill and transform: windows of 2s, fill(null)',
+        '            ├── aggregate db.autogen.m: mean(v)',
+        '            ├── aggregate db.autogen.m: difference(max(v))',
+        '            └── reduce: sample(v, 2), stddev(w); rows are read because sample(v, 2): it chooses among rows in the order of the query, stddev(w): its digits depend on the order of the rows',
+        '                └── merge series',
+        '                    └── scan db.autogen.m: v',
+      ].join('\n'),
+    );
+  });
+
   test.each([
     ['max(v), host', 'max(v): other columns of its rows are selected'],
     [

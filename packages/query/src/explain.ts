@@ -7,11 +7,11 @@ import { lookUp, requestOptions } from './look-up.ts';
 import type { OperatorCost } from './execution/profile.ts';
 import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execution/profile.ts';
 import { execute } from './execute/execute.ts';
-import { requestOf } from './execute/run-aggregated.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
-import type { RowsPlan } from './plan/physical-plan.ts';
+import type { RowsPlan, SourcesPlan } from './plan/physical-plan.ts';
 import { onlyTags } from './predicate.ts';
 import { describePlan } from './plan/describe-plan.ts';
+import { requestOf } from './scan/aggregate-measurement.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
 import { draw } from './plan/tree.ts';
 import type { TreeNode } from './plan/tree.ts';
@@ -112,26 +112,38 @@ function* readsOf(rows: RowsPlan, fields: readonly string[]): Iterable<Measureme
       for (const source of rows.sources) yield { source, select: rows.select, fields };
       return;
     case 'raw':
-    case 'reduced':
-      for (const opened of rows.sources.sources) {
-        if (opened.kind === 'scan') {
-          yield { source: opened.source, select: rows.select, fields };
-          continue;
-        }
-        const { select, rows: inner } = opened.inner;
-        const read = planBlocks(select).flatMap((block) => block.fields);
-        yield* readsOf(inner, [...new Set(read)]);
-      }
+      yield* readsOfSources(rows.sources, rows.select, fields);
       return;
-    case 'aggregated':
-      for (const source of rows.sources) {
-        const request = requestOf(source, rows);
-        const aggregates = request.aggregates.filter(({ field }) => fields.includes(field));
-        yield { source, select: rows.select, fields, aggregate: { ...request, aggregates } };
+    case 'reduced':
+      for (const folded of rows.folded) {
+        for (const source of folded.sources) {
+          const request = requestOf(source, folded, rows.select);
+          const aggregates = request.aggregates.filter(({ field }) => fields.includes(field));
+          yield { source, select: rows.select, fields, aggregate: { ...request, aggregates } };
+        }
+      }
+      if (rows.rows !== undefined) {
+        yield* readsOfSources(rows.rows.sources, rows.rows.select, fields);
       }
       return;
     default:
       unreachable(rows);
+  }
+}
+
+function* readsOfSources(
+  { sources }: SourcesPlan,
+  select: SelectPlan,
+  fields: readonly string[],
+): Iterable<MeasurementRead> {
+  for (const opened of sources) {
+    if (opened.kind === 'scan') {
+      yield { source: opened.source, select, fields };
+      continue;
+    }
+    const inner = opened.inner;
+    const read = planBlocks(inner.select).flatMap((block) => block.fields);
+    yield* readsOf(inner.rows, [...new Set(read)]);
   }
 }
 

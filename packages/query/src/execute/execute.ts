@@ -6,7 +6,6 @@ import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
 import { checkLimits } from '../limit/check-limits.ts';
-import { runAggregated } from './run-aggregated.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { runRaw } from './run-raw.ts';
 import { runReduced } from './run-reduced.ts';
@@ -69,8 +68,6 @@ function rowsOf(rows: RowsPlan, execution: ExecutionContext, ends?: GroupEnds): 
       return runRaw(rows, execution, { execute, ends });
     case 'reduced':
       return runReduced(rows, execution, execute);
-    case 'aggregated':
-      return runAggregated(rows, execution);
   }
 }
 

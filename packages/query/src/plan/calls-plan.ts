@@ -17,7 +17,8 @@ export function hasPointTimes(call: AggregateCall): boolean {
   return call.reducer !== undefined && reducerRow(call.reducer).pointTime === 'always';
 }
 
-function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
+/** How `first` and `last` choose among rows of one time; absent if there is no choice. */
+export function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
   const { seriesInput, auxiliaryInputs, inputs, sources } = plan;
   if (seriesInput === undefined) return undefined;
   return {
@@ -68,8 +69,6 @@ export class CallsPlan {
   /** The result of a lone selector without windows has the time of its point. */
   readonly keepsPointTime: boolean;
   readonly types: readonly FieldType[];
-  /** How `first` and `last` choose among rows of one time; absent if there is no choice. */
-  readonly merge: SeriesMerge | undefined;
   readonly auxiliary: readonly { readonly input: number; readonly type: FieldType }[];
 
   constructor(plan: SelectPlan) {
@@ -82,7 +81,6 @@ export class CallsPlan {
       const wanted = plan.inputs[input]!;
       return { input, type: wanted.kind === 'field' ? wanted.type : ('string' as const) };
     });
-    this.merge = seriesMerge(plan);
     this.types = [...plan.calls.map((call) => call.type), ...this.auxiliary.map((a) => a.type)];
   }
 
@@ -110,8 +108,8 @@ export class CallsPlan {
     return widenedRange(this.plan, call.prefetchWindows);
   }
 
-  /** The range that covers all calls. */
-  get range(): TimeRange {
-    return rangeBefore(this.plan, mostPrefetched(this.plan.calls));
+  /** The range that covers some calls, all of them by default. */
+  rangeOfAll(calls = this.plan.calls): TimeRange {
+    return rangeBefore(this.plan, mostPrefetched(calls));
   }
 }

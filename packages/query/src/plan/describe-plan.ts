@@ -1,9 +1,17 @@
 // A physical plan as a tree, for EXPLAIN.
 import { formatDuration } from '@tidemark/core';
 
+import type { AggregateCall } from '../analyse/columns.ts';
 import { print } from '../print.ts';
 import type { Predicate } from '../series-source.ts';
-import type { OpenPlan, PhysicalPlan, RowsPlan, SourcesPlan } from './physical-plan.ts';
+import type {
+  CallRows,
+  FoldedCalls,
+  OpenPlan,
+  PhysicalPlan,
+  RowsPlan,
+  SourcesPlan,
+} from './physical-plan.ts';
 import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
 import type { TreeNode } from './tree.ts';
@@ -35,29 +43,34 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
     case 'raw':
       return [{ label: 'evaluate columns', children: sourcesNodes(rows.select, rows.sources) }];
     case 'reduced': {
-      const children = sourcesNodes(rows.select, rows.sources, rows.ranked);
-      const reduce = {
-        label: `reduce: ${printCalls(rows.select)}; rows are read because ${rows.why}`,
-        children,
-      };
-      return evaluated({ label: filling(rows.select), children: [reduce] });
-    }
-    case 'aggregated': {
-      const aggregates = rows.sources.map((source) => ({
-        label: `aggregate ${nameOf(source)}: ${printCalls(rows.select)}${limited(rows.limitWindows)}`,
-        children: condition(rows.select),
-      }));
+      const { select, folded } = rows;
+      const reads = folded.flatMap((each) => foldedNodes(select, each));
+      if (rows.rows !== undefined) reads.push(reduceNode(rows.rows));
       // Whole groups skip the operators in between.
       const children = rows.takesWholeGroups
-        ? [{ label: 'evaluate whole groups', children: aggregates }]
-        : aggregates;
-      return evaluated({ label: filling(rows.select), children });
+        ? [{ label: 'evaluate whole groups', children: reads }]
+        : reads;
+      return [{ label: 'evaluate columns', children: [{ label: filling(select), children }] }];
     }
   }
 }
 
-function evaluated(input: TreeNode): readonly TreeNode[] {
-  return [{ label: 'evaluate columns', children: [input] }];
+function foldedNodes(
+  select: SelectPlan,
+  { calls, sources, limitWindows }: FoldedCalls,
+): TreeNode[] {
+  const functions = printCalls(calls.map((number) => select.calls[number]!));
+  return sources.map((source) => ({
+    label: `aggregate ${nameOf(source)}: ${functions}${limited(limitWindows)}`,
+    children: condition(select),
+  }));
+}
+
+function reduceNode({ select, why, sources, ranked }: CallRows): TreeNode {
+  return {
+    label: `reduce: ${printCalls(select.calls)}; rows are read because ${why}`,
+    children: sourcesNodes(select, sources, ranked),
+  };
 }
 
 function sourcesNodes(
@@ -99,7 +112,7 @@ function condition({ condition: { pushed, residual } }: SelectPlan): readonly Tr
   return labels.map((label) => ({ label, children: [] }));
 }
 
-function printCalls({ calls }: SelectPlan): string {
+function printCalls(calls: readonly AggregateCall[]): string {
   return calls.map((call) => print(call.expression)).join(', ');
 }
 

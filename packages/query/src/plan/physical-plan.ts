@@ -5,9 +5,10 @@ import { compareBytes } from '@tidemark/core';
 
 import type { AggregateCall, CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
+import { areDistinctMeasurements, callReads, planOfCalls } from './call-reads.ts';
+import type { CallReads } from './call-reads.ts';
 import { foldOfCall, mayHaveManyPoints } from './calls-plan.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
-import { areDistinctMeasurements, whyRows } from './push-aggregates.ts';
 import { rankedRows } from './ranked-rows.ts';
 import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
@@ -34,28 +35,40 @@ export type RowsPlan =
     }
   /** Without functions: rows of the sources, filled and evaluated. */
   | { readonly kind: 'raw'; readonly select: SelectPlan; readonly sources: SourcesPlan }
-  /** Functions that are calculated here. */
+  /** Functions: those that the source calculates, and those that are calculated here. */
   | {
       readonly kind: 'reduced';
       readonly select: SelectPlan;
-      /** Why the source does not reduce the rows. */
-      readonly why: string;
-      readonly sources: SourcesPlan;
-      /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
-      readonly stopsOutOfRange: boolean;
-      /** Present if the source leaves out rows that are not among the best. */
-      readonly ranked: RankedRows | undefined;
-    }
-  /** Functions that the source calculates. */
-  | {
-      readonly kind: 'aggregated';
-      readonly select: SelectPlan;
-      readonly sources: readonly MeasurementPlan[];
-      /** Number of windows requested for each group; `undefined` means all. */
-      readonly limitWindows: number | undefined;
+      readonly folded: readonly FoldedCalls[];
+      /** Absent if the source calculates all calls. */
+      readonly rows: CallRows | undefined;
       /** Groups that come in one batch with every window need no queues and no filling. */
       readonly takesWholeGroups: boolean;
     };
+
+/** Calls that the source calculates in one pass. */
+export type FoldedCalls = {
+  /** Their numbers. */
+  readonly calls: readonly number[];
+  readonly sources: readonly MeasurementPlan[];
+  /** Number of windows requested for each group; `undefined` means all. */
+  readonly limitWindows: number | undefined;
+};
+
+/** Calls that are calculated here, from rows. */
+export type CallRows = {
+  /** Their numbers. */
+  readonly calls: readonly number[];
+  /** The plan for these calls, which has only their inputs. */
+  readonly select: SelectPlan;
+  /** Why the source does not calculate them. */
+  readonly why: string;
+  readonly sources: SourcesPlan;
+  /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
+  readonly stopsOutOfRange: boolean;
+  /** Present if the source leaves out rows that are not among the best. */
+  readonly ranked: RankedRows | undefined;
+};
 
 /** Rows of everything that FROM names, with the inputs of the plan as columns. */
 export type SourcesPlan = {
@@ -96,17 +109,14 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
   }
   const fault = firstFault(select);
   if (fault !== undefined) return { kind: 'fault', fault };
-  const why = whyRows(select, capabilities);
-  if (why === undefined) return aggregatedPlan(select);
-  const sources = sourcesPlan(select, capabilities);
-  const ranks = capabilities.ranksRows && sources.kind === 'concat';
+  const { folded, rows } = callReads(select, capabilities);
+  const requests = folded.map((calls) => foldedCalls(select, calls));
   return {
     kind: 'reduced',
     select,
-    why,
-    sources,
-    stopsOutOfRange: stopsOutOfRange(select),
-    ranked: ranks ? rankedRows(select) : undefined,
+    folded: requests,
+    rows: rows && callRows(select, rows, capabilities),
+    takesWholeGroups: rows === undefined && requests.length === 1 && takesWholeGroups(select),
   };
 }
 
@@ -121,31 +131,56 @@ function firstFault(select: SelectPlan): CallFault | undefined {
   return own;
 }
 
-function aggregatedPlan(select: SelectPlan): RowsPlan {
-  const { limit, offset, calls, interval } = select;
+function foldedCalls(select: SelectPlan, calls: readonly number[]): FoldedCalls {
+  const { limit, offset, interval } = select;
+  const [first, ...others] = calls.map((number) => select.calls[number]!);
   // Calls are limited separately: one may need windows in which the others have no point.
   const canLimit =
     limit > 0 &&
     interval !== undefined &&
-    calls.every((call) => call.input === calls[0]?.input) &&
-    calls.every((call) => call.transformations.length === 0 && hasOnePoint(call, select));
+    others.every((call) => call.input === first!.input) &&
+    [first!, ...others].every(
+      (call) => call.transformations.length === 0 && hasOnePoint(call, select),
+    );
   return {
-    kind: 'aggregated',
-    select,
+    calls,
     sources: measurementsIn(inNameOrder(select)),
     // One window more than the answer has, because linear fill reads the next one.
     limitWindows: canLimit ? limit + offset + 1 : undefined,
-    takesWholeGroups:
-      limit === 0 &&
-      offset === 0 &&
-      select.zone === undefined &&
-      calls.every(
-        (call) =>
-          call.input !== undefined &&
-          call.transformations.length === 0 &&
-          call.prefetchWindows === 0 &&
-          foldOfCall(call, select)?.kind === 'aggregate',
-      ),
+  };
+}
+
+function takesWholeGroups(select: SelectPlan): boolean {
+  const { calls, limit, offset, zone } = select;
+  return (
+    limit === 0 &&
+    offset === 0 &&
+    zone === undefined &&
+    calls.every(
+      (call) =>
+        call.input !== undefined &&
+        call.transformations.length === 0 &&
+        call.prefetchWindows === 0 &&
+        foldOfCall(call, select)?.kind === 'aggregate',
+    )
+  );
+}
+
+function callRows(
+  plan: SelectPlan,
+  { calls, why }: NonNullable<CallReads['rows']>,
+  capabilities: SourceCapabilities,
+): CallRows {
+  const select = planOfCalls(plan, calls);
+  const sources = sourcesPlan(select, capabilities);
+  const ranks = capabilities.ranksRows && sources.kind === 'concat';
+  return {
+    calls,
+    select,
+    why,
+    sources,
+    stopsOutOfRange: stopsOutOfRange(select),
+    ranked: ranks ? rankedRows(select) : undefined,
   };
 }
 

@@ -11,12 +11,12 @@ import type { SelectPlan } from './select-plan.ts';
  * The number of rows that a small answer has at most: a bounded number of windows of one group that
  * the source reduces, or the first rows of one. `undefined` if the answer may be large.
  */
-export function smallAnswerRows({ select, rows: { kind } }: PhysicalPlan): bigint | undefined {
+export function smallAnswerRows({ select, rows }: PhysicalPlan): bigint | undefined {
   const { dimensions, sources, zone } = select;
   if (sources.length !== 1 || sources.some(isSubquery)) return undefined;
   if (zone !== undefined || dimensions.length > 0) return undefined;
-  if (kind === 'aggregated') return windowsOf(select);
-  return kind === 'raw' ? firstRowsOf(select) : undefined;
+  if (rows.kind === 'reduced' && rows.rows === undefined) return windowsOf(select);
+  return rows.kind === 'raw' ? firstRowsOf(select) : undefined;
 }
 
 function windowsOf(select: SelectPlan): bigint | undefined {

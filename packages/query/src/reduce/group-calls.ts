@@ -3,6 +3,7 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
 import { chosenRows } from '../batch/column-ops.ts';
+import type { SeriesMerge } from '../functions/first-last.ts';
 import { createAccumulator, reducerRow } from '../functions/reducers.ts';
 import { createTransformation } from '../functions/transformation-table.ts';
 import type { Transformation } from '../functions/transformation.ts';
@@ -19,7 +20,8 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { AlignedRows } from '../batch/point-batch.ts';
 import { CallAligner } from '../merge/align-calls.ts';
 import type { CallsPlan } from '../plan/calls-plan.ts';
-import { hasPointTimes } from '../plan/calls-plan.ts';
+import { hasPointTimes, seriesMerge } from '../plan/calls-plan.ts';
+import type { CallRows } from '../plan/physical-plan.ts';
 import { mostPrefetched } from '../plan/prefetch.ts';
 import type { Steps } from '../operator.ts';
 
@@ -27,23 +29,30 @@ import type { Steps } from '../operator.ts';
 export class GroupCalls {
   readonly #calls: CallsPlan;
   readonly #queues: readonly CallQueue[];
-  readonly #reductions: readonly (Reduction | undefined)[];
+  /** The calls that take rows. */
+  readonly #ofRows: readonly RowCall[];
   readonly #aligner: CallAligner;
   readonly #mostPrefetched: number;
 
-  constructor(calls: CallsPlan, execution: ExecutionContext) {
+  constructor(calls: CallsPlan, rows: CallRows | undefined, execution: ExecutionContext) {
     this.#calls = calls;
     const { plan } = calls;
-    this.#mostPrefetched = mostPrefetched(plan.calls);
     this.#queues = plan.calls.map((call) => new CallQueue(stepsOf(call, calls, execution)));
-    this.#reductions = plan.calls.map((call) => reductionOf(call, calls, execution));
+    const ofRows = rows?.select.calls ?? [];
+    this.#mostPrefetched = mostPrefetched(ofRows);
+    const merge = rows && seriesMerge(rows.select);
+    this.#ofRows = ofRows.map((call, i) => ({
+      call,
+      queue: this.#queues[rows!.calls[i]!]!,
+      reduction: reductionOf(call, { calls, merge, execution }),
+    }));
     this.#aligner = new CallAligner(this.#queues, calls.types, plan.descending);
   }
 
   /** Takes the next rows of the group, in the time order of the query. Pauses between calls. */
   *pushRows(sorted: SortedRows): Steps<void> {
     const { plan } = this.#calls;
-    for (const [i, call] of plan.calls.entries()) {
+    for (const { call, queue, reduction } of this.#ofRows) {
       yield;
       if (call.input === undefined) continue;
       const isWhole = call.prefetchWindows === this.#mostPrefetched;
@@ -51,14 +60,13 @@ export class GroupCalls {
         ? sorted
         : withinRange(sorted, this.#calls.rowRangeOf(call), plan.descending);
       if (rows.times.length === 0) continue;
-      const reduction = this.#reductions[i];
       if (reduction === undefined) {
         const values = rows.columns[call.input]!;
-        this.#queues[i]!.push({ times: rows.times, columns: [values] });
+        queue.push({ times: rows.times, columns: [values] });
         continue;
       }
       const reduced = yield* reduction.push(rows);
-      if (reduced !== undefined) this.#queues[i]!.push(reduced);
+      if (reduced !== undefined) queue.push(reduced);
     }
   }
 
@@ -69,7 +77,7 @@ export class GroupCalls {
     const stamps =
       plan.interval === undefined ? new BigInt64Array(rowCount).fill(wholeStamp) : windowStarts;
     for (const [i, windows] of calls.entries()) {
-      if (plan.calls[i]!.input === undefined) continue;
+      if (windows === undefined || plan.calls[i]!.input === undefined) continue;
       if ('counts' in windows) {
         const { counts, values, times = repeated(stamps, counts) } = windows;
         if (times.length > 0) this.#queues[i]!.push({ times, columns: [values] });
@@ -86,12 +94,12 @@ export class GroupCalls {
 
   /** Called after the last rows of the group. */
   *finish(): Steps<void> {
-    for (const [i, reduction] of this.#reductions.entries()) {
+    for (const { queue, reduction } of this.#ofRows) {
       yield;
       const last = reduction === undefined ? undefined : yield* reduction.finish();
-      if (last !== undefined) this.#queues[i]!.push(last);
-      this.#queues[i]!.close();
+      if (last !== undefined) queue.push(last);
     }
+    for (const queue of this.#queues) queue.close();
   }
 
   /** Whether every call has reached its limit, so that further rows change nothing. */
@@ -115,10 +123,22 @@ function repeated(stamps: BigInt64Array, counts: Uint32Array): BigInt64Array {
   return times;
 }
 
+type RowCall = {
+  readonly call: AggregateCall;
+  readonly queue: CallQueue;
+  /** Absent for a function of raw points. */
+  readonly reduction: Reduction | undefined;
+};
+
+type ReductionOptions = {
+  readonly calls: CallsPlan;
+  readonly merge: SeriesMerge | undefined;
+  readonly execution: ExecutionContext;
+};
+
 function reductionOf(
   call: AggregateCall,
-  calls: CallsPlan,
-  execution: ExecutionContext,
+  { calls, merge, execution }: ReductionOptions,
 ): Reduction | undefined {
   const { reducer, input, inputType } = call;
   if (reducer === undefined || input === undefined) return undefined;
@@ -136,7 +156,7 @@ function reductionOf(
       descending: calls.plan.descending,
       random: execution.query.random,
       needsRow: calls.keepsPointTime || hasPointTimes(call) || calls.auxiliary.length > 0,
-      merge: calls.merge,
+      merge,
       hold: (bytes) => execution.hold(bytes),
     }),
     new PointWriter(typeOfReduced(call), calls.auxiliary),

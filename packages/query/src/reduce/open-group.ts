@@ -5,6 +5,7 @@ import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { Operator } from '../operator.ts';
 import { GroupCalls } from './group-calls.ts';
 import type { CallsPlan } from '../plan/calls-plan.ts';
+import type { CallRows } from '../plan/physical-plan.ts';
 import { project } from '../project/project.ts';
 import { callDefaults } from '../fill/row-defaults.ts';
 import type { RowDefaults } from '../fill/row-defaults.ts';
@@ -15,13 +16,16 @@ import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 export class OpenGroup {
   readonly #callsPlan: CallsPlan;
   readonly #execution: ExecutionContext;
+  readonly #rows: CallRows | undefined;
   readonly #defaults: RowDefaults;
   #key: GroupKey | undefined;
   #calls: GroupCalls | undefined;
 
-  constructor(calls: CallsPlan, execution: ExecutionContext) {
+  /** `rows` are those that are pushed; absent if only windows are. */
+  constructor(calls: CallsPlan, execution: ExecutionContext, rows?: CallRows) {
     this.#callsPlan = calls;
     this.#execution = execution;
+    this.#rows = rows;
     this.#defaults = callDefaults(calls);
   }
 
@@ -41,7 +45,7 @@ export class OpenGroup {
     if (key === this.#key) return;
     yield* this.finish();
     this.#key = key;
-    this.#calls = new GroupCalls(this.#callsPlan, this.#execution);
+    this.#calls = new GroupCalls(this.#callsPlan, this.#rows, this.#execution);
     this.#defaults.startGroup();
   }
 

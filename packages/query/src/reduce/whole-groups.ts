@@ -84,6 +84,7 @@ function wholeRows(
   if (span !== undefined && !isFilled(windowStarts, span)) return undefined;
   const inputs: Column[] = [];
   for (const windows of calls) {
+    if (windows === undefined) return undefined;
     const { values } = windows;
     if ('counts' in windows || validRows(values, rowCount) !== undefined) return undefined;
     inputs.push(values.valid === undefined ? values : { ...values, valid: undefined });
@@ -108,8 +109,10 @@ type WindowSpan = {
 };
 
 /** `undefined` if nothing is filled. */
-function filledSpan({ plan, windows, range }: CallsPlan): WindowSpan | undefined {
+function filledSpan(calls: CallsPlan): WindowSpan | undefined {
+  const { plan, windows } = calls;
   if (windows === undefined || plan.fill.kind === 'none') return undefined;
+  const range = calls.rangeOfAll();
   return {
     first: range.start === MIN_TIME ? undefined : windows.of(range.start).start,
     last: windows.of(range.end).start,

@@ -1,12 +1,11 @@
 // Calls that the source reduces itself: windowed partial aggregates instead of rows.
-import type { Column, FieldType } from '@tidemark/core';
+import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
 import { maskToRows, nullColumn } from '../batch/column-ops.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
-import { foldOfCall } from '../plan/calls-plan.ts';
-import type { CallsPlan } from '../plan/calls-plan.ts';
-import type { RowsPlan } from '../plan/physical-plan.ts';
+import { CallsPlan, foldOfCall } from '../plan/calls-plan.ts';
+import type { FoldedCalls } from '../plan/physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import { windowSegments } from '../plan/window-segments.ts';
 import type { WindowSegment } from '../plan/window-segments.ts';
@@ -18,6 +17,7 @@ import type {
   FieldFolds,
   FieldRef,
   FoldFunction,
+  MeasurementAggregates,
   WindowPoints,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -33,11 +33,9 @@ export type CallWindows = AggregateColumn | WindowPoints;
 export type AggregatedGroup = {
   readonly group: GroupKey;
   readonly windowStarts: BigInt64Array;
-  /** One per call of the plan. */
-  readonly calls: readonly CallWindows[];
+  /** One per call of the plan; `undefined` for those of other requests. */
+  readonly calls: readonly (CallWindows | undefined)[];
 };
-
-export type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
 
 /** Maximum number of measurements per request. */
 const SOURCES_AT_ONCE = 4096;
@@ -47,40 +45,41 @@ const SOURCES_AT_ONCE = 4096;
  * object.
  */
 export function* aggregateMeasurements(
-  rows: AggregatedPlan,
+  folded: FoldedCalls,
   calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
-  for (let at = 0; at < rows.sources.length; at += SOURCES_AT_ONCE) {
-    const sources = rows.sources.slice(at, at + SOURCES_AT_ONCE);
-    yield* aggregateTogether({ ...rows, sources }, calls, execution);
+  for (let at = 0; at < folded.sources.length; at += SOURCES_AT_ONCE) {
+    const sources = folded.sources.slice(at, at + SOURCES_AT_ONCE);
+    yield* aggregateTogether({ ...folded, sources }, calls, execution);
   }
 }
 
 function* aggregateTogether(
-  rows: AggregatedPlan,
+  folded: FoldedCalls,
   calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
-  const { zone, interval, descending } = rows.select;
-  const { range } = calls;
+  const { zone, interval, descending } = calls.plan;
+  const range = rangeOf(folded, calls);
   if (zone === undefined || interval === undefined) {
-    yield* aggregateSegment(rows, { range, window: interval }, { calls, execution });
+    yield* aggregateSegment(folded, { range, window: interval }, { calls, execution });
     return;
   }
   const segments = yield* windowSegments(range, interval, zone);
   const ordered = descending ? segments.toReversed() : segments;
-  const streams = ordered.map((segment) => aggregateSegment(rows, segment, { calls, execution }));
+  const streams = ordered.map((segment) => aggregateSegment(folded, segment, { calls, execution }));
   yield* mergeGroups(streams, { descending });
 }
 
 function* aggregateSegment(
-  rows: AggregatedPlan,
+  folded: FoldedCalls,
   { range, window, start }: Omit<WindowSegment, 'start'> & { readonly start?: bigint },
   { calls, execution }: { readonly calls: CallsPlan; readonly execution: ExecutionContext },
 ): Operator<AggregatedGroup> {
-  const { sources, select: plan } = rows;
-  const { request, addresses } = aggregateRequest(rows, calls);
+  const { sources } = folded;
+  const { plan } = calls;
+  const { request, addresses } = aggregateRequest(folded, calls);
   if (request.aggregates.length + request.folds.length === 0) return;
   const { query } = execution;
   const options = execution.countingOptions();
@@ -103,7 +102,7 @@ function* aggregateSegment(
 type Aggregated = {
   readonly sources: readonly MeasurementPlan[];
   readonly plan: SelectPlan;
-  readonly addresses: readonly (ColumnAddress | undefined)[];
+  readonly addresses: readonly CallAddress[];
   /** Start of the only window, if it is not that of the source. */
   readonly ownStart: bigint | undefined;
 };
@@ -127,8 +126,9 @@ class AggregatedGroups {
     const name = sources[source]!.measurement.measurement;
     const tags = plan.dimensions.map((key) => groupTags.get(key) ?? '');
     this.#group = groupOf(this.#group, name, tags);
-    const calls = addresses.map((address): CallWindows => {
-      if (address === undefined) return { values: nullColumn('float', windowStarts.length) };
+    const calls = addresses.map((address): CallWindows | undefined => {
+      if (address === undefined) return undefined;
+      if (address === 'none') return { values: nullColumn('float', windowStarts.length) };
       const columns = address.isFold ? points[address.field] : fields[address.field];
       return columns?.[address.column] ?? noPoints(windowStarts.length);
     });
@@ -148,37 +148,47 @@ type ColumnAddress = {
   readonly column: number;
 };
 
+/** `none` for a call of an unknown field, `undefined` for one that is not of the request. */
+type CallAddress = ColumnAddress | 'none' | undefined;
+
+function rangeOf({ calls: numbers }: FoldedCalls, calls: CallsPlan): TimeRange {
+  return calls.rangeOfAll(numbers.map((number) => calls.plan.calls[number]!));
+}
+
 /**
  * One entry per field with all its requested functions, so that the source reads each field once.
  */
-export function aggregateRequest(
-  { select: plan, limitWindows }: AggregatedPlan,
-  { range, keepsPointTime }: CallsPlan,
+function aggregateRequest(
+  folded: FoldedCalls,
+  calls: CallsPlan,
 ): {
   readonly request: Omit<AggregateRequest, 'sources'> & { readonly folds: readonly FieldFolds[] };
-  readonly addresses: readonly (ColumnAddress | undefined)[];
+  readonly addresses: readonly CallAddress[];
 } {
+  const { plan, keepsPointTime } = calls;
+  const numbers = new Set(folded.calls);
   const aggregates = new FieldFunctions<AggregateFunction>((name) => name);
   const folds = new FieldFunctions<FoldFunction>((wanted) => JSON.stringify(wanted));
-  const addresses = plan.calls.map((call): ColumnAddress | undefined => {
+  const addresses = plan.calls.map((call, i): CallAddress => {
+    if (!numbers.has(i)) return undefined;
     const input = callField(call, plan);
     const fold = foldOfCall(call, plan);
-    if (input === undefined) return undefined;
+    if (input === undefined) return 'none';
     if (fold?.kind === 'aggregate') return { isFold: false, ...aggregates.add(input, fold.name) };
     if (fold?.kind === 'points') return { isFold: true, ...folds.add(input, fold.function) };
-    return undefined;
+    return 'none';
   });
   return {
     addresses,
     request: {
-      timeRange: range,
+      timeRange: rangeOf(folded, calls),
       where: plan.condition.pushed,
       descending: plan.descending,
       groupBy: plan.dimensions,
       aggregates: aggregates.fields,
       folds: folds.fields,
       window: plan.interval,
-      limitWindows,
+      limitWindows: folded.limitWindows,
       picksTiedByKey: plan.seriesInput !== undefined,
       omitsPointTimes: !keepsPointTime,
     },
@@ -217,6 +227,16 @@ class FieldFunctions<T> {
 function callField(call: AggregateCall, plan: SelectPlan) {
   const input = call.input === undefined ? undefined : plan.inputs[call.input];
   return input?.kind === 'field' ? input : undefined;
+}
+
+/** The request to the source for one of the measurements. */
+export function requestOf(
+  source: MeasurementPlan,
+  folded: FoldedCalls,
+  plan: SelectPlan,
+): MeasurementAggregates {
+  const { request } = aggregateRequest(folded, new CallsPlan(plan));
+  return { ...request, source: source.measurement };
 }
 
 /** Rows of a column with a value. */

@@ -63,10 +63,13 @@ const OF_NUMBERS = [
   'mean(X)',
   'max(X)',
 ];
+/** The source does not calculate these: rows are read for them alone. */
+const OF_ROWS = ['stddev(X)'];
 const OF_ALL = ['count(distinct(X))', 'mode(X)', 'distinct(X)', 'count(X)', 'last(X)'];
 const TRANSFORMED = ['difference(median(X))', 'cumulative_sum(percentile(X, 50))'];
 
-const FIELDS = { f: OF_NUMBERS, i: OF_NUMBERS, u: OF_NUMBERS, b: [], s: [] } as const;
+const NUMBERS = [...OF_NUMBERS, ...OF_ROWS];
+const FIELDS = { f: NUMBERS, i: NUMBERS, u: NUMBERS, b: [], s: [] } as const;
 const CONDITIONS = ['', ' AND i > 2', " AND g = 'a'", ' AND i > 1 AND f < 3'];
 const GROUPS = ['', 'g', 'g, t', '*'];
 const WINDOWS = ['', 'time(3u)', 'time(4u, 1u)', 'time(1ms)'];
@@ -82,20 +85,23 @@ const ENDS = [
 
 function statementOf(pick: <T>(from: readonly T[]) => T): string {
   const field = pick(Object.keys(FIELDS) as (keyof typeof FIELDS)[]);
-  const functions = [...OF_ALL, ...FIELDS[field]];
   const window = pick(WINDOWS);
+  const transformed = window === '' || FIELDS[field].length === 0 ? [] : TRANSFORMED;
+  const functions = [...OF_ALL, ...FIELDS[field], ...transformed];
   const isAlone = pick([true, false]);
   const calls = isAlone
-    ? [
-        pick(
-          window === '' || FIELDS[field].length === 0 ? functions : [...functions, ...TRANSFORMED],
-        ),
-      ]
+    ? [pick(functions)]
     : Array.from({ length: 1 + pick([1, 2, 4]) }, () =>
         // Functions of many points stand alone.
         pick(functions.filter((text) => !/^(distinct|top|bottom)/.test(text))),
       );
-  const columns = calls.map((call, i) => `${call.replace('X', field)} AS c${i}`).join(', ');
+  const other = pick(['f', 'i', 'u'] as const);
+  const columns = calls
+    .map((call, i) => {
+      const isOfOther = !isAlone && pick([true, false]) && FIELDS[field].length > 0;
+      return `${call.replace('X', isOfOther ? other : field)} AS c${i}`;
+    })
+    .join(', ');
   const by = [window, pick(GROUPS)].filter((part) => part !== '').join(', ');
   const range = 'time >= 0 AND time < 30000';
   const fill = window === '' ? '' : pick(FILLS);
