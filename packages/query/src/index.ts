@@ -56,6 +56,7 @@ export type {
 export { Driver, eachBatch, eachPulled } from './driver.ts';
 export type { Pulled, Supervision } from './driver.ts';
 export { rewritePredicate } from './predicate.ts';
+export { calculatedMask, ofSeries } from './project/calculated.ts';
 export { flatMapBatches, isPause, nextBatch, waitFor, waitForChange } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';

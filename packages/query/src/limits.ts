@@ -89,6 +89,12 @@ export const BATCH_CELLS = 1 << 18;
 export const CONDITION_CELLS = 1 << 17;
 
 /**
+ * Nodes of a condition that the source calculates for a block of some thousand rows without a
+ * pause: some milliseconds. Larger ones are evaluated here.
+ */
+export const CALCULATED_NODES = 100;
+
+/**
  * Windows times columns of an answer that the source's thread produces: a fraction of a
  * millisecond, for which writes wait.
  */

@@ -8,7 +8,7 @@ function isJunction(where: Predicate): where is Junction {
 }
 
 function isOfField({ kind }: Predicate): boolean {
-  return kind === 'field' || kind === 'field-regex';
+  return kind === 'field' || kind === 'field-regex' || kind === 'calculated';
 }
 
 /** Whether the test holds for the predicate or anything below it. */

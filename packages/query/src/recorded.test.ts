@@ -128,6 +128,7 @@ test.each(GROUPS.filter(([group]) => /functions|group-by|fill|extra|fuzz/.test(g
       ...MEMORY_CAPABILITIES,
       aggregateFunctions: new Set(),
       foldFunctions: new Set(),
+      calculatesConditions: false,
     });
 
     expect(surprises).toEqual([]);

@@ -61,7 +61,21 @@ export type Predicate =
       readonly field: string;
       readonly operator: '=~' | '!~';
       readonly pattern: string;
-    };
+    }
+  | CalculatedPredicate;
+
+/**
+ * A condition that is calculated from values of a row. Only a source that `calculatesConditions` is
+ * given one.
+ */
+export type CalculatedPredicate = {
+  readonly kind: 'calculated';
+  /** The fields that it reads. */
+  readonly fields: readonly FieldRef[];
+  readonly tags: readonly string[];
+  /** Plain data, which only `project/calculated.ts` reads: over the fields, then the tags. */
+  readonly expression: object;
+};
 
 /** A field to read, in the type in which the query wants it. */
 export type FieldRef = {
@@ -400,6 +414,8 @@ export type SourceCapabilities = {
   readonly foldFunctions: ReadonlySet<FoldFunction['kind']>;
   /** Field leaves in `where` are evaluated by the source. Tag leaves always are. */
   readonly filtersFields: boolean;
+  /** So are calculated conditions. */
+  readonly calculatesConditions: boolean;
   /** A scan leaves out rows that are not among the best. */
   readonly ranksRows: boolean;
 };

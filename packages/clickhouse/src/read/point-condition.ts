@@ -1,5 +1,5 @@
 // SQL conditions that select rows of a points table.
-import { FIELD_TYPES } from '@tidemark/core';
+import { AssertionFailed, FIELD_TYPES } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 
@@ -149,6 +149,8 @@ function valueCondition(
     case 'tag':
     case 'tag-regex':
       return seriesIn(scope, predicate);
+    case 'calculated':
+      throw new AssertionFailed('the source does not calculate conditions');
     default: {
       const leaves = storedTypes(scope, predicate.field).map(({ id, type }) => {
         if (predicate.kind === 'field')

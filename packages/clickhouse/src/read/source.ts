@@ -12,6 +12,7 @@ import { schema } from './schema.ts';
 const CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
   filtersFields: true,
+  calculatesConditions: false,
   ranksRows: false,
   aggregateFunctions: new Set(['count', 'sum', 'mean', 'min', 'max', 'first', 'last', 'spread']),
   foldFunctions: new Set(),

@@ -1,4 +1,5 @@
 // SQL conditions on series and tag keys.
+import { AssertionFailed } from '@tidemark/core';
 import type { Predicate, SchemaFilter, TagKeyMatch } from '@tidemark/query';
 
 import { sqlIn, sqlText } from './literals.ts';
@@ -32,6 +33,8 @@ export function seriesCondition(predicate: Predicate): string {
     case 'field':
     case 'field-regex':
       return '1';
+    case 'calculated':
+      throw new AssertionFailed('the source does not calculate conditions');
   }
 }
 

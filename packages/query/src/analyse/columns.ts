@@ -80,6 +80,44 @@ export function operandsOf(expression: ValueExpression): readonly ValueExpressio
   }
 }
 
+const nodeCounts = new WeakMap<ValueExpression, number>();
+
+/** Size of an expression, counted once. */
+export function nodeCount(expression: ValueExpression): number {
+  let count = nodeCounts.get(expression);
+  if (count === undefined) {
+    count = operandsOf(expression).reduce((sum, operand) => sum + nodeCount(operand), 1);
+    nodeCounts.set(expression, count);
+  }
+  return count;
+}
+
+type ColumnExpression = Extract<ValueExpression, { readonly kind: 'column' }>;
+
+/** The expression with others in place of its columns. */
+export function replaceColumns(
+  expression: ValueExpression,
+  replace: (column: ColumnExpression) => ValueExpression,
+): ValueExpression {
+  switch (expression.kind) {
+    case 'column':
+      return replace(expression);
+    case 'binary': {
+      const left = replaceColumns(expression.left, replace);
+      return { ...expression, left, right: replaceColumns(expression.right, replace) };
+    }
+    case 'regex':
+      return { ...expression, operand: replaceColumns(expression.operand, replace) };
+    case 'math': {
+      const given = expression.arguments.map((each) => replaceColumns(each, replace));
+      return { ...expression, arguments: given };
+    }
+    case 'constant':
+    case 'null':
+      return expression;
+  }
+}
+
 /** The fault of a call, and its place. */
 export type CallFault = { readonly text: string; readonly place: FaultDetails };
 

@@ -3,6 +3,7 @@ import { formatDuration } from '@tidemark/core';
 
 import type { AggregateCall } from '../analyse/columns.ts';
 import { print } from '../print.ts';
+import { calculatedText } from './calculated-condition.ts';
 import type { Predicate } from '../series-source.ts';
 import type {
   CallRows,
@@ -151,5 +152,7 @@ function printPredicate(predicate: Predicate): string {
     }
     case 'field-regex':
       return `${predicate.field} ${predicate.operator} /${predicate.pattern}/`;
+    case 'calculated':
+      return calculatedText(predicate);
   }
 }

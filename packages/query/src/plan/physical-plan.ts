@@ -7,6 +7,7 @@ import type { AggregateCall, CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
 import { areDistinctMeasurements, callReads, planOfCalls } from './call-reads.ts';
 import type { CallReads } from './call-reads.ts';
+import { withCalculatedCondition } from './calculated-condition.ts';
 import { foldOfCall, mayHaveManyPoints } from './calls-plan.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
 import { rankedRows } from './ranked-rows.ts';
@@ -87,7 +88,11 @@ export type OpenPlan =
   | { readonly kind: 'subquery'; readonly source: SubqueryPlan; readonly inner: PhysicalPlan };
 
 /** Decides how a plan is executed over a source. */
-export function physicalPlan(select: SelectPlan, capabilities: SourceCapabilities): PhysicalPlan {
+export function physicalPlan(
+  statement: SelectPlan,
+  capabilities: SourceCapabilities,
+): PhysicalPlan {
+  const select = capabilities.calculatesConditions ? withCalculatedCondition(statement) : statement;
   return { select, rows: limitedRows(select, capabilities) };
 }
 

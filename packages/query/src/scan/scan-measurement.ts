@@ -6,7 +6,7 @@ import { requestOptions } from '../look-up.ts';
 import { maskToRows, nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND, SLICED_SERIES_MAX } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
-import { operandsOf } from '../analyse/columns.ts';
+import { nodeCount } from '../analyse/columns.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
 import type { RankedRows } from '../plan/ranked-rows.ts';
@@ -540,18 +540,6 @@ function evaluateMask(
 }
 
 const MIN_MASK_ROWS = 16;
-
-const nodeCounts = new WeakMap<ValueExpression, number>();
-
-/** Size of a condition, counted once. */
-function nodeCount(expression: ValueExpression): number {
-  let count = nodeCounts.get(expression);
-  if (count === undefined) {
-    count = operandsOf(expression).reduce((sum, operand) => sum + nodeCount(operand), 1);
-    nodeCounts.set(expression, count);
-  }
-  return count;
-}
 
 function withEmptyStrings(column: Column): Column {
   if (column.type !== 'string' || column.valid === undefined) return column;

@@ -3,6 +3,7 @@ import type { FieldType, FieldValue, TimeRange, UnsignedValue } from '@tidemark/
 import { columnFrom, compareValues, fieldTypeOf, floorMod } from '@tidemark/core';
 
 import { convertColumn } from '../batch/column-ops.ts';
+import { calculatedMask, ofSeries } from '../project/calculated.ts';
 import { textMatcher } from '../regex.ts';
 import type { Predicate } from '../series-source.ts';
 
@@ -97,6 +98,12 @@ export function holds(predicate: Predicate, tags: ReadonlyMap<string, string>, r
       const value = row.fields.get(predicate.field)?.value;
       if (typeof value !== 'string') return false;
       return textMatcher(predicate.pattern)(value) === (predicate.operator === '=~');
+    }
+    case 'calculated': {
+      const columns = predicate.fields.map((field) =>
+        columnFrom(field.type, [readField(row, field)]),
+      );
+      return calculatedMask(ofSeries(predicate, tags), columns, 1)[0] === 1;
     }
     default:
       return mayHold(predicate, tags);

@@ -60,6 +60,7 @@ export const MEMORY_CAPABILITIES: SourceCapabilities = {
     'bottom',
   ]),
   filtersFields: true,
+  calculatesConditions: true,
   ranksRows: false,
 };
 

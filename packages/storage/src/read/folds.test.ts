@@ -27,7 +27,13 @@ async function answerOf({ engine }: TestEngine, text: string, folds: boolean): P
   const context = queryContext(engine, snapshot, {
     capabilities: folds
       ? capabilities
-      : { ...capabilities, aggregateFunctions: NOTHING, foldFunctions: NOTHING, ranksRows: false },
+      : {
+          ...capabilities,
+          aggregateFunctions: NOTHING,
+          foldFunctions: NOTHING,
+          ranksRows: false,
+          calculatesConditions: false,
+        },
   });
   const series: Series[] = [];
   try {
@@ -70,7 +76,17 @@ const TRANSFORMED = ['difference(median(X))', 'cumulative_sum(percentile(X, 50))
 
 const NUMBERS = [...OF_NUMBERS, ...OF_ROWS];
 const FIELDS = { f: NUMBERS, i: NUMBERS, u: NUMBERS, b: [], s: [] } as const;
-const CONDITIONS = ['', ' AND i > 2', " AND g = 'a'", ' AND i > 1 AND f < 3'];
+const CONDITIONS = [
+  '',
+  ' AND i > 2',
+  " AND g = 'a'",
+  ' AND i > 1 AND f < 3',
+  // These are calculated.
+  ' AND f * 2 > i',
+  " AND (u + 1 > i OR g = 'b' AND f::integer > 0)",
+  " AND t + 'x' = '1x' AND b = true AND f > i",
+  ' AND abs(i) < 3 AND f > 0',
+];
 const GROUPS = ['', 'g', 'g, t', '*'];
 const WINDOWS = ['', 'time(3u)', 'time(4u, 1u)', 'time(1ms)'];
 const FILLS = ['', ' fill(none)', ' fill(previous)', ' fill(7)', ' fill(linear)'];
@@ -155,6 +171,28 @@ test('equals what operators make of the rows', async () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test.each([false, true])('the same of many series of few rows, flushed: %s', async (flushes) => {
+  const own = await testEngine();
+  try {
+    const lines = Array.from({ length: 4000 }, (_, i) => {
+      const value = (i * 7919) % 1009;
+      return `m,g=${i % 2 === 0 ? 'a' : 'b'},t=${i % 1500} f=${value / 8},i=${value % 101}i ${i % 50}`;
+    });
+    await write(own.engine, lines.join('\n'));
+    if (flushes) await own.engine.flush();
+    const functions =
+      'max(f) AS a, median(i) AS b, percentile(f, 9) AS c, mean(i) AS d, stddev(i) AS e';
+    for (const where of ['f * 2 > i', "f > 3 AND i / 2 < 30 AND g = 'a'", "(f > i OR t = '7')"]) {
+      for (const by of ['', ' GROUP BY g', ' GROUP BY time(10u) fill(none)']) {
+        const text = `SELECT ${functions} FROM m WHERE time >= 0 AND time < 1s AND ${where}${by}`;
+        expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+      }
+    }
+  } finally {
+    await own.dispose();
+  }
 });
 
 test('the same of chunks in the cache, and of windows with very many points', async () => {

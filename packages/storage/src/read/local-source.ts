@@ -28,6 +28,7 @@ import type { Snapshot } from '../state/snapshot.ts';
 export const CAPABILITIES: SourceCapabilities = {
   hasSnapshots: true,
   filtersFields: true,
+  calculatesConditions: true,
   ranksRows: true,
   aggregateFunctions: new Set<AggregateFunction>([
     'count',

@@ -1,27 +1,32 @@
 // Evaluates conditions on fields, for whole columns at a time. The result has a byte per row.
 import { AssertionFailed, isExactInUtf8 } from '@tidemark/core';
-import type { Column } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
+import { calculatedMask } from '@tidemark/query';
 import type { Predicate } from '@tidemark/query';
 import type { ColumnCondition, TextSearch } from '@tidemark/kernels';
 import { compilePattern } from '@tidemark/query/regex';
 
 import { scans } from '../columns/codecs.ts';
+import { nullColumn } from '../columns/null-column.ts';
 import type { DatabaseView } from '../state/snapshot.ts';
 import { commonResidual, residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from '../columns/run.ts';
+import { convertColumn } from './convert.ts';
 import type { WantedField } from './convert.ts';
 
-/** Names of the fields in a condition; `isText` where only texts can satisfy it. */
-function fieldsOf(
-  condition: Predicate,
-): readonly { readonly name: string; readonly isText: boolean }[] {
+type ConditionField = WantedField & { readonly isText?: boolean };
+
+/** The fields in a condition; `isText` where only texts can satisfy it. */
+function fieldsOf(condition: Predicate): readonly ConditionField[] {
   switch (condition.kind) {
     case 'field':
-      return [{ name: condition.field, isText: false }];
+      return [{ name: condition.field }];
     case 'field-regex':
       return [{ name: condition.field, isText: true }];
+    case 'calculated':
+      return condition.fields;
     case 'and':
     case 'or':
       return [...fieldsOf(condition.left), ...fieldsOf(condition.right)];
@@ -56,32 +61,40 @@ export function rowFilters(
 }
 
 /**
- * The requested fields, then the fields of the condition in their stored type, each once. A regular
- * expression uses the texts of a requested field.
+ * The requested fields, then the fields of the condition, each once: in the type that it asks for,
+ * otherwise in their stored type. A regular expression uses the texts of a requested field.
  */
 export function withConditionFields(
   fields: readonly WantedField[],
   condition: Predicate | undefined,
 ): readonly WantedField[] {
   if (condition === undefined) return fields;
-  const added = new Set<string>();
-  for (const { name, isText } of fieldsOf(condition)) {
-    const isRequested = fields.some((field) => field.name === name && field.type === 'string');
-    if (!isText || !isRequested) added.add(name);
+  const all = [...fields];
+  for (const { name, type, isText = false } of fieldsOf(condition)) {
+    const isThere = (field: WantedField, i: number): boolean => {
+      if (field.name !== name) return false;
+      if (type !== undefined) return field.type === type;
+      return i < fields.length ? isText && field.type === 'string' : field.type === undefined;
+    };
+    if (!all.some(isThere)) all.push({ name, type });
   }
-  return [...fields, ...Array.from(added, (name) => ({ name }))];
+  return all;
 }
 
+type ColumnIndex = (field: string, type?: FieldType) => number;
+
 /**
- * Finds the columns of a condition: after the first `wanted` ones, or, for texts that are not read
- * twice, among them.
+ * Finds the columns of a condition: after the first `wanted` ones, or, for texts and typed fields
+ * that are not read twice, among them.
  */
-export function conditionColumn(
-  fields: readonly WantedField[],
-  wanted: number,
-): (field: string) => number {
-  return (name) => {
-    const added = fields.findIndex((field, i) => i >= wanted && field.name === name);
+export function conditionColumn(fields: readonly WantedField[], wanted: number): ColumnIndex {
+  return (name, type) => {
+    if (type !== undefined) {
+      return fields.findIndex((field) => field.name === name && field.type === type);
+    }
+    const added = fields.findIndex(
+      (field, i) => i >= wanted && field.name === name && field.type === undefined,
+    );
     if (added >= 0) return added;
     return fields.findIndex((field) => field.name === name && field.type === 'string');
   };
@@ -134,7 +147,7 @@ function equalTexts({ operator, value }: ColumnCondition): TextSearch | undefine
 export function evaluate(
   condition: Predicate,
   rows: ConditionRows,
-  columnIndex: (field: string) => number,
+  columnIndex: ColumnIndex,
 ): Uint8Array {
   const { count } = rows;
   switch (condition.kind) {
@@ -173,6 +186,13 @@ export function evaluate(
       if (column?.type !== 'string') return keep.fill(0);
       scans().filterStringsInPlace(keep, column, (text) => matches(text) === wanted);
       return keep;
+    }
+    case 'calculated': {
+      const columns = condition.fields.map(({ name, type }): Column => {
+        const column = rows.column(columnIndex(name, type));
+        return (column && convertColumn(column, type)) ?? nullColumn(type, count);
+      });
+      return calculatedMask(condition, columns, count);
     }
     case 'tag':
     case 'tag-regex':

@@ -2,7 +2,7 @@
 // here. Conditions on fields count as true: as there is no negation, this selects too many series
 // at worst, and the residual condition is evaluated on their rows.
 import { compareBytes } from '@tidemark/core';
-import { rewritePredicate } from '@tidemark/query';
+import { ofSeries, rewritePredicate } from '@tidemark/query';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
@@ -108,6 +108,9 @@ function readBy(node: Predicate): { readonly readsTags: boolean; readonly readsF
     case 'field':
     case 'field-regex':
       return { readsTags: false, readsFields: true };
+    case 'calculated':
+      // With tags, it is another one for each series, whether it reads fields or not.
+      return { readsTags: node.tags.length > 0, readsFields: true };
     case 'and':
     case 'or': {
       const left = readBy(node.left);
@@ -128,6 +131,7 @@ function simplify(where: Predicate, tags: ReadonlyMap<string, string>): Predicat
     if (part.kind === 'tag') {
       return ((tags.get(part.key) ?? '') === part.value) === (part.operator === '=') ? TRUE : FALSE;
     }
+    if (part.kind === 'calculated') return ofSeries(part, tags);
     if (part.kind !== 'tag-regex') return part;
     const isMatch = textMatcher(part.pattern)(tags.get(part.key) ?? '');
     return isMatch === (part.operator === '=~') ? TRUE : FALSE;

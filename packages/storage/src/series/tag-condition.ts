@@ -34,6 +34,7 @@ export function* tagCondition(scope: Scope, node: Predicate): Generator<undefine
       return constant(node.value, scope.count);
     case 'field':
     case 'field-regex':
+    case 'calculated':
       return constant(true, scope.count);
     case 'tag': {
       const { key, operator, value } = node;
