@@ -1,6 +1,5 @@
 // SeriesSource.aggregate over a snapshot: folds chunks and runs of series into the windows of their
 // groups.
-import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type {
@@ -35,7 +34,7 @@ import type { SeriesGroup } from './series-groups.ts';
 import { readSeries } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
-import { requestedFields } from './windows.ts';
+import { alignedStart, requestedFields } from './windows.ts';
 
 /** Aggregates of one measurement after another. What they have in common is made once. */
 export function* aggregate(
@@ -276,11 +275,11 @@ function* addUntil(
   while (start <= end && windows.mostWindows < limitWindows) {
     let part: TimeRange;
     if (request.descending) {
-      const from = windowStart(end - span > start ? end - span : start, window);
+      const from = alignedStart(end - span > start ? end - span : start, window);
       part = { start: from > start ? from : start, end };
       end = part.start - 1n;
     } else {
-      const to = windowStart(start + span < end ? start + span : end, window) + window.everyNanos;
+      const to = alignedStart(start + span < end ? start + span : end, window) + window.everyNanos;
       part = { start, end: to - 1n < end ? to - 1n : end };
       start = part.end + 1n;
     }
@@ -356,8 +355,4 @@ function* addSeries(
       yield undefined;
     }
   }
-}
-
-function windowStart(time: bigint, { everyNanos, offsetNanos }: WindowSpec): bigint {
-  return time - floorMod(time - offsetNanos, everyNanos);
 }

@@ -1,6 +1,5 @@
 // How windows get what they want of a chunk: decided from its directory entry, column by column,
 // before anything of it is read.
-import { floorMod } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 
@@ -8,6 +7,7 @@ import type { ColumnMeta } from '../segment/format.ts';
 import { areFew } from '../segment/valid-rows.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
+import { windowOf } from './windows.ts';
 import type { WindowsRequest } from './windows.ts';
 
 /** What is read of a column, the least first. */
@@ -54,11 +54,10 @@ export function planColumn(
 /** Start of the window that has all rows of the chunk, if these are all wanted. */
 export function windowOfChunk(
   chunk: Pick<ChunkReader, 'isWhole' | 'meta'>,
-  { window, timeRange }: WindowsRequest,
+  request: WindowsRequest,
 ): bigint | undefined {
   if (!chunk.isWhole) return undefined;
-  if (window === undefined) return timeRange.start;
   const { minTime, maxTime } = chunk.meta;
-  const start = minTime - floorMod(minTime - window.offsetNanos, window.everyNanos);
-  return maxTime < start + window.everyNanos ? start : undefined;
+  const { start, end } = windowOf(minTime, request);
+  return maxTime < end ? start : undefined;
 }

@@ -1,5 +1,6 @@
 // Windows of groups: joins the windows of a group's fields, and returns them as batches in the
 // order of the request.
+import { MIN_TIME } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
@@ -142,11 +143,12 @@ export class GroupWindows {
     const starts = unionOfStarts(results, descending);
     const count = Math.min(starts.length, limitWindows ?? starts.length);
     const ofAll = results.map((result) => spreadResult(result, starts));
+    const reported = reportedStarts(starts, descending);
     const fields = ofAll.slice(0, aggregates.length).map(({ columns }) => columns);
     const points = ofAll.slice(aggregates.length).map((result) => result.points);
     const isText = fields.some((columns) => columns.some(({ values }) => values.type === 'string'));
     if (!isText && count === starts.length && count <= WINDOWS_PER_BATCH && points.length === 0) {
-      if (count > 0) yield { groupTags, windowStarts: starts, fields };
+      if (count > 0) yield { groupTags, windowStarts: reported, fields };
       return;
     }
     const cut = new PointsCut(points);
@@ -154,7 +156,7 @@ export class GroupWindows {
       const end = Math.min(count, at + WINDOWS_PER_BATCH);
       const windows = {
         groupTags,
-        windowStarts: starts.subarray(at, end),
+        windowStarts: reported.subarray(at, end),
         fields: fields.map((columns) => columns.map((column) => sliceAggregate(column, at, end))),
       };
       if (isText) yield* partsByTexts(windows);
@@ -225,6 +227,13 @@ function unionOfStarts(results: readonly FieldResult[], descending: boolean): Bi
   for (const { starts } of results) for (const start of starts) all.add(start);
   const union = BigInt64Array.from(all).sort();
   return descending ? union.reverse() : union;
+}
+
+/** The same, except that the first window begins with the smallest time if it would before. */
+function reportedStarts(starts: BigInt64Array, descending: boolean): BigInt64Array {
+  const earliest = starts.at(descending ? -1 : 0);
+  if (earliest === undefined || earliest >= MIN_TIME) return starts;
+  return starts.map((start) => (start < MIN_TIME ? MIN_TIME : start));
 }
 
 /** Index in `part` of each element of `all`, -1 if missing. Both have the same order. */

@@ -1,11 +1,12 @@
 // Folds of a field of texts: an accumulator of the query package for each window and function.
 import type { Column } from '@tidemark/core';
-import { AssertionFailed, floorMod } from '@tidemark/core';
+import { AssertionFailed } from '@tidemark/core';
 import { foldAccumulator, foldedType, hasOwnTimes, PointWriter } from '@tidemark/query';
 import type { Accumulator, FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
 
 import { lowerBound, sliceColumn } from '../columns/run.ts';
 import type { ColumnWants } from './column-plan.ts';
+import { windowOf } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
 /** The windows of all groups, and their memory. */
@@ -81,17 +82,10 @@ class TextFoldWindows implements FieldWindows {
   }
 
   add(times: BigInt64Array, column: Column): void {
-    const { window, timeRange } = this.#request;
     const input = { times, column, columns: NO_COLUMNS };
-    if (window === undefined) {
-      if (hasValue(column, 0, times.length)) this.#addRows(timeRange.start, input, 0, times.length);
-      return;
-    }
-    const { everyNanos, offsetNanos } = window;
     for (let from = 0; from < times.length;) {
-      const time = times[from]!;
-      const start = time - floorMod(time - offsetNanos, everyNanos);
-      const to = lowerBound(times, start + everyNanos, from);
+      const { start, end } = windowOf(times[from]!, this.#request);
+      const to = lowerBound(times, end, from);
       if (hasValue(column, from, to)) this.#addRows(start, input, from, to);
       from = to;
     }

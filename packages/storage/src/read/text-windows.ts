@@ -1,6 +1,6 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
-import { AssertionFailed, floorMod, textBytes } from '@tidemark/core';
+import { AssertionFailed, textBytes } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
@@ -8,6 +8,7 @@ import { sliceColumn } from '../columns/run.ts';
 import type { ColumnMeta } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
+import { windowOf } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
 /** A function where the text is in a chunk of which nothing else has been read. */
@@ -122,12 +123,7 @@ class TextWindows implements FieldWindows {
   }
 
   #addPoint(point: TextPoint): void {
-    const { window, timeRange } = this.#request;
-    const { time } = point;
-    const start =
-      window === undefined
-        ? timeRange.start
-        : time - floorMod(time - window.offsetNanos, window.everyNanos);
+    const { start } = windowOf(point.time, this.#request);
     this.#add(start, { count: 1, first: point, last: point });
   }
 

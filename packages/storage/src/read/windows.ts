@@ -1,12 +1,14 @@
 // Interfaces for folding the values of one field into windows, and the result. Semantics:
 // `AggregateBatch` in the query package.
-import type { Column } from '@tidemark/core';
+import { floorMod, MAX_TIME, MIN_INT64 } from '@tidemark/core';
+import type { Column, Timestamp } from '@tidemark/core';
 import type {
   AggregateColumn,
   FieldAggregates,
   FieldFolds,
   MeasurementAggregates,
   WindowPoints,
+  WindowSpec,
 } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
@@ -14,6 +16,24 @@ import type { ColumnWants } from './column-plan.ts';
 
 /** What the windows of all measurements of a request have in common. */
 export type WindowsRequest = Omit<MeasurementAggregates, 'source'>;
+
+/** Start of the window of a time. That of the first window may lie before the smallest int64. */
+export function alignedStart(time: Timestamp, { everyNanos, offsetNanos }: WindowSpec): bigint {
+  return time - floorMod(time - offsetNanos, everyNanos);
+}
+
+/**
+ * The window `[start, end)` of a time. As in the kernel, the first window begins with the smallest
+ * int64 if it would begin before it.
+ */
+export function windowOf(
+  time: Timestamp,
+  { window, timeRange }: WindowsRequest,
+): { readonly start: bigint; readonly end: bigint } {
+  if (window === undefined) return { start: timeRange.start, end: MAX_TIME + 1n };
+  const start = alignedStart(time, window);
+  return { start: start < MIN_INT64 ? MIN_INT64 : start, end: start + window.everyNanos };
+}
 
 /** Non-empty windows in the order of the request, and their columns. */
 export type FieldResult = {
