@@ -5,6 +5,8 @@ import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans, WindowResult, Words } from '@tidemark/kernels';
 import type { AggregateColumn, AggregateFunction, FieldAggregates } from '@tidemark/query';
 
+import { columnOfWords } from '../columns/kernel-words.ts';
+import type { NumericType } from '../columns/kernel-words.ts';
 import { nullColumn } from '../columns/null-column.ts';
 import type { ColumnMeta } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -18,8 +20,8 @@ import type {
 } from './windows.ts';
 import { GroupedCounts, isCountOnly } from './count-windows.ts';
 import { GroupedTallies } from './tally-windows.ts';
-import { GroupedTextFolds } from './text-folds.ts';
-import { GroupedTexts } from './text-windows.ts';
+import { groupedTextFolds } from './text-folds.ts';
+import { groupedTexts } from './text-windows.ts';
 
 type GroupedField = FieldAggregates & { readonly count: number };
 
@@ -31,15 +33,13 @@ export function openFieldWindows(
 ): GroupedWindows {
   if (field.kind === 'folds') {
     const { type } = field;
-    if (type === 'string') return new GroupedTextFolds(request, field);
+    if (type === 'string') return groupedTextFolds(request, field);
     return new GroupedTallies(scans, request, { ...field, type });
   }
   if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, field);
-  if (field.type === 'string') return new GroupedTexts(request, field.functions);
+  if (field.type === 'string') return groupedTexts(request, field.functions);
   return new GroupedNumbers(scans, request, { ...field, type: field.type });
 }
-
-type NumericType = Exclude<FieldType, 'string'>;
 
 /** Which results are wanted of a field of numbers. */
 type NumberWants = {
@@ -179,7 +179,7 @@ const RESULTS: Readonly<Record<AggregateFunction, readonly WindowResult[]>> = {
 
 function numberColumn(
   name: AggregateFunction,
-  type: Exclude<FieldType, 'string'>,
+  type: NumericType,
   {
     wordsOf,
     hasTimes,
@@ -209,22 +209,4 @@ function numberColumn(
 
 function times({ buffer, byteOffset, length }: Words): BigInt64Array {
   return new BigInt64Array(buffer, byteOffset, length);
-}
-
-/** A column of the kernel's 64-bit words. It returns booleans as words, too. */
-function columnOfWords(type: Exclude<FieldType, 'string'>, words: Words): Column {
-  const { buffer, byteOffset, length } = words;
-  const valid = undefined;
-  switch (type) {
-    case 'float':
-      return { type, values: words, valid };
-    case 'integer':
-      return { type, values: new BigInt64Array(buffer, byteOffset, length), valid };
-    case 'unsigned':
-      return { type, values: new BigUint64Array(buffer, byteOffset, length), valid };
-    case 'boolean': {
-      const numbers = new BigUint64Array(buffer, byteOffset, length);
-      return { type, values: Uint8Array.from(numbers, Number), valid };
-    }
-  }
 }

@@ -226,11 +226,21 @@ test('the same of chunks in the cache, and of windows with very many points', as
 test('the same of the first window of all, which would begin before the smallest time', async () => {
   const own = await testEngine();
   try {
-    const lines = ['m f=1,i=3i,s="x" -9223372036854775806', 'm f=2,i=4i,s="y" -9223372036854775800'];
+    const lines = [
+      'm f=1,i=3i,s="x" -9223372036854775806',
+      'm f=2,i=4i,s="y" -9223372036854775800',
+    ];
     await write(own.engine, lines.join('\n'));
     for (const isFlushed of [false, true]) {
       if (isFlushed) await own.engine.flush();
-      for (const call of ['last(s)', 'count(s)', 'distinct(s)', 'count(i)', 'median(i)', 'max(f)']) {
+      for (const call of [
+        'last(s)',
+        'count(s)',
+        'distinct(s)',
+        'count(i)',
+        'median(i)',
+        'max(f)',
+      ]) {
         for (const order of ['', ' ORDER BY time DESC']) {
           const text = `SELECT ${call} FROM m WHERE time < -9223372036854775000 GROUP BY time(1m) fill(none)${order}`;
           const folded = await answerOf(own, text, true);

@@ -5,13 +5,14 @@ import type { Column, FieldType } from '@tidemark/core';
 import type { Scans, Tallies, TallyWindow } from '@tidemark/kernels';
 import type { FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
 
-import { sliceColumn } from '../columns/run.ts';
+import { columnOfWords } from '../columns/kernel-words.ts';
+import type { NumericType } from '../columns/kernel-words.ts';
 import type { ColumnMeta, NumericStatistics } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
+import { rowsByGroup } from './windows-by-group.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
-type NumericType = Exclude<FieldType, 'string'>;
 type NumberFolds = FieldFolds & { readonly type: NumericType; readonly count: number };
 
 /** A function, and the tallies that have its values. */
@@ -67,14 +68,8 @@ export class GroupedTallies implements GroupedWindows {
   }
 
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
-    for (let from = 0; from < groups.length;) {
-      const group = groups[from]!;
-      let to = from + 1;
-      while (to < groups.length && groups[to] === group) to++;
-      const rows = times.subarray(from, to);
-      const part = sliceColumn(column, from, to);
-      for (const tallies of this.#all) tallies.add(group, rows, part);
-      from = to;
+    for (const rows of rowsByGroup(groups, times, column)) {
+      for (const tallies of this.#all) tallies.add(rows.group, rows.times, rows.column);
     }
   }
 
@@ -301,24 +296,4 @@ function joined(parts: readonly BigUint64Array[]): BigUint64Array<ArrayBuffer> {
     at += part.length;
   }
   return all;
-}
-
-/** A column of the kernel's words. */
-function columnOfWords(
-  type: NumericType,
-  { buffer, byteOffset, length }: BigUint64Array<ArrayBuffer>,
-): Column & { readonly type: NumericType } {
-  const valid = undefined;
-  switch (type) {
-    case 'float':
-      return { type, values: new Float64Array(buffer, byteOffset, length), valid };
-    case 'integer':
-      return { type, values: new BigInt64Array(buffer, byteOffset, length), valid };
-    case 'unsigned':
-      return { type, values: new BigUint64Array(buffer, byteOffset, length), valid };
-    case 'boolean': {
-      const words = new BigUint64Array(buffer, byteOffset, length);
-      return { type, values: Uint8Array.from(words, Number), valid };
-    }
-  }
 }

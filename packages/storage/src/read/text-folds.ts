@@ -4,69 +4,29 @@ import { AssertionFailed } from '@tidemark/core';
 import { foldAccumulator, foldedType, hasOwnTimes, PointWriter } from '@tidemark/query';
 import type { Accumulator, FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
 
-import { lowerBound, sliceColumn } from '../columns/run.ts';
+import { lowerBound } from '../columns/run.ts';
 import type { ColumnWants } from './column-plan.ts';
+import { WindowsByGroup } from './windows-by-group.ts';
+import type { WindowsTotal } from './windows-by-group.ts';
 import { windowOf } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
-
-/** The windows of all groups, and their memory. */
-type Total = { windowCount: number; heldBytes: number };
 
 /** Memory of an accumulator without values. */
 const ACCUMULATOR_BYTES = 600;
 
-export class GroupedTextFolds implements GroupedWindows {
-  readonly #request: WindowsRequest;
-  readonly #field: FieldFolds;
-  readonly #groups = new Map<number, TextFoldWindows>();
-  readonly #total: Total = { windowCount: 0, heldBytes: 0 };
-
-  constructor(request: WindowsRequest, field: FieldFolds) {
-    this.#request = request;
-    this.#field = field;
-  }
-
-  get windowCount(): number {
-    return this.#total.windowCount;
-  }
-
-  get heldBytes(): number {
-    return this.#total.heldBytes;
-  }
-
-  add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
-    for (let from = 0; from < groups.length;) {
-      const group = groups[from]!;
-      let to = from + 1;
-      while (to < groups.length && groups[to] === group) to++;
-      this.of(group).add(times.subarray(from, to), sliceColumn(column, from, to));
-      from = to;
-    }
-  }
-
-  of(group: number): TextFoldWindows {
-    let windows = this.#groups.get(group);
-    if (windows === undefined) {
-      windows = new TextFoldWindows(this.#request, this.#field, this.#total);
-      this.#groups.set(group, windows);
-    }
-    return windows;
-  }
-
-  close(): void {
-    this.#groups.clear();
-  }
+export function groupedTextFolds(request: WindowsRequest, field: FieldFolds): GroupedWindows {
+  return new WindowsByGroup((total) => new TextFoldWindows(request, field, total));
 }
 
 class TextFoldWindows implements FieldWindows {
   readonly #request: WindowsRequest;
   readonly #field: FieldFolds;
-  readonly #total: Total;
+  readonly #total: WindowsTotal;
   /** One accumulator per function, by the start of the window. */
   readonly #windows = new Map<bigint, readonly Accumulator[]>();
   readonly #hold: (bytes: number) => void;
 
-  constructor(request: WindowsRequest, field: FieldFolds, total: Total) {
+  constructor(request: WindowsRequest, field: FieldFolds, total: WindowsTotal) {
     this.#request = request;
     this.#field = field;
     this.#total = total;

@@ -4,71 +4,38 @@ import { AssertionFailed, textBytes } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
-import { sliceColumn } from '../columns/run.ts';
 import type { ColumnMeta } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
+import { WindowsByGroup } from './windows-by-group.ts';
+import type { WindowsTotal } from './windows-by-group.ts';
 import { windowOf } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
 /** A function where the text is in a chunk of which nothing else has been read. */
 type TextPoint = { readonly text: string | (() => string); readonly time: bigint };
-/** The windows of all groups, and the size of their texts. */
-type Total = { windowCount: number; textBytes: number };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
-export class GroupedTexts implements GroupedWindows {
-  readonly #request: WindowsRequest;
-  readonly #functions: readonly AggregateFunction[];
-  readonly #groups = new Map<number, TextWindows>();
-  readonly #total: Total = { windowCount: 0, textBytes: 0 };
-
-  constructor(request: WindowsRequest, functions: readonly AggregateFunction[]) {
-    this.#request = request;
-    this.#functions = functions;
-  }
-
-  get windowCount(): number {
-    return this.#total.windowCount;
-  }
-
-  get heldBytes(): number {
-    return this.#total.textBytes;
-  }
-
-  add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
-    for (let from = 0; from < groups.length;) {
-      const group = groups[from]!;
-      let to = from + 1;
-      while (to < groups.length && groups[to] === group) to++;
-      this.of(group).add(times.subarray(from, to), sliceColumn(column, from, to));
-      from = to;
-    }
-  }
-
-  of(group: number): TextWindows {
-    let windows = this.#groups.get(group);
-    if (windows === undefined) {
-      windows = new TextWindows(this.#request, this.#functions, this.#total);
-      this.#groups.set(group, windows);
-    }
-    return windows;
-  }
-
-  close(): void {
-    this.#groups.clear();
-  }
+export function groupedTexts(
+  request: WindowsRequest,
+  functions: readonly AggregateFunction[],
+): GroupedWindows {
+  return new WindowsByGroup((total) => new TextWindows(request, functions, total));
 }
 
 /** Strings have `count`, `first` and `last`. Among equal times the larger text wins. */
 class TextWindows implements FieldWindows {
   readonly #request: WindowsRequest;
   readonly #functions: readonly AggregateFunction[];
-  readonly #total: Total;
+  readonly #total: WindowsTotal;
   readonly #windows = new Map<bigint, TextWindow>();
   readonly wants: ColumnWants;
 
-  constructor(request: WindowsRequest, functions: readonly AggregateFunction[], total: Total) {
+  constructor(
+    request: WindowsRequest,
+    functions: readonly AggregateFunction[],
+    total: WindowsTotal,
+  ) {
     this.#request = request;
     this.#functions = functions;
     this.#total = total;
@@ -117,7 +84,7 @@ class TextWindows implements FieldWindows {
   reset(): void {
     this.#total.windowCount -= this.#windows.size;
     for (const { first, last } of this.#windows.values()) {
-      this.#total.textBytes -= weightOf(first) + weightOf(last);
+      this.#total.heldBytes -= weightOf(first) + weightOf(last);
     }
     this.#windows.clear();
   }
@@ -132,17 +99,17 @@ class TextWindows implements FieldWindows {
     if (held === undefined) {
       this.#windows.set(start, added);
       this.#total.windowCount++;
-      this.#total.textBytes += weightOf(added.first) + weightOf(added.last);
+      this.#total.heldBytes += weightOf(added.first) + weightOf(added.last);
       return;
     }
     held.count += added.count;
     const { first, last } = added;
     if (first.time < held.first.time || isLarger(first, held.first)) {
-      this.#total.textBytes += weightOf(first) - weightOf(held.first);
+      this.#total.heldBytes += weightOf(first) - weightOf(held.first);
       held.first = first;
     }
     if (last.time > held.last.time || isLarger(last, held.last)) {
-      this.#total.textBytes += weightOf(last) - weightOf(held.last);
+      this.#total.heldBytes += weightOf(last) - weightOf(held.last);
       held.last = last;
     }
   }
