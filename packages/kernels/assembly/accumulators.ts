@@ -1,8 +1,8 @@
 // Accumulators: each has one record per non-empty window, ordered by start. Many are opened at
 // once, one for each group of series, and closed together.
 import { WINDOW_BYTES } from './abi.gen';
-import { allocate, Arena, freeArena } from './arena';
-import { allocatePages, freePages, MEMORY_PAGE_BYTES, wholePages } from './memory';
+import { allocate, Arena, freeArena, openArena } from './arena';
+import { allocatePages, freePages, MEMORY_PAGE_BYTES } from './memory';
 
 @unmanaged
 export class Accumulator {
@@ -34,8 +34,6 @@ export class Accumulators {
   windows: u32;
 }
 
-/** A chunk of an arena begins with the address of the previous one and its size. */
-const CHUNK_HEADER: usize = 8;
 /** First capacity of an accumulator that was opened alone: it uses the whole first chunk. */
 const FIRST_RECORDS_ALONE: u32 = 512;
 const FIRST_RECORDS: u32 = 4;
@@ -52,19 +50,9 @@ export function openAccumulators(
   offset: i64,
   start: i64,
 ): usize {
-  const header = CHUNK_HEADER + offsetof<Accumulators>();
-  const wanted = header + <usize>count * offsetof<Accumulator>();
-  const chunk = allocatePages(wanted);
-  if (chunk === 0) return 0;
-  memory.fill(chunk, 0, wanted);
-  store<u32>(chunk, <u32>wholePages(wanted), 4);
-  const address = chunk + CHUNK_HEADER;
-  const all = changetype<Accumulators>(address);
-  all.chunk = chunk;
-  all.at = (chunk + wanted + 7) & ~7;
-  all.end = chunk + wholePages(wanted);
-  all.bytes = wholePages(wanted);
-  all.count = count;
+  const address = openArena(offsetof<Accumulators>() + <usize>count * offsetof<Accumulator>());
+  if (address === 0) return 0;
+  changetype<Accumulators>(address).count = count;
   for (let i: u32 = 0; i < count; i++) {
     const accumulator = changetype<Accumulator>(accumulatorOf(address, i));
     accumulator.kind = kind;
@@ -81,6 +69,22 @@ export function openAccumulators(
 export function floorMod(value: i64, every: i64): i64 {
   const rest = value % every;
   return rest < 0 ? rest + every : rest;
+}
+
+/** How far a time lies in its window; `offset` is below `every`. */
+@inline
+export function timeInWindow(time: i64, every: i64, offset: i64): i64 {
+  const into = floorMod(time, every) - offset;
+  return into < 0 ? into + every : into;
+}
+
+/**
+ * Start of the window in which a time lies so far. The first window of all may begin before the
+ * smallest int64: its start is reported as that.
+ */
+@inline
+export function startOfWindow(time: i64, into: i64): i64 {
+  return time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
 }
 
 /** Address of one of the accumulators. */

@@ -33,7 +33,7 @@ import {
   stepOf,
 } from './cached';
 import { scratch } from './memory';
-import { Accumulator, floorMod } from './accumulators';
+import { Accumulator, startOfWindow, timeInWindow } from './accumulators';
 import { accumulate, mergeRun, runRoom, windowEnd } from './windows';
 
 // Times of the column that is being added: as a formula (`everyTime`) or an array.
@@ -215,10 +215,8 @@ function endOfRows(accumulator: Accumulator, from: u32, to: u32, guess: u32): u3
     return to;
   }
   const time = timeOf(from);
-  let into = floorMod(time, every) - accumulator.offset;
-  if (into < 0) into += every;
-  // The first window of all may begin before the smallest int64. Its start is reported as that.
-  windowStart = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
+  const into = timeInWindow(time, every, accumulator.offset);
+  windowStart = startOfWindow(time, into);
   return endOfWindow(from, to, <u64>(every - into), guess);
 }
 

@@ -3,7 +3,7 @@
 // unsigned integers.
 import { RANK_BOTTOM, RANK_NONE, VALUE_BOOLEAN, VALUE_FLOAT, VALUE_INTEGER } from './abi.gen';
 import { floorMod } from './accumulators';
-import { allocate, Arena, freeArena } from './arena';
+import { allocate, Arena, freeArena, openArena } from './arena';
 import { allocatePages, freePages, MEMORY_PAGE_BYTES, wholePages } from './memory';
 
 @unmanaged
@@ -60,9 +60,9 @@ export class Tallies {
   prefix: u64;
   mask: u64;
   shift: u32;
+  selected: u64;
   /** State of an order: two arrays of addresses of entries. */
   orderCount: u32;
-  selected: u64;
   order: usize;
   spare: usize;
   width: u32;
@@ -75,7 +75,6 @@ export const ENTRY_COUNT: usize = 8;
 export const ENTRY_FIRST: usize = 16;
 export const ENTRY_LAST: usize = 24;
 
-const CHUNK_HEADER: usize = 8;
 const FIRST_ENTRIES: u32 = 8;
 const FIRST_WINDOWS: u32 = 64;
 const SIZE_CLASSES: usize = 17;
@@ -104,18 +103,10 @@ export function openTallies(
   offset: i64,
   start: i64,
 ): usize {
-  const header = CHUNK_HEADER + offsetof<Tallies>() + SIZE_CLASSES * 4;
-  const wanted = header + <usize>groups * 4;
-  const chunk = allocatePages(wanted);
-  if (chunk === 0) return 0;
-  memory.fill(chunk, 0, wanted);
-  store<u32>(chunk, <u32>wholePages(wanted), 4);
-  const address = chunk + CHUNK_HEADER;
+  const header = offsetof<Tallies>() + SIZE_CLASSES * 4;
+  const address = openArena(header + <usize>groups * 4);
+  if (address === 0) return 0;
   const tallies = changetype<Tallies>(address);
-  tallies.chunk = chunk;
-  tallies.at = (chunk + wanted + 7) & ~7;
-  tallies.end = chunk + wholePages(wanted);
-  tallies.bytes = wholePages(wanted);
   tallies.kind = kind;
   tallies.hasTimes = <u32>hasTimes;
   tallies.descends = <u32>descends;
@@ -126,7 +117,7 @@ export function openTallies(
   tallies.start = start;
   tallies.groups = groups;
   tallies.outgrown = address + offsetof<Tallies>();
-  tallies.firsts = chunk + header;
+  tallies.firsts = address + header;
   return address;
 }
 

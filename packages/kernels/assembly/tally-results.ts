@@ -48,7 +48,6 @@ export function beginSelect(address: usize, at: usize, rank: f64): void {
   // Whole bytes that all keys share.
   const shared = <u32>clz(all ^ any) & ~7;
   tallies.mask = shared === 0 ? 0 : ~(<u64>0) << (<u64>(64 - shared));
-  if (shared >= 64) tallies.mask = ~(<u64>0);
   tallies.prefix = all & tallies.mask;
   tallies.shift = 64 - shared;
   tallies.selected = <u64>rank;

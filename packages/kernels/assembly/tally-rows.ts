@@ -9,7 +9,7 @@ import {
   VALUE_INTEGER,
   VALUE_UNSIGNED,
 } from './abi.gen';
-import { floorMod } from './accumulators';
+import { startOfWindow, timeInWindow } from './accumulators';
 import { expandCached } from './cached';
 import { scratch } from './memory';
 import {
@@ -220,10 +220,8 @@ function addRun<T>(
     to = count;
     if (every !== 0) {
       const time = load<i64>(times + <usize>from * 8);
-      let into = floorMod(time, every) - tallies.offset;
-      if (into < 0) into += every;
-      // The first window of all may begin before the smallest int64. Its start is reported as that.
-      start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
+      const into = timeInWindow(time, every, tallies.offset);
+      start = startOfWindow(time, into);
       to = windowEnd(times, from, count, <u64>(every - into), length);
       length = to - from;
     }

@@ -25,7 +25,14 @@ import {
   WINDOW_SUM,
   WINDOW_SUM_HIGH,
 } from './abi.gen';
-import { Accumulator, Accumulators, accumulatorOf, floorMod, growRecords } from './accumulators';
+import {
+  Accumulator,
+  Accumulators,
+  accumulatorOf,
+  growRecords,
+  startOfWindow,
+  timeInWindow,
+} from './accumulators';
 import { scratch } from './memory';
 
 @inline
@@ -225,11 +232,9 @@ function aggregateRun<T, W>(
         <u64>into >= <u64>every ||
         <u64>(time - previous) < <u64>every
       ) {
-        into = floorMod(time, every) - offset;
-        if (into < 0) into += every;
+        into = timeInWindow(time, every, offset);
       }
-      // The first window of all may begin before the smallest int64. Its start is reported as that.
-      start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
+      start = startOfWindow(time, into);
       to = windowEnd(times, from, count, <u64>(every - into), length);
       length = to - from;
       previous = start;
