@@ -1,7 +1,8 @@
 // Columns and batches: how rows travel between storage, operators and task nodes
 // (docs/adr/0001-int64.md).
 import type { FieldType, FieldValue } from './field-type.ts';
-import { TextCodes } from './text-codes.ts';
+import { NO_TEXTS, textAt, TextBuilder } from './texts.ts';
+import type { Texts } from './texts.ts';
 
 /**
  * Which rows of a column hold a value: one byte per row, 1 = value, 0 = null. `undefined` means
@@ -31,13 +32,13 @@ export type BooleanColumn = {
   readonly valid: Validity;
 };
 /**
- * Strings are dictionary-coded: row `i` holds `dictionary[codes[i]]`. Entries may repeat and may be
- * unused.
+ * Row `i` holds text `codes[i]` of `texts`. Texts may repeat and may be unused, so that rows are
+ * selected, sliced and joined without touching their texts.
  */
 export type StringColumn = {
   readonly type: 'string';
   readonly codes: Uint32Array;
-  readonly dictionary: readonly string[];
+  readonly texts: Texts;
   readonly valid: Validity;
 };
 
@@ -62,7 +63,7 @@ export function columnValue(column: Column, row: number): FieldValue | null {
   if (!isValid(column, row)) return null;
   switch (column.type) {
     case 'string':
-      return column.dictionary[column.codes[row] ?? 0] ?? null;
+      return textAt(column.texts, column.codes[row]!);
     case 'boolean':
       return column.values[row] === 1;
     default:
@@ -92,9 +93,11 @@ export function columnFrom(
     case 'boolean':
       return { type, valid, values: Uint8Array.from(values, (v) => (v === true ? 1 : 0)) };
     case 'string': {
-      const texts = new TextCodes();
-      const codes = Uint32Array.from(values, (v) => texts.code(String(v ?? '')));
-      return { type, valid, codes, dictionary: texts.texts };
+      const texts = new TextBuilder(values.length);
+      const codes = Uint32Array.from(values, (v) => {
+        return v === null || v === undefined ? 0 : texts.add(String(v));
+      });
+      return { type, valid, codes, texts: texts.count === 0 ? NO_TEXTS : texts.texts };
     }
   }
 }

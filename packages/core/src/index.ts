@@ -93,6 +93,22 @@ export type {
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
 export { TextCodes } from './text-codes.ts';
+export {
+  areSameTexts,
+  compareTexts,
+  concatTexts,
+  copyTexts,
+  NO_TEXTS,
+  stringsOf,
+  textAt,
+  TextBuilder,
+  textBytesAt,
+  textCount,
+  textLength,
+  textsOf,
+} from './texts.ts';
+export type { Texts } from './texts.ts';
+export { compactTexts, longestText, withEmptyTexts } from './compact-texts.ts';
 export { hashSeed, hashText, hashWholeText } from './text-hash.ts';
 export { openAll, OpenParts } from './open-parts.ts';
 export { own } from './own.ts';

@@ -1,6 +1,7 @@
 // Memory sizes of values. Every memory limit counts with these functions: of a request, of all
 // queries, of messages between threads, of caches, of waiting writes.
 import type { Column } from './column.ts';
+import type { Texts } from './texts.ts';
 
 /** A text's header, and its entry in a list. */
 const TEXT_BYTES = 32;
@@ -10,35 +11,24 @@ const SHORT_TEXT_CHARS = 256;
 const COLUMN_BYTES = 64;
 /** A key with its value in a map. */
 const ENTRY_BYTES = 32;
-/** A list of more texts is measured once. */
-const KNOWN_TEXTS = 16;
-
-const known = new WeakMap<readonly string[], number>();
-
 /** Memory of a text. Short ones count as if they were ASCII. */
 export function textBytes(text: string): number {
   const { length } = text;
   return TEXT_BYTES + (length < SHORT_TEXT_CHARS ? length : Buffer.byteLength(text));
 }
 
-/** Memory of texts. The list must not change any more. */
-export function textsBytes(texts: readonly string[]): number {
-  const { length } = texts;
-  const measured = length > KNOWN_TEXTS ? known.get(texts) : undefined;
-  if (measured !== undefined) return measured;
-  let bytes = 0;
-  for (let i = 0; i < length; i++) bytes += textBytes(texts[i]!);
-  if (length > KNOWN_TEXTS) known.set(texts, bytes);
-  return bytes;
+/** Memory of the texts of a column. */
+export function textsBytes({ bytes, offsets }: Texts): number {
+  return bytes.length + offsets.byteLength;
 }
 
-/** Memory of a column: its rows, and all texts of its dictionary. */
+/** Memory of a column: its rows, and all its texts. */
 export function columnBytes(column: Column | undefined): number {
   if (column === undefined) return 0;
   const { valid } = column;
   const bytes = COLUMN_BYTES + (valid === undefined ? 0 : valid.length);
   if (column.type !== 'string') return bytes + column.values.byteLength;
-  return bytes + column.codes.byteLength + textsBytes(column.dictionary);
+  return bytes + column.codes.byteLength + textsBytes(column.texts);
 }
 
 /** Memory of rows. */

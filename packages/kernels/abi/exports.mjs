@@ -78,7 +78,8 @@ export const EXPORTS = {
   ],
   json: [
     'infiniteValue(): f64',
-    'writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize',
+    'writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize, room: usize): usize',
+    'writtenRows(): u32',
   ],
   'line-scan': [
     'closeLines(): void',
@@ -181,14 +182,15 @@ export const EXPORTS = {
     'sortIds(what: u32, ids: usize, count: u32): void',
   ],
   strings: [
+    'areStringsUtf8(): bool',
     'codeStrings(references: usize, count: u32): i32',
+    'gatherStrings(): bool',
     'decodeStringHead(count: u32): i32',
     'stringBytes(): usize',
     'stringCodes(): usize',
     'stringEntries(): u32',
     'stringOffsets(): usize',
     'stringPackedBytes(): u32',
-    'stringReferences(): usize',
     'stringTexts(): usize',
     'stringsBound(count: u32, bytes: usize): usize',
   ],

@@ -87,6 +87,7 @@ export {
 export {
   infiniteValue,
   writeRows,
+  writtenRows,
 } from './json';
 export {
   closeLines,
@@ -193,14 +194,15 @@ export {
   sortIds,
 } from './series-order';
 export {
+  areStringsUtf8,
   codeStrings,
+  gatherStrings,
   decodeStringHead,
   stringBytes,
   stringCodes,
   stringEntries,
   stringOffsets,
   stringPackedBytes,
-  stringReferences,
   stringTexts,
   stringsBound,
 } from './strings';

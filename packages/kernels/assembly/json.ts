@@ -16,6 +16,7 @@ import {
 } from './abi.gen';
 import { writeInteger, writePadded, writeUnsigned } from './digits';
 import { writeFloat } from './float-text';
+import { jsonTextBound, writeJsonText } from './json-text';
 
 const COMMA: u8 = 44;
 const OPEN: u8 = 91;
@@ -85,6 +86,22 @@ function writeTime(at: usize, time: i64): usize {
   return at + 2;
 }
 
+/** Largest size of a cell with its comma, texts aside. */
+const CELL_BYTES: usize = 40;
+/** Brackets and comma of a row. */
+const ROW_BYTES: usize = 3;
+
+/** Behind it, only cells that are no texts have room. */
+let limit: usize = 0;
+/** Whether a text had no room. */
+let isFull: bool = false;
+let written: u32 = 0;
+
+/** How many rows `writeRows` has written. */
+export function writtenRows(): u32 {
+  return written;
+}
+
 let infinite: f64 = 0;
 
 /** The value at which `writeRows` stopped. */
@@ -131,8 +148,11 @@ function writeCell(at: usize, column: usize, row: u32): usize {
       const place = <usize>load<u32>(column, JSON_COLUMN_POSITIONS) + <usize>code * 4;
       const from = load<u32>(place);
       const length = <usize>(load<u32>(place, 4) - from);
-      memory.copy(at, <usize>load<u32>(column, JSON_COLUMN_TEXTS) + <usize>from, length);
-      return at + length;
+      if (at + jsonTextBound(length) > limit) {
+        isFull = true;
+        return 0;
+      }
+      return writeJsonText(at, <usize>load<u32>(column, JSON_COLUMN_TEXTS) + <usize>from, length);
     }
     case VALUE_TIME:
       return writeTime(at, load<i64>(values + <usize>row * 8));
@@ -145,21 +165,36 @@ function writeCell(at: usize, column: usize, row: u32): usize {
 }
 
 /**
- * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them. `table` describes
- * `columns` columns. Returns the end, or 0 at a number that JSON cannot represent.
+ * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, as many as certainly fit in `room` bytes
+ * (`writtenRows`). `table` describes `columns` columns. Returns the end, or 0 at a number that JSON
+ * cannot represent.
  */
-export function writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize {
+export function writeRows(
+  table: usize,
+  columns: u32,
+  from: u32,
+  to: u32,
+  dst: usize,
+  room: usize,
+): usize {
   let at = dst;
   const end = table + <usize>columns * JSON_COLUMN_BYTES;
+  const rest = <usize>columns * CELL_BYTES + ROW_BYTES;
+  limit = room < rest ? dst : dst + room - rest;
+  isFull = false;
+  written = 0;
   for (let row = from; row < to; row++) {
+    if (at > limit) return at;
+    const start = at;
     if (row > from) store<u8>(at++, COMMA);
     store<u8>(at++, OPEN);
     for (let column = table; column < end; column += JSON_COLUMN_BYTES) {
       if (column > table) store<u8>(at++, COMMA);
       at = writeCell(at, column, row);
-      if (at === 0) return 0;
+      if (at === 0) return isFull ? start : 0;
     }
     store<u8>(at++, CLOSE);
+    written++;
   }
   return at;
 }

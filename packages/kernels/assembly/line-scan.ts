@@ -15,11 +15,12 @@ import {
 } from './line-parts';
 import { allocatePages, freePages } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
-import { isUtf8, stageSection } from './sections';
+import { stageSection } from './sections';
 import { hashKey, NO_SERIES, seriesMeasurement } from './series';
 import { findCached, guessedLength, guessSeries } from './series-guess';
 import { finishStage, stagedMeasurement, stageField, stageSeries } from './stage';
 import { fieldName, fieldNameLength, fieldOf, sameBytes } from './names';
+import { isUtf8 } from './utf8';
 
 const CARRIAGE_RETURN: u32 = 13;
 const SPACE: u32 = 32;

@@ -21,6 +21,7 @@ import { hashBytes } from './hash';
 import { decodeInts, encodeInts } from './ints';
 import { lz4Bound, lz4Compress, lz4Decompress } from './lz4';
 import { scratch } from './memory';
+import { isUtf8 } from './utf8';
 
 const STORED: u32 = 0;
 const LZ4: u32 = 1;
@@ -92,8 +93,8 @@ function buildDictionary(references: usize, count: u32): bool {
 let tableEntries: usize = 0;
 
 /**
- * Assigns codes without encoding the texts. Writes u32 codes to `stringCodes` and references to the
- * distinct texts to `stringReferences`. Returns the number of distinct texts, or an error.
+ * Assigns codes without encoding the texts. Writes u32 codes to `stringCodes`. Returns the number
+ * of distinct texts, or an error.
  */
 export function codeStrings(references: usize, count: u32): i32 {
   if (!buildDictionary(references, count)) return ERROR_TOO_LARGE;
@@ -104,8 +105,36 @@ export function codeStrings(references: usize, count: u32): i32 {
   return <i32>dictionaryCount;
 }
 
-export function stringReferences(): usize {
-  return tableEntries;
+/** Copies the distinct texts one after another. Returns 0 when memory is exhausted. */
+function copyDistinct(): usize {
+  const bytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
+  if (bytes === 0) return 0;
+  let position = bytes;
+  for (let i: u32 = 0; i < dictionaryCount; i++) {
+    const entry = tableEntries + <usize>i * REFERENCE_BYTES;
+    const length = <usize>load<u32>(entry, REFERENCE_LENGTH);
+    memory.copy(position, <usize>load<u32>(entry, REFERENCE_ADDRESS), length);
+    position += length;
+  }
+  return bytes;
+}
+
+/**
+ * After `codeStrings`, copies the distinct texts to `stringBytes`, and their places to
+ * `stringOffsets`. Returns false when memory is exhausted.
+ */
+export function gatherStrings(): bool {
+  decodedBytes = copyDistinct();
+  decodedOffsets = scratch(AREA_LENGTHS, <usize>(dictionaryCount + 1) * 8);
+  if (decodedBytes === 0 || decodedOffsets === 0) return false;
+  let total: u32 = 0;
+  for (let i: u32 = 0; i < dictionaryCount; i++) {
+    store<u32>(decodedOffsets + <usize>i * 4, total);
+    total += load<u32>(tableEntries + <usize>i * REFERENCE_BYTES, REFERENCE_LENGTH);
+  }
+  store<u32>(decodedOffsets + <usize>dictionaryCount * 4, total);
+  decodedEntries = dictionaryCount;
+  return true;
 }
 
 /** An upper bound of the encoded size of `count` strings of `bytes` bytes in all. */
@@ -120,18 +149,11 @@ export function stringsBound(count: u32, bytes: usize): usize {
 export function encodeStrings(references: usize, count: u32, dst: usize, effort: i32): usize {
   if (!buildDictionary(references, count)) return 0;
   if (dictionaryBytes > STRING_BYTES_MAX) return 0;
-  const bytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
+  const bytes = copyDistinct();
   const packed = scratch(AREA_PACKED_TEXTS, lz4Bound(<usize>dictionaryBytes));
   const codes = scratch(AREA_CODES, 0);
   const lengths = scratch(AREA_LENGTHS, 0);
   if (bytes === 0 || packed === 0) return 0;
-  let position = bytes;
-  for (let i: u32 = 0; i < dictionaryCount; i++) {
-    const entry = tableEntries + <usize>i * REFERENCE_BYTES;
-    const length = <usize>load<u32>(entry, REFERENCE_LENGTH);
-    memory.copy(position, <usize>load<u32>(entry, REFERENCE_ADDRESS), length);
-    position += length;
-  }
   store<u8>(dst++, <u8>STRING_DICTIONARY);
   dst = writeVarint(dst, <u64>dictionaryCount);
   dst = encodeInts(codes, count, dst, effort);
@@ -236,6 +258,29 @@ export function decodeStringHead(count: u32): i32 {
   decodedPackedBytes = form === LZ4 ? <usize>readCount(u32.MAX_VALUE) : 0;
   if (failed) return ERROR_TRUNCATED;
   return form === LZ4 && decodedPackedBytes === 0 ? ERROR_VALUE : 0;
+}
+
+/** Whether all decoded texts are well-formed UTF-8: only files of old versions have others. */
+export function areStringsUtf8(): bool {
+  const first = <usize>load<u32>(decodedOffsets);
+  const end = <usize>load<u32>(decodedOffsets + <usize>decodedEntries * 4);
+  if (isAscii(decodedBytes + first, end - first)) return true;
+  for (let i: u32 = 0; i < decodedEntries; i++) {
+    const place = decodedOffsets + <usize>i * 4;
+    const from = load<u32>(place);
+    if (!isUtf8(decodedBytes + <usize>from, <usize>(load<u32>(place, 4) - from))) return false;
+  }
+  return true;
+}
+
+function isAscii(bytes: usize, length: usize): bool {
+  const end = bytes + length;
+  while (bytes + 16 <= end) {
+    if (i8x16.bitmask(v128.load(bytes)) !== 0) return false;
+    bytes += 16;
+  }
+  for (; bytes < end; bytes++) if (load<u8>(bytes) > 0x7f) return false;
+  return true;
 }
 
 /** Decodes `count` strings. The functions above return the results. Returns 0 or an error. */

@@ -1,4 +1,5 @@
 // Decoders read everything that encoders write at their limits; beyond them, encoders refuse.
+import { stringsOf, textsOf } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
 import { CodecError } from './codec-error.ts';
@@ -40,19 +41,19 @@ test('a block of as many booleans as it may have is read again', () => {
 });
 
 test('a block of as many texts as it may have is read again', () => {
-  const dictionary = ['a', 'b', 'c'];
+  const texts = textsOf(['a', 'b', 'c']);
   const codes = Uint32Array.from({ length: COUNT }, (_, i) => (i * 7919) % 3);
 
-  const decoded = codecs.decodeStrings(codecs.encodeStrings({ codes, dictionary }));
+  const decoded = codecs.decodeStrings(codecs.encodeStrings({ codes, texts }));
 
-  const places = decoded.dictionary.map((text) => dictionary.indexOf(text));
+  const places = stringsOf(decoded.texts).map((text) => stringsOf(texts).indexOf(text));
   expect(
     isSame(
       decoded.codes.map((code) => places[code]!),
       codes,
     ),
   ).toBe(true);
-  expect(() => codecs.encodeStrings({ codes: new Uint32Array(COUNT + 1), dictionary })).toThrow(
+  expect(() => codecs.encodeStrings({ codes: new Uint32Array(COUNT + 1), texts })).toThrow(
     /at most/,
   );
 });
@@ -60,25 +61,25 @@ test('a block of as many texts as it may have is read again', () => {
 test('a block of more bytes of texts than are decoded is not written', () => {
   // Its own kernels, whose memory goes with them.
   const own = new Codecs();
-  const dictionary = Array.from({ length: 5 }, (_, i) => `${i}`.padEnd(54 << 20, 'x'));
+  const texts = textsOf(Array.from({ length: 5 }, (_, i) => `${i}`.padEnd(54 << 20, 'x')));
   const codes = Uint32Array.of(0, 1, 2, 3, 4);
 
-  expect(() => own.encodeStrings({ codes, dictionary })).toThrow(CodecError);
+  expect(() => own.encodeStrings({ codes, texts })).toThrow(CodecError);
 });
 
 test('only the texts that rows have are written', () => {
-  const used = { codes: Uint32Array.of(0, 1, 0), dictionary: ['b', 'd'] };
-  const among = { codes: Uint32Array.of(1, 3, 1), dictionary: ['a', 'b', 'c', 'd', 'e'] };
+  const used = { codes: Uint32Array.of(0, 1, 0), texts: textsOf(['b', 'd']) };
+  const among = { codes: Uint32Array.of(1, 3, 1), texts: textsOf(['a', 'b', 'c', 'd', 'e']) };
 
   expect(codecs.encodeStrings(among)).toEqual(codecs.encodeStrings(used));
 });
 
-test('unused entries of a long dictionary are not encoded', () => {
-  const dictionary = Array.from({ length: 2000 }, (_, i) => `${i}`.padEnd(50_000, 'x'));
+test('unused ones of many texts are not encoded', () => {
+  const texts = textsOf(Array.from({ length: 2000 }, (_, i) => `${i}`.padEnd(50_000, 'x')));
   const one = new Codecs();
 
   // A hundred megabytes of texts: encoded, they would fill the kernel's memory.
-  one.encodeStrings({ codes: Uint32Array.of(3), dictionary });
+  one.encodeStrings({ codes: Uint32Array.of(3), texts });
 
   expect(one.memoryBytes).toBeLessThan(8 << 20);
 });

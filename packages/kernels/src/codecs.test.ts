@@ -1,4 +1,12 @@
-import { MAX_INT64, MIN_INT64, MAX_UINT64 } from '@tidemark/core';
+import {
+  MAX_INT64,
+  MIN_INT64,
+  MAX_UINT64,
+  stringsOf,
+  textAt,
+  textCount,
+  textsOf,
+} from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CodecError } from './codec-error.ts';
@@ -142,10 +150,11 @@ describe('codecs give back what they were given', () => {
         const dictionary = [...new Set(texts)].toReversed();
         const codes = Uint32Array.from(texts, (text) => dictionary.indexOf(text));
 
-        const back = codecs.decodeStrings(codecs.encodeStrings({ codes, dictionary }, effort));
+        const coded = { codes, texts: textsOf(dictionary) };
+        const back = codecs.decodeStrings(codecs.encodeStrings(coded, effort));
 
-        expect(Array.from(back.codes, (code) => back.dictionary[code])).toEqual(texts);
-        expect(new Set(back.dictionary).size).toBe(back.dictionary.length);
+        expect(Array.from(back.codes, (code) => textAt(back.texts, code))).toEqual(texts);
+        expect(new Set(stringsOf(back.texts)).size).toBe(textCount(back.texts));
       }),
     );
   });
@@ -249,7 +258,7 @@ describe('decoders survive any bytes', () => {
         decoders[3]!,
         codecs.encodeStrings({
           codes: Uint32Array.from({ length: 200 }, (_, i) => i % 20),
-          dictionary: Array.from({ length: 20 }, (_, i) => `message number ${i} of many`),
+          texts: textsOf(Array.from({ length: 20 }, (_, i) => `message number ${i} of many`)),
         }),
       ],
     ];
@@ -304,11 +313,11 @@ function normalWalk(count: number): bigint[] {
 }
 
 test('a text keeps the byte order mark that it begins with', () => {
-  const strings = { codes: Uint32Array.of(0, 1), dictionary: ['\uFEFFx', '\uFEFF'] };
+  const strings = { codes: Uint32Array.of(0, 1), texts: textsOf(['\uFEFFx', '\uFEFF']) };
 
   const decoded = codecs.decodeStrings(codecs.encodeStrings(strings));
 
-  expect(decoded.dictionary).toEqual(['\uFEFFx', '\uFEFF']);
+  expect(stringsOf(decoded.texts)).toEqual(['\uFEFFx', '\uFEFF']);
 });
 
 test('a search finds the values whose texts contain the needle and are accepted', () => {
@@ -323,7 +332,7 @@ test('a search finds the values whose texts contain the needle and are accepted'
       (values, needle, keeps) => {
         const dictionary = [...new Set(values)];
         const codes = Uint32Array.from(values, (value) => dictionary.indexOf(value));
-        const block = codecs.encodeStrings({ codes, dictionary }, 'small');
+        const block = codecs.encodeStrings({ codes, texts: textsOf(dictionary) }, 'small');
         const tried: string[] = [];
         const accepts = (value: string): boolean => {
           tried.push(value);
@@ -338,4 +347,15 @@ test('a search finds the values whose texts contain the needle and are accepted'
     ),
     { numRuns: 500 },
   );
+});
+
+test('bytes of old files that are no UTF-8 are read as a decoder replaces them', () => {
+  const bytes = Uint8Array.of(0x61, 0xff, 0x62, 0xc3, 0xa9, 0xe2, 0x82);
+  const texts = { bytes, offsets: Uint32Array.of(0, 3, 5, 7) };
+  const block = codecs.encodeStrings({ codes: Uint32Array.of(0, 1, 2), texts });
+  const wanted = ['a\ufffdb', 'é', '\ufffd'];
+
+  expect(stringsOf(codecs.decodeStrings(block).texts)).toEqual(wanted);
+  const { codes, texts: some } = codecs.decodeStringsAt(block, Uint32Array.of(2, 0));
+  expect(Array.from(codes, (code) => textAt(some, code))).toEqual([wanted[2], wanted[0]]);
 });

@@ -3,8 +3,8 @@
 //
 // Input is copied into linear memory, and the result is copied out once; results belong to the
 // caller. Decoders throw `CodecError`, and nothing else, for bytes that no encoder wrote.
-import { assert, Unavailable, utf8Text } from '@tidemark/core';
-import type { Column, FieldType } from '@tidemark/core';
+import { assert, compactTexts, TextBuilder, textAt, textsOf, Unavailable } from '@tidemark/core';
+import type { Column, FieldType, Texts } from '@tidemark/core';
 import {
   Area,
   BLOCK_KINDS,
@@ -18,10 +18,10 @@ import {
 import { checkResult, CodecError } from './codec-error.ts';
 import { Kernels } from './loader.ts';
 
-/** Strings as codes of a dictionary, as in a `StringColumn`. */
+/** Strings as codes of texts, as in a `StringColumn`. */
 export type CodedStrings = {
   readonly codes: Uint32Array;
-  readonly dictionary: readonly string[];
+  readonly texts: Texts;
 };
 
 /** Texts that satisfy a condition, or all others. */
@@ -54,8 +54,6 @@ type Kind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 /** Codecs over one instance of the kernels, used by one thread. */
 export class Codecs {
   readonly #kernels: Kernels;
-  readonly #toUtf8 = new TextEncoder();
-  #places = new Uint32Array(0);
 
   constructor(kernels: Kernels = new Kernels()) {
     this.#kernels = kernels;
@@ -142,66 +140,30 @@ export class Codecs {
   }
 
   /**
-   * Entries of the dictionary that are unused or repeated are not written. Lone surrogates become
-   * U+FFFD. More bytes of texts than the decoder accepts are a `CodecError`.
+   * Texts that are unused or repeated are not written. More bytes of texts than the decoder accepts
+   * are a `CodecError`.
    */
   encodeStrings(strings: CodedStrings, effort: CodecEffort = 'fast'): Uint8Array {
-    const { codes, dictionary } = strings;
-    const count = checkCount(codes.length);
-    const { texts, places, sizeBytes } = this.#usedTexts(codes, dictionary);
+    const count = checkCount(strings.codes.length);
+    const { codes, texts } = compactTexts({ type: 'string', ...strings, valid: undefined });
+    const { bytes, offsets } = texts;
     const kernels = this.#kernels;
-    const input = kernels.scratch(Area.input, sizeBytes);
+    const input = kernels.copyIn(Area.input, bytes);
     const references = kernels.scratch(Area.references, count * REFERENCE_BYTES);
-    const output = kernels.scratch(Area.output, kernels.exports.stringsBound(count, sizeBytes));
-    const bytes = kernels.bytes;
-    const addresses = new Uint32Array(texts.length);
-    let position = input;
-    for (let i = 0; i < texts.length; i++) {
-      const text = texts[i]!;
-      addresses[i] = position;
-      bytes.set(text, position);
-      position += text.length;
-    }
-    const table = new Uint32Array(bytes.buffer, references, count * REFERENCE_WORDS);
+    const output = kernels.scratch(Area.output, kernels.exports.stringsBound(count, bytes.length));
+    const table = new Uint32Array(kernels.buffer, references, count * REFERENCE_WORDS);
     for (let i = 0; i < count; i++) {
-      const place = places[codes[i]!]! - 1;
-      table[i * REFERENCE_WORDS + REFERENCE.address / 4] = addresses[place]!;
-      table[i * REFERENCE_WORDS + REFERENCE.length / 4] = texts[place]!.length;
+      const code = codes[i]!;
+      assert(code < offsets.length - 1, 'codes of strings lie within the texts');
+      const start = offsets[code]!;
+      table[i * REFERENCE_WORDS + REFERENCE.address / 4] = input + start;
+      table[i * REFERENCE_WORDS + REFERENCE.length / 4] = offsets[code + 1]! - start;
     }
     const size = checkResult(
       kernels.exports.encodeStringBlock(references, count, output, EFFORTS[effort]),
       'strings',
     );
     return kernels.bytes.slice(output, output + size);
-  }
-
-  /**
-   * The texts of the rows, in UTF-8, in order of appearance; `places` has the position of each code
-   * among them, counted from 1. A dictionary is often that of many more rows.
-   */
-  #usedTexts(
-    codes: Uint32Array,
-    dictionary: readonly string[],
-  ): {
-    readonly texts: readonly Uint8Array[];
-    readonly places: Uint32Array;
-    readonly sizeBytes: number;
-  } {
-    const { length } = dictionary;
-    if (this.#places.length < length) this.#places = new Uint32Array(length);
-    else this.#places.fill(0, 0, length);
-    const places = this.#places;
-    const texts: Uint8Array[] = [];
-    let sizeBytes = 0;
-    for (let i = 0; i < codes.length; i++) {
-      const code = codes[i]!;
-      assert(code < length, 'codes of strings lie within the dictionary');
-      if (places[code] !== 0) continue;
-      const text = this.#toUtf8.encode(dictionary[code]);
-      places[code] = texts.push(text);
-      sizeBytes += text.length;
-    }
-    return { texts, places, sizeBytes };
   }
 
   /**
@@ -234,24 +196,33 @@ export class Codecs {
 
   decodeStrings(block: Uint8Array): CodedStrings {
     const { codes, offsets } = this.#unpackStrings(block);
-    return { codes, dictionary: this.#texts(offsets) };
+    const { bytes, exports } = this.#kernels;
+    const textsAt = exports.stringBytes() >>> 0;
+    const texts = { bytes: bytes.slice(textsAt, textsAt + offsets.at(-1)!), offsets };
+    if (exports.areStringsUtf8() !== 0) return { codes, texts };
+    const replaced = Array.from({ length: offsets.length - 1 }, (_, i) => textAt(texts, i));
+    return { codes, texts: textsOf(replaced) };
   }
 
   /**
    * As `decodeStrings`, for the values at some positions only, which are below the number of
-   * values. The dictionary has no other texts.
+   * values. There are no other texts.
    */
   decodeStringsAt(block: Uint8Array, places: Uint32Array): CodedStrings {
     const { codes, offsets } = this.#unpackStrings(block);
+    const all = this.#unpackedTexts(offsets);
+    const isUtf8 = this.#kernels.exports.areStringsUtf8() !== 0;
+    const texts = new TextBuilder(places.length);
     const found = new Uint32Array(offsets.length);
-    const used: number[] = [];
     const chosen = new Uint32Array(places.length);
     for (let i = 0; i < places.length; i++) {
       const code = codes[places[i]!]!;
-      if (found[code] === 0) found[code] = used.push(code);
+      if (found[code] === 0) {
+        found[code] = (isUtf8 ? texts.addFrom(all, code) : texts.add(textAt(all, code))) + 1;
+      }
       chosen[i] = found[code]! - 1;
     }
-    return { codes: chosen, dictionary: this.#texts(offsets, used) };
+    return { codes: chosen, texts: texts.texts };
   }
 
   /**
@@ -274,7 +245,8 @@ export class Codecs {
     for (let code = isKept.indexOf(1); code >= 0; code = isKept.indexOf(1, code + 1)) {
       found.push(code);
     }
-    const isMatch = this.#texts(offsets, found).map((text) => accepts(text));
+    const all = this.#unpackedTexts(offsets);
+    const isMatch = found.map((code) => accepts(textAt(all, code)));
     isKept.fill(keeps === 'others' ? 1 : 0);
     for (const [i, code] of found.entries()) {
       isKept[code] = isMatch[i] === (keeps === 'matches') ? 1 : 0;
@@ -297,18 +269,10 @@ export class Codecs {
     return this.#stringCodes(count);
   }
 
-  /** Texts of the block that was unpacked last: all, or those of some codes. */
-  #texts(offsets: Uint32Array, codes?: readonly number[]): string[] {
+  /** A view of the texts of the block that was unpacked last. */
+  #unpackedTexts(offsets: Uint32Array): Texts {
     const { bytes, exports } = this.#kernels;
-    const textAt = exports.stringBytes() >>> 0;
-    const count = codes?.length ?? offsets.length - 1;
-    const texts: string[] = [];
-    for (let i = 0; i < count; i++) {
-      const code = codes === undefined ? i : codes[i]!;
-      const text = bytes.subarray(textAt + offsets[code]!, textAt + offsets[code + 1]!);
-      texts.push(utf8Text(text));
-    }
-    return texts;
+    return { bytes: bytes.subarray(exports.stringBytes() >>> 0), offsets };
   }
 
   /** Encodes the values of a column of any type, without its validity. */

@@ -1,4 +1,4 @@
-import { columnValue, fieldTypeOf } from '@tidemark/core';
+import { columnValue, fieldTypeOf, textAt } from '@tidemark/core';
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { lineErrorMessage, parseLines } from '@tidemark/line-protocol';
 import { lineBody, lineNumber, steadyLineBody } from '@tidemark/testkit';
@@ -552,7 +552,7 @@ describe('rows of a batch', () => {
     const columns = rows.columns.map((column) =>
       Array.from(rows.times, (_, row) => {
         if (column.valid?.[row] === 0) return null;
-        if (column.type === 'string') return column.dictionary[column.codes[row]!];
+        if (column.type === 'string') return textAt(column.texts, column.codes[row]!);
         return Number(column.values[row]);
       }),
     );

@@ -1,4 +1,4 @@
-import { floorDiv } from '@tidemark/core';
+import { floorDiv, textsOf } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -153,7 +153,7 @@ test('times are RFC 3339 with as many decimals as they need', () => {
 test('columns stand beside each other, nulls where there is no value', () => {
   const count = 10_000;
   const numbers = Array.from({ length: count }, (_, i) => i);
-  const texts = new TextEncoder().encode('"a""long one"null');
+  const texts = textsOf(['a', 'long one']);
   const text = printed(
     [
       {
@@ -161,8 +161,6 @@ test('columns stand beside each other, nulls where there is no value', () => {
         values: Uint32Array.from(numbers, (i) => i % 2),
         valid: Uint8Array.from(numbers, (i) => (i % 3 === 0 ? 0 : 1)),
         texts,
-        positions: Uint32Array.of(0, 3, 13),
-        longest: 10,
       },
       { kind: 'boolean', values: Uint8Array.from(numbers, (i) => i & 1), valid: undefined },
       { kind: 'float', values: Float64Array.from(numbers, (i) => i / 4), valid: undefined },
@@ -177,22 +175,73 @@ test('columns stand beside each other, nulls where there is no value', () => {
   expect(text).toBe(rows.join(','));
 });
 
+test('texts are escaped as clients of InfluxDB expect', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.constantFrom(
+      '"',
+      '\\',
+      '<b>&amp;',
+      '\u2028',
+      '\u2029',
+      '\u2027',
+      '\u20ac',
+      '\n\t\b\f\r\0\x1f',
+    ),
+    fc.constant('a plain text of more than sixteen bytes'),
+  );
+  const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (texts) => {
+      const values = Uint32Array.from(texts, (_, i) => i);
+      const column = { kind: 'text', values, valid: undefined, texts: textsOf(texts) } as const;
+
+      expect(printed([column], texts.length)).toBe(
+        texts.map((one) => `[${escaped(JSON.stringify(one))}]`).join(','),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function escaped(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+test('rows whose texts fill the buffer many times are all printed', () => {
+  const texts = Array.from({ length: 300 }, (_, i) => `${'\x01'.repeat(i * 37)}${i}`);
+  const values = Uint32Array.from({ length: 3000 }, (_, i) => (i * 7) % 300);
+  const numbers = BigInt64Array.from(values, BigInt);
+  const text = printed(
+    [
+      { kind: 'integer', values: numbers, valid: undefined },
+      { kind: 'text', values, valid: undefined, texts: textsOf(texts) },
+    ],
+    values.length,
+  );
+
+  const rows = JSON.parse(`[${text}]`) as [number, string][];
+  expect(rows.map(([number]) => number)).toEqual([...values]);
+  expect(rows.every(([number, one]) => one === texts[number])).toBe(true);
+});
+
 test('rows that could be longer than the buffer are refused beforehand', () => {
-  const texts = new Uint8Array(1 << 20);
+  const texts = textsOf(['x'.repeat(1 << 18)]);
   const column = {
     kind: 'text',
     values: Uint32Array.of(0),
     valid: undefined,
     texts,
-    positions: Uint32Array.of(0, 1 << 20),
-    longest: 1 << 20,
   } as const;
 
   expect(printer.canPrint([column])).toBe(false);
 });
 
 test('rows of very many columns are printed one by one', () => {
-  const columns = Array.from({ length: 20_000 }, (_, i) => {
+  const columns = Array.from({ length: 12_000 }, (_, i) => {
     const values = Float64Array.of(i, i / 8, -i);
     return { kind: 'float', values, valid: Uint8Array.of(1, i % 2, 1) } as const;
   });

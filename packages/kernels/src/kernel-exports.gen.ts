@@ -133,7 +133,15 @@ export type KernelExports = {
   setTable(table: number): 0 | 1;
   // json
   infiniteValue(): number;
-  writeRows(table: number, columns: number, from: number, to: number, dst: number): number;
+  writeRows(
+    table: number,
+    columns: number,
+    from: number,
+    to: number,
+    dst: number,
+    room: number,
+  ): number;
+  writtenRows(): number;
   // line-scan
   closeLines(): void;
   openLines(address: number, bytes: number): void;
@@ -269,14 +277,15 @@ export type KernelExports = {
   ): number;
   sortIds(what: number, ids: number, count: number): void;
   // strings
+  areStringsUtf8(): 0 | 1;
   codeStrings(references: number, count: number): number;
+  gatherStrings(): 0 | 1;
   decodeStringHead(count: number): number;
   stringBytes(): number;
   stringCodes(): number;
   stringEntries(): number;
   stringOffsets(): number;
   stringPackedBytes(): number;
-  stringReferences(): number;
   stringTexts(): number;
   stringsBound(count: number, bytes: number): number;
   // names

@@ -93,7 +93,7 @@ describe('filters', () => {
     expect([...other]).toEqual([0, 0, 1, 0, 1]);
     expect([...less]).toEqual([0, 0, 0, 0, 0]);
     expect([...pattern]).toEqual([0, 0, 1, 0, 1]);
-    expect(asked).toEqual(['a', 'b', 'c']);
+    expect(asked).toEqual(['a', 'b', 'a', 'c']);
   });
 
   test('selection keeps exactly the rows of the mask, in order, for every type', () => {

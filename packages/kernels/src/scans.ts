@@ -1,7 +1,15 @@
 // Scans over decoded columns: masks of rows, selection by a mask, windowed aggregates (semantics of
 // `AggregateBatch` in packages/query/src/series-source.ts).
-import { assert, compareValues } from '@tidemark/core';
-import type { Column, FieldType } from '@tidemark/core';
+import {
+  areSameTexts,
+  assert,
+  compareValues,
+  isExactInUtf8,
+  textAt,
+  textCount,
+  textsOf,
+} from '@tidemark/core';
+import type { Column, FieldType, Texts } from '@tidemark/core';
 import { Area } from './abi.gen.ts';
 import { Accumulators } from './accumulator.ts';
 import type { Accumulator, AccumulatorOptions } from './accumulator.ts';
@@ -29,7 +37,7 @@ export class Scans {
   filterInPlace(mask: Uint8Array, column: Column, condition: ColumnCondition): void {
     if (column.type === 'string') {
       const { operator, value } = condition;
-      filterCodes(mask, column, (text) => compareValues(text, operator, value));
+      filterCodes(mask, column, textCondition(column.texts, operator, value));
       return;
     }
     intersect(mask, column.valid);
@@ -57,14 +65,15 @@ export class Scans {
 
   /**
    * Clears `mask[row]` where the string is null or not accepted. `accepts` is called once for each
-   * distinct string that occurs.
+   * text of the column that occurs.
    */
   filterStringsInPlace(
     mask: Uint8Array,
     column: Column & { readonly type: 'string' },
     accepts: (text: string) => boolean,
   ): void {
-    filterCodes(mask, column, accepts);
+    const { texts } = column;
+    filterCodes(mask, column, (code) => accepts(textAt(texts, code)));
   }
 
   /** Number of rows that the mask keeps. */
@@ -109,7 +118,7 @@ export class Scans {
         return {
           type: 'string',
           codes: new Uint32Array(this.#select(column.codes, mask)),
-          dictionary: column.dictionary,
+          texts: column.texts,
           valid,
         };
     }
@@ -157,19 +166,34 @@ function intersect(mask: Uint8Array, valid: Uint8Array | undefined): void {
   for (let i = 0; i < mask.length; i++) mask[i]! &= valid[i]!;
 }
 
+/** Whether a text satisfies a comparison: equality compares bytes. */
+function textCondition(
+  texts: Texts,
+  operator: ColumnCondition['operator'],
+  value: ColumnCondition['value'],
+): (code: number) => boolean {
+  // A lone surrogate has no bytes of its own.
+  const isBytes = typeof value === 'string' && isExactInUtf8(value);
+  if (!isBytes || (operator !== '=' && operator !== '!=')) {
+    return (code) => compareValues(textAt(texts, code), operator, value);
+  }
+  const wanted = textsOf([value]);
+  return (code) => areSameTexts(texts, code, wanted, 0) === (operator === '=');
+}
+
 function filterCodes(
   mask: Uint8Array,
   column: Column & { readonly type: 'string' },
-  accepts: (text: string) => boolean,
+  accepts: (code: number) => boolean,
 ): void {
-  const { codes, dictionary } = column;
+  const { codes, texts } = column;
   intersect(mask, column.valid);
   // 0: not computed, 1: no, 2: yes.
-  const answers = new Uint8Array(dictionary.length);
+  const answers = new Uint8Array(textCount(texts));
   for (let i = 0; i < mask.length; i++) {
     if (mask[i] === 0) continue;
     const code = codes[i]!;
-    if (answers[code] === 0) answers[code] = accepts(dictionary[code]!) ? 2 : 1;
+    if (answers[code] === 0) answers[code] = accepts(code) ? 2 : 1;
     if (answers[code] === 1) mask[i] = 0;
   }
 }

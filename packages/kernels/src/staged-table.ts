@@ -1,7 +1,7 @@
 // A table of a batch in linear memory, with rows in the order of arrival. It can be copied, or
 // encoded as blocks.
-import { Unavailable } from '@tidemark/core';
-import type { Column, FieldType, Timestamp } from '@tidemark/core';
+import { NO_TEXTS, Unavailable } from '@tidemark/core';
+import type { Column, FieldType, Texts, Timestamp } from '@tidemark/core';
 
 import { Area, BLOCK_KINDS, EFFORTS, NO_ID, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
@@ -41,7 +41,7 @@ export type StagedValues = {
   readonly words: Uint32Array;
   /** Number of values up to the end of each row. */
   readonly ends: Uint32Array;
-  readonly texts: readonly string[];
+  readonly texts: Texts;
 };
 
 const REFERENCE_WORDS = REFERENCE_BYTES / 4;
@@ -109,7 +109,7 @@ export class StagedTable {
     const { rowCount } = this;
     const { exports } = this.#kernels;
     const strings = this.fields.map((field) =>
-      field.type === 'string' ? this.#strings(field.values, order) : undefined,
+      field.type === 'string' ? this.#codeTexts(field.values, order) : undefined,
     );
     const copier = new ArrayCopier(this.#kernels, memory.take(this.#copiedBytes()), order);
     const times = copier.copy(BigInt64Array, exports.tableTimes(this.#address), rowCount);
@@ -169,13 +169,13 @@ export class StagedTable {
       fields.push({ name, type: columnType(columns[i + 1]!) });
     }
     const texts = fields.some(({ type }) => type === 'string')
-      ? this.#codeTexts(words, (at) => fields[fieldOf[at]!]!.type === 'string')
-      : [];
+      ? this.#codeWords(words, (at) => fields[fieldOf[at]!]!.type === 'string')
+      : NO_TEXTS;
     return { fields, fieldOf, words, ends, texts };
   }
 
   /** Replaces references to texts by codes of the texts that it returns. */
-  #codeTexts(words: Uint32Array, isText: (at: number) => boolean): string[] {
+  #codeWords(words: Uint32Array, isText: (at: number) => boolean): Texts {
     const places: number[] = [];
     for (let at = 0; at < words.length / 2; at++) if (isText(at)) places.push(at);
     const references = new Uint32Array(places.length * REFERENCE_WORDS);
@@ -185,12 +185,12 @@ export class StagedTable {
     });
     const bytes = new Uint8Array(references.buffer);
     const address = this.#kernels.copyIn(Area.references, bytes);
-    const { codes, dictionary } = this.#strings(address, 0, places.length);
+    const { codes, texts } = this.#codeTexts(address, 0, places.length);
     places.forEach((at, i) => {
       words[2 * at] = codes[i]!;
       words[2 * at + 1] = 0;
     });
-    return dictionary;
+    return texts;
   }
 
   /**
@@ -278,27 +278,24 @@ export class StagedTable {
     return kernels.bytes.subarray(output, output + size);
   }
 
-  #strings(
+  /** Copies texts out of the arena of the batch, equal ones once. */
+  #codeTexts(
     references: number,
     order: number,
     count = this.rowCount,
-  ): { codes: Uint32Array; dictionary: string[] } {
+  ): { readonly codes: Uint32Array; readonly texts: Texts } {
     const kernels = this.#kernels;
     const { exports } = kernels;
     const distinct = checkResult(exports.codeStrings(references, count), 'strings');
     const part = { buffer: new ArrayBuffer(count * 4), offset: 0 };
     const codesAt = exports.stringCodes();
     const codes = new ArrayCopier(kernels, part, order).copy(Uint32Array, codesAt, count);
-    const entriesAt = exports.stringReferences() >>> 0;
-    const entries = new Uint32Array(kernels.buffer, entriesAt, distinct * REFERENCE_WORDS);
-    const { bytes } = kernels;
-    const dictionary: string[] = [];
-    for (let i = 0; i < entries.length; i += REFERENCE_WORDS) {
-      const start = entries[i + REFERENCE.address / 4]!;
-      const end = start + entries[i + REFERENCE.length / 4]!;
-      dictionary.push(this.#names.decode(bytes.subarray(start, end)));
-    }
-    return { codes, dictionary };
+    if (exports.gatherStrings() === 0) throw new Unavailable('kernel memory is exhausted');
+    const offsetsAt = exports.stringOffsets() >>> 0;
+    const offsets = new Uint32Array(kernels.buffer, offsetsAt, distinct + 1).slice();
+    const textsAt = exports.stringBytes() >>> 0;
+    const bytes = kernels.bytes.slice(textsAt, textsAt + offsets[distinct]!);
+    return { codes, texts: { bytes, offsets } };
   }
 
   #copiedBytes(): number {

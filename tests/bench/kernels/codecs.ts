@@ -1,5 +1,6 @@
 // Codecs: bytes per value, and rates of encoding and decoding blocks of 8,192 values (copies in and
 // out included). packages/cli/bin/node --conditions=source tests/bench/kernels/codecs.ts
+import { textsOf } from '@tidemark/core';
 import { Codecs } from '@tidemark/kernels';
 import { seededRandom } from '@tidemark/testkit';
 import { measure, normalFrom } from './measure.ts';
@@ -24,21 +25,18 @@ const full = Float64Array.from({ length: COUNT }, () => random() * 1000);
 const flags = Uint8Array.from({ length: COUNT }, () => (random() < 0.97 ? 1 : 0));
 const levels = {
   codes: Uint32Array.from({ length: COUNT }, () => (random() < 0.9 ? 0 : Math.floor(random() * 4))),
-  dictionary: ['info', 'warn', 'error', 'debug'],
+  texts: textsOf(['info', 'warn', 'error', 'debug']),
 };
-const messages = {
-  codes: Uint32Array.from({ length: COUNT }, (_, i) => i),
-  dictionary: Array.from(
-    { length: COUNT },
-    () => `connection to "db" closed after ${Math.floor(random() * 500)} ms`,
-  ),
-};
+const rows = Uint32Array.from({ length: COUNT }, (_, i) => i);
+const closed = Array.from(
+  { length: COUNT },
+  () => `connection to "db" closed after ${Math.floor(random() * 500)} ms`,
+);
+const messages = { codes: rows, texts: textsOf(closed) };
 
 const distinct = {
-  codes: messages.codes,
-  dictionary: messages.dictionary.map(
-    (text, i) => `id=${(i * 2_654_435_761).toString(16)} ${text}`,
-  ),
+  codes: rows,
+  texts: textsOf(closed.map((text, i) => `id=${(i * 2_654_435_761).toString(16)} ${text}`)),
 };
 
 function report(

@@ -1,4 +1,5 @@
 // Converts rows of the ingest kernel to rows of a points table, one per series, time and field.
+import { textAt } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import { ScratchBuffer } from '@tidemark/kernels';
 import type { StagedTable } from '@tidemark/kernels';
@@ -57,7 +58,7 @@ export function encodePoints(table: StagedTable, target: EncodeTarget): void {
         numbers[to] = values[2 * i]!;
         numbers[to + 1] = values[2 * i + 1]!;
       } else if (column.type === 'string') {
-        block.text(row, column.dictionary[column.codes[i]!] ?? '');
+        block.text(row, textAt(column.texts, column.codes[i]!));
       }
     }
     blocks.forEach((block, shard) => block.fill(firsts[shard]!, id, group));

@@ -1,16 +1,10 @@
 // Growing typed columns, which windows, fills and merges write their rows to.
 import type { Column, ColumnValues, FieldType, FieldValue } from '@tidemark/core';
-import { columnValue, TextCodes } from '@tidemark/core';
+import { columnValue, isValid, TextBuilder } from '@tidemark/core';
 
 import { columnOf, newValues } from './column-values.ts';
 
 const FIRST_CAPACITY = 64;
-
-/**
- * Maximum number of texts that are looked up when one is appended. A map of hundreds of thousands
- * stops its thread when it doubles; a dictionary may contain a text twice.
- */
-const MAX_LOOKED_UP_TEXTS = 1 << 14;
 
 const NO_BYTES = new Uint8Array(0);
 const NO_TIMES = new BigInt64Array(0);
@@ -22,10 +16,7 @@ export class ColumnBuilder {
   #valid: Uint8Array;
   #length = 0;
   #hasNulls = false;
-  #dictionary: string[] = [];
-  #codes = new TextCodes();
-  /** Code of the first text in the map. */
-  #firstCode = 0;
+  #texts = new TextBuilder(0, 0);
 
   constructor(type: FieldType) {
     this.type = type;
@@ -60,39 +51,31 @@ export class ColumnBuilder {
         this.#values[row] = value === true ? 1 : 0;
         break;
       case 'string':
-        this.#values[row] = this.#codeFor(value as string);
+        this.#values[row] = this.#texts.add(value as string);
         break;
     }
   }
 
   /** Appends a row of a column of the same type. */
   appendRow(column: Column, row: number): void {
-    this.append(columnValue(column, row));
+    if (column.type !== 'string' || !isValid(column, row)) {
+      this.append(columnValue(column, row));
+      return;
+    }
+    if (this.#length === this.#valid.length) this.#grow();
+    this.#valid[this.#length] = 1;
+    this.#values[this.#length++] = this.#texts.addFrom(column.texts, column.codes[row]!);
   }
 
   take(): Column {
     const length = this.#length;
     const values = this.#values.slice(0, length);
     const valid = this.#hasNulls ? this.#valid.slice(0, length) : undefined;
-    const dictionary = this.#dictionary;
-    this.#dictionary = [];
+    const { texts } = this.#texts;
+    this.#texts = new TextBuilder(0, 0);
     this.#length = 0;
     this.#hasNulls = false;
-    this.#forgetTexts();
-    return columnOf(this.type, values, { valid, dictionary });
-  }
-
-  #codeFor(text: string): number {
-    if (this.#codes.size === MAX_LOOKED_UP_TEXTS) this.#forgetTexts();
-    const { size } = this.#codes;
-    const code = this.#codes.code(text);
-    if (code === size) this.#dictionary.push(text);
-    return this.#firstCode + code;
-  }
-
-  #forgetTexts(): void {
-    this.#codes = new TextCodes();
-    this.#firstCode = this.#dictionary.length;
+    return columnOf(this.type, values, { valid, texts });
   }
 
   #grow(): void {

@@ -1,11 +1,13 @@
 // Whole-column operations: slices, gathers, constants, conversions. Inputs are never changed.
-import type { Column, ColumnValues, FieldType, FieldValue, Validity } from '@tidemark/core';
+import type { Column, ColumnValues, FieldType, FieldValue, Texts, Validity } from '@tidemark/core';
 import {
   columnFrom,
   columnLength,
+  concatTexts,
   copyParts,
   floatToInt64,
-  TextCodes,
+  textCount,
+  textsOf,
   unreachable,
   wrapInteger,
 } from '@tidemark/core';
@@ -41,7 +43,7 @@ export function takeRows(column: Column, indexes: Uint32Array): Column {
       const codes = new Uint32Array(indexes.length);
       const from = column.codes;
       for (let i = 0; i < indexes.length; i++) codes[i] = from[indexes[i]!]!;
-      return { type: 'string', codes, dictionary: column.dictionary, valid };
+      return { type: 'string', codes, texts: column.texts, valid };
     }
     default:
       return unreachable(column);
@@ -152,24 +154,28 @@ function concatValidity(parts: readonly Column[], length: number): Validity {
 
 function concatStrings(parts: readonly Column[], length: number, valid: Validity): Column {
   const codes = new Uint32Array(length);
-  const texts = new TextCodes();
-  const seen = new Map<readonly string[], Uint32Array>();
+  const lists: Texts[] = [];
+  /** Parts of one column share their texts. */
+  const firsts = new Map<Texts, number>();
+  let count = 0;
   let at = 0;
   for (const part of parts) {
     if (part.type !== 'string') {
       at += columnLength(part);
       continue;
     }
-    let mapping = seen.get(part.dictionary);
-    if (mapping === undefined) {
-      mapping = Uint32Array.from(part.dictionary, (text) => texts.code(text));
-      seen.set(part.dictionary, mapping);
+    const { texts, codes: from } = part;
+    let first = firsts.get(texts);
+    if (first === undefined) {
+      first = count;
+      firsts.set(texts, first);
+      lists.push(texts);
+      count += textCount(texts);
     }
-    const from = part.codes;
-    for (let i = 0; i < from.length; i++) codes[at + i] = mapping[from[i]!] ?? 0;
+    for (let i = 0; i < from.length; i++) codes[at + i] = from[i]! + first;
     at += from.length;
   }
-  return { type: 'string', codes, dictionary: texts.texts, valid };
+  return { type: 'string', codes, texts: concatTexts(lists), valid };
 }
 
 /** A column that holds the same value in every row. */
@@ -186,7 +192,7 @@ export function constantColumn(value: FieldValue | null, type: FieldType, length
     case 'boolean':
       return { type, values: new Uint8Array(length).fill(value === true ? 1 : 0), valid };
     case 'string':
-      return { type, codes: new Uint32Array(length), dictionary: [String(value)], valid };
+      return { type, codes: new Uint32Array(length), texts: textsOf([String(value)]), valid };
     default:
       return unreachable(type);
   }
@@ -194,10 +200,7 @@ export function constantColumn(value: FieldValue | null, type: FieldType, length
 
 /** A column of nulls. */
 export function nullColumn(type: FieldType, length: number): Column {
-  return columnOf(type, newValues(type, length), {
-    valid: new Uint8Array(length),
-    dictionary: [''],
-  });
+  return columnOf(type, newValues(type, length), { valid: new Uint8Array(length) });
 }
 
 /**

@@ -1,5 +1,6 @@
 // The arrays of columns: which type of column has which, where the compiler cannot follow.
-import type { Column, ColumnValues, FieldType, Validity } from '@tidemark/core';
+import { NO_TEXTS } from '@tidemark/core';
+import type { Column, ColumnValues, FieldType, Texts, Validity } from '@tidemark/core';
 
 /** An array for the values of a column; for strings, for their codes. */
 export function newValues(type: FieldType, length: number): ColumnValues {
@@ -26,14 +27,14 @@ export function valuesOf(column: Column): ColumnValues {
 export function columnOf(
   type: FieldType,
   values: ColumnValues,
-  { valid, dictionary = [] }: { readonly valid: Validity; readonly dictionary?: readonly string[] },
+  { valid, texts = NO_TEXTS }: { readonly valid: Validity; readonly texts?: Texts },
 ): Column {
-  if (type === 'string') return { type, codes: values as Uint32Array, dictionary, valid };
+  if (type === 'string') return { type, codes: values as Uint32Array, texts, valid };
   return { type, values, valid } as Column;
 }
 
-/** A column of the same type, and for strings with the same dictionary. */
+/** A column of the same type, and for strings with the same texts. */
 export function withValues(column: Column, values: ColumnValues, valid: Validity): Column {
-  const dictionary = column.type === 'string' ? column.dictionary : [];
-  return columnOf(column.type, values, { valid, dictionary });
+  const texts = column.type === 'string' ? column.texts : NO_TEXTS;
+  return columnOf(column.type, values, { valid, texts });
 }

@@ -1,3 +1,4 @@
+import { textsOf } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
 import { PointWriter } from '../batch/point-writer.ts';
@@ -25,7 +26,7 @@ test('a count of distinct texts keeps little of long ones, and tells those apart
       (_, i) => `${'x'.repeat(20_000)}${part * 25 + i}`,
     );
     const codes = Uint32Array.from(dictionary.keys());
-    const column = { type: 'string', codes, dictionary, valid: undefined } as const;
+    const column = { type: 'string', codes, texts: textsOf(dictionary), valid: undefined } as const;
     count.add({ times: new BigInt64Array(50), column, columns: [column] }, 0, 50);
   }
   const out = new PointWriter('integer', []);

@@ -1,6 +1,6 @@
 // first and last over the merged rows of several series, of which some may have the same time.
-import type { Column, FieldValue } from '@tidemark/core';
-import { columnValue, compareBytes } from '@tidemark/core';
+import type { Column, FieldValue, Texts } from '@tidemark/core';
+import { columnValue, compareBytes, textAt } from '@tidemark/core';
 
 import type { PointWriter, RowRef } from '../batch/point-writer.ts';
 import { isPreferred, pickTied } from './merge-heads.ts';
@@ -43,7 +43,7 @@ export class MergedFirstLast implements Accumulator {
   #seriesBytes = 0;
   /** The entries of `#series` by their codes in the labels of the last rows. */
   #byCode: (Series | undefined)[] = [];
-  #dictionary: readonly string[] | undefined;
+  #labels: Texts | undefined;
   #best: bigint | undefined;
   /** Rows that have the best time. */
   #tied: Tied[] = [];
@@ -87,7 +87,7 @@ export class MergedFirstLast implements Accumulator {
     this.#seriesBytes = 0;
     this.#series.clear();
     this.#byCode = [];
-    this.#dictionary = undefined;
+    this.#labels = undefined;
     this.#best = undefined;
     this.#tied = [];
   }
@@ -98,14 +98,14 @@ export class MergedFirstLast implements Accumulator {
 
   #seriesOf(labels: Column, row: number, time: bigint): Series | undefined {
     if (labels.type !== 'string' || labels.valid?.[row] === 0) return undefined;
-    if (labels.dictionary !== this.#dictionary) {
-      this.#dictionary = labels.dictionary;
+    if (labels.texts !== this.#labels) {
+      this.#labels = labels.texts;
       this.#byCode = [];
     }
     const code = labels.codes[row]!;
     const cached = this.#byCode[code];
     if (cached !== undefined) return cached;
-    const label = labels.dictionary[code] ?? '';
+    const label = textAt(labels.texts, code);
     let series = this.#series.get(label);
     if (series === undefined) {
       series = { label, time };
@@ -172,5 +172,5 @@ export class MergedFirstLast implements Accumulator {
 function textOf({ columns, row }: RowRef, input: number): string | undefined {
   const column = columns[input];
   if (column?.type !== 'string' || column.valid?.[row] === 0) return undefined;
-  return column.dictionary[column.codes[row]!];
+  return textAt(column.texts, column.codes[row]!);
 }

@@ -73,3 +73,9 @@ test('first prefers false and last true of two booleans', () => {
     false,
   ]);
 });
+
+test('the larger of two texts is the one with the larger bytes', () => {
+  // UTF-16 has them in the other order.
+  expect(isPreferred('\u{10000}', '\uffff', 'last')).toBe(true);
+  expect(isPreferred('\uffff', '\u{10000}', 'first')).toBe(false);
+});

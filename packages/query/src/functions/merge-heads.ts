@@ -4,6 +4,7 @@
 // looks at other rows of that time. The order of the remaining rows does not matter, because they
 // come after all rows with the best time.
 import type { FieldValue } from '@tidemark/core';
+import { compareBytes } from '@tidemark/core';
 
 export type EndFunction = 'first' | 'last';
 
@@ -38,7 +39,13 @@ export function pickTied<T extends TiedRow>(
  */
 export function isPreferred(value: FieldValue, other: FieldValue, name: EndFunction): boolean {
   if (typeof value === 'boolean' && name === 'first') return value < other;
-  return value > other;
+  return isLarger(value, other);
+}
+
+/** Whether a value is the larger of two; texts are compared by their bytes. */
+export function isLarger(value: FieldValue, other: FieldValue): boolean {
+  if (typeof value !== 'string' || typeof other !== 'string') return value > other;
+  return compareBytes(value, other) > 0;
 }
 
 /** The first two rows that the heap gives. */

@@ -1,3 +1,4 @@
+import { textsOf } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
@@ -10,7 +11,7 @@ test('retained rows count the texts of their batch until the last row of it is d
   const text: Column = {
     type: 'string',
     codes: new Uint32Array(2),
-    dictionary: ['x'.repeat(50_000), 'y'.repeat(50_000)],
+    texts: textsOf(['x'.repeat(50_000), 'y'.repeat(50_000)]),
     valid: undefined,
   };
   const batch = [text];

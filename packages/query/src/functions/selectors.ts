@@ -3,7 +3,7 @@ import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
 import type { PointWriter } from '../batch/point-writer.ts';
-import { isPreferred } from './merge-heads.ts';
+import { isLarger, isPreferred } from './merge-heads.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 import type { SelectedPoint } from './retained-rows.ts';
 
@@ -16,9 +16,10 @@ abstract class Picker implements Accumulator {
     const { valid } = column;
     for (let i = from; i < to; i++) {
       if (valid !== undefined && valid[i] !== 1) continue;
+      const time = times[i]!;
+      if (this.best !== undefined && !this.mayWin(time, this.best)) continue;
       const value = columnValue(column, i);
       if (value === null) continue;
-      const time = times[i]!;
       if (this.best !== undefined && !this.isBetter(time, value, this.best)) continue;
       this.best = { time, value, row: { columns, row: i } };
     }
@@ -28,6 +29,11 @@ abstract class Picker implements Accumulator {
     const { best } = this;
     this.best = undefined;
     if (best !== undefined) out.append(stamp ?? best.time, best.value, best.row);
+  }
+
+  /** Whether a point may be better by its time: only then its value is read. */
+  protected mayWin(_time: bigint, _best: SelectedPoint): boolean {
+    return true;
   }
 
   protected abstract isBetter(time: bigint, value: FieldValue, best: SelectedPoint): boolean;
@@ -44,7 +50,7 @@ export class ExtremeAccumulator extends Picker {
 
   protected isBetter(time: bigint, value: FieldValue, best: SelectedPoint): boolean {
     if (value === best.value) return time < best.time;
-    return this.#wantsMax ? value > best.value : value < best.value;
+    return this.#wantsMax ? isLarger(value, best.value) : isLarger(best.value, value);
   }
 }
 
@@ -55,6 +61,10 @@ export class FirstLastAccumulator extends Picker {
   constructor(kind: 'first' | 'last') {
     super();
     this.#wantsLast = kind === 'last';
+  }
+
+  protected override mayWin(time: bigint, best: SelectedPoint): boolean {
+    return this.#wantsLast ? time >= best.time : time <= best.time;
   }
 
   protected isBetter(time: bigint, value: FieldValue, best: SelectedPoint): boolean {

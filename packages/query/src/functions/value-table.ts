@@ -2,9 +2,18 @@
 //
 // A hash table that grows by one bucket with each new value (linear hashing): a `Map` of half a
 // million values stops its thread for tens of milliseconds when it doubles. 64-bit values are
-// compared by their words, strings once per dictionary.
-import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
-import { assert, compareBytes, hashSeed, hashWholeText, textBytes } from '@tidemark/core';
+// compared by their words, texts of a list once.
+import type { Column, FieldType, FieldValue, StringColumn, Texts } from '@tidemark/core';
+import {
+  assert,
+  compareBytes,
+  hashSeed,
+  hashWholeText,
+  NO_TEXTS,
+  textAt,
+  textBytes,
+  textCount,
+} from '@tidemark/core';
 
 /** Stands for a row without a value. */
 export const NO_VALUE = 0xffffffff;
@@ -14,11 +23,10 @@ const FIRST_CAPACITY = 16;
 const REUSED_CAPACITY = 1024;
 /** Words of a value, its hash, its bucket and the next one of the bucket. */
 const ENTRY_BYTES = 20;
-/** Dictionaries with more entries per row are not scanned; the texts of the rows are. */
+/** Of lists of more texts per row, only the texts of the rows are looked up. */
 const CODES_PER_ROW = 4;
 
 const NO_WORDS: Uint32Array = new Uint32Array(0);
-const NO_TEXTS: readonly string[] = [];
 
 const SIGN = 0x80000000;
 const EXPONENT = 0x7ff00000;
@@ -54,9 +62,9 @@ export class ValueTable {
   /** The result of `add`. */
   #numbered = NO_WORDS;
   /**
-   * The dictionary that texts came from last, and the numbers of its known texts, counted from 1.
+   * The list that texts came from last, and the numbers of its known texts, counted from 1.
    */
-  #dictionary = NO_TEXTS;
+  #list = NO_TEXTS;
   #numberOfCode = NO_WORDS;
 
   /**
@@ -161,7 +169,7 @@ export class ValueTable {
     this.#texts = [];
     this.#free = [];
     this.#textBytes = 0;
-    this.#dictionary = NO_TEXTS;
+    this.#list = NO_TEXTS;
     if (this.#hashes.length > REUSED_CAPACITY) {
       this.#numberOfCode = NO_WORDS;
       this.#words = NO_WORDS;
@@ -207,9 +215,9 @@ export class ValueTable {
     }
   }
 
-  #addTexts({ codes, dictionary, valid }: StringColumn, from: number, to: number): void {
+  #addTexts({ codes, texts, valid }: StringColumn, from: number, to: number): void {
     const numbered = this.#numbered;
-    const numbers = this.#numbersByCode(dictionary, to - from);
+    const numbers = this.#numbersByCode(texts, to - from);
     for (let i = from; i < to; i++) {
       if (valid !== undefined && valid[i] !== 1) {
         numbered[i - from] = NO_VALUE;
@@ -218,19 +226,19 @@ export class ValueTable {
       const code = codes[i]!;
       let number = numbers === undefined ? 0 : numbers[code]!;
       if (number === 0) {
-        number = this.numberOfText(this.#kept(dictionary[code]!)) + 1;
+        number = this.numberOfText(this.#kept(textAt(texts, code))) + 1;
         if (numbers !== undefined) numbers[code] = number;
       }
       numbered[i - from] = number - 1;
     }
   }
 
-  /** Numbers by codes; `undefined` when a dictionary is too long for so few rows. */
-  #numbersByCode(dictionary: readonly string[], rowCount: number): Uint32Array | undefined {
-    const { length } = dictionary;
-    if (dictionary === this.#dictionary) return this.#numberOfCode;
+  /** Numbers by codes; `undefined` when there are too many texts for so few rows. */
+  #numbersByCode(texts: Texts, rowCount: number): Uint32Array | undefined {
+    const length = textCount(texts);
+    if (texts === this.#list) return this.#numberOfCode;
     if (length > rowCount * CODES_PER_ROW) return undefined;
-    this.#dictionary = dictionary;
+    this.#list = texts;
     if (this.#numberOfCode.length < length) this.#numberOfCode = new Uint32Array(length);
     else this.#numberOfCode.fill(0, 0, length);
     return this.#numberOfCode;

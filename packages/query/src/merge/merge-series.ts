@@ -2,8 +2,8 @@
 // equal time in different series are compared by the selected columns of strings (see
 // `tieColumnsOf`). These are mostly tags that distinguish all series: then the series have a fixed
 // order, which applies to rows of equal time. Otherwise the order is that of InfluxDB's heap.
-import type { Column, StringColumn } from '@tidemark/core';
-import { compareBytes } from '@tidemark/core';
+import type { Column, StringColumn, Texts } from '@tidemark/core';
+import { compareTexts, textCount, textsOf } from '@tidemark/core';
 import type { TieOrder } from '@tidemark/kernels';
 
 import { concatColumns, concatTimes, nullColumn } from '../batch/column-ops.ts';
@@ -23,10 +23,7 @@ export type SeriesRows = {
   readonly tags: ReadonlyMap<string, string>;
 };
 
-/**
- * The rows with their tags as columns; missing ones are null. Columns of tags share their codes, so
- * that adjacent ones are printed as one.
- */
+/** The rows with their tags as columns; missing ones are null. */
 export function withTagColumns({ times, columns, tags }: SeriesRows, plan: SelectPlan): SortedRows {
   const rowCount = times.length;
   let codes: Uint32Array | undefined;
@@ -34,7 +31,7 @@ export function withTagColumns({ times, columns, tags }: SeriesRows, plan: Selec
     const value = tagOf(tags, input);
     if (value === null) return nullColumn('string', rowCount);
     codes ??= new Uint32Array(rowCount);
-    return { type: 'string', codes, dictionary: [value], valid: undefined };
+    return { type: 'string', codes, texts: textsOf([value]), valid: undefined };
   };
   return { times, columns: columns.map((column, i) => column ?? tagColumnOf(plan.inputs[i])) };
 }
@@ -104,18 +101,15 @@ function seriesOf(parts: readonly SeriesRows[]): Series {
   return { tags, bounds, codes };
 }
 
-/**
- * A tag of all rows. Columns of tags share their codes, and their dictionaries have an entry per
- * series.
- */
+/** A tag of all rows. Columns of tags share their codes, and have a text per series. */
 function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): StringColumn {
   const values = tags.map((each) => tagOf(each, input));
-  const dictionary = values.map((value) => value ?? '');
-  if (!values.includes(null)) return { type: 'string', codes, dictionary, valid: undefined };
+  const texts = textsOf(values.map((value) => value ?? ''));
+  if (!values.includes(null)) return { type: 'string', codes, texts, valid: undefined };
   const isThere = Uint8Array.from(values, (value) => (value === null ? 0 : 1));
   const valid = new Uint8Array(codes.length);
   for (let row = 0; row < valid.length; row++) valid[row] = isThere[codes[row]!]!;
-  return { type: 'string', codes, dictionary, valid };
+  return { type: 'string', codes, texts, valid };
 }
 
 /** Whether the order of rows of equal time does not depend on other series. */
@@ -169,16 +163,16 @@ function orderOfSeries(
   { tags }: Series,
   descending: boolean,
 ): Uint32Array | undefined {
-  const dictionaries: (readonly string[])[] = [];
+  const tagTexts: Texts[] = [];
   for (const { input, column } of compared) {
     if (input.kind !== 'tag' || column.type !== 'string' || column.valid !== undefined) {
       return undefined;
     }
-    dictionaries.push(column.dictionary);
+    tagTexts.push(column.texts);
   }
   const compare = (a: number, b: number): number => {
-    for (const dictionary of dictionaries) {
-      const order = compareBytes(dictionary[a]!, dictionary[b]!);
+    for (const texts of tagTexts) {
+      const order = compareTexts(texts, a, texts, b);
       if (order !== 0) return descending ? -order : order;
     }
     return 0;
@@ -194,10 +188,15 @@ function orderOfSeries(
 function ranksOf(column: Column): Uint32Array {
   const ranks = new Uint32Array(column.type === 'string' ? column.codes.length : 0);
   if (column.type !== 'string') return ranks;
-  const { codes, dictionary, valid } = column;
-  const texts = [...new Set(dictionary)].sort(compareBytes);
-  const rankOf = new Map(texts.map((text, i) => [text, i + 1]));
-  const rankOfCode = Uint32Array.from(dictionary, (text) => rankOf.get(text) ?? 0);
+  const { codes, texts, valid } = column;
+  const order = Uint32Array.from({ length: textCount(texts) }, (_, i) => i);
+  order.sort((a, b) => compareTexts(texts, a, texts, b));
+  const rankOfCode = new Uint32Array(order.length);
+  let rank = 0;
+  for (let i = 0; i < order.length; i++) {
+    if (i === 0 || compareTexts(texts, order[i - 1]!, texts, order[i]!) !== 0) rank++;
+    rankOfCode[order[i]!] = rank;
+  }
   for (let row = 0; row < ranks.length; row++) {
     ranks[row] = valid === undefined || valid[row] === 1 ? rankOfCode[codes[row]!]! : 0;
   }

@@ -104,5 +104,5 @@ function takeAny(
     codes = order.take([column.codes]);
     codesTaken.set(column.codes, codes);
   }
-  return { type: 'string', codes, dictionary: column.dictionary, valid };
+  return { type: 'string', codes, texts: column.texts, valid };
 }

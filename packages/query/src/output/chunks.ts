@@ -1,7 +1,7 @@
 // Cuts the result of a statement into parts: small ones, each within one response chunk, and none
 // beyond the maximum number of rows of a result.
-import { textBytes } from '@tidemark/core';
-import type { StringColumn } from '@tidemark/core';
+import { longestText, textBytes, textCount, textLength } from '@tidemark/core';
+import type { StringColumn, Texts } from '@tidemark/core';
 
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { MixedColumn, ResultBatch, ResultColumn } from '../result.ts';
@@ -103,7 +103,7 @@ class RowTexts {
     for (const column of values) {
       if (column.type === 'string') {
         this.#texts.push(column);
-        this.#rowBound += longestText(column.dictionary, rowCount);
+        this.#rowBound += textBound(column.texts, rowCount);
       } else if (column.type === 'mixed') {
         this.#mixed.push(column);
         this.#rowBound = Number.POSITIVE_INFINITY;
@@ -128,9 +128,8 @@ class RowTexts {
 
   #bytesOf(row: number): number {
     let bytes = 0;
-    for (const { codes, dictionary, valid } of this.#texts) {
-      if (valid === undefined || valid[row] === 1)
-        bytes += textBytes(dictionary[codes[row]!] ?? '');
+    for (const { codes, texts, valid } of this.#texts) {
+      if (valid === undefined || valid[row] === 1) bytes += textLength(texts, codes[row]!);
     }
     for (const { values } of this.#mixed) {
       const value = values[row];
@@ -140,15 +139,9 @@ class RowTexts {
   }
 }
 
-/**
- * Size of the longest text of a dictionary. Infinite for a dictionary that is longer than the
- * batch, whose rows are examined instead.
- */
-function longestText(dictionary: readonly string[], rowCount: number): number {
-  if (dictionary.length > rowCount) return Number.POSITIVE_INFINITY;
-  let longest = 0;
-  for (const text of dictionary) longest = Math.max(longest, textBytes(text));
-  return longest;
+/** Size of the longest text. Infinite for more texts than rows: then the rows are examined. */
+function textBound(texts: Texts, rowCount: number): number {
+  return textCount(texts) > rowCount ? Number.POSITIVE_INFINITY : longestText(texts);
 }
 
 /** Rows that an answer may still have, for all its statements together: `max-row-limit`. */

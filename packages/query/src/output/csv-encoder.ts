@@ -6,7 +6,10 @@ import {
   csvCell,
   csvQuoted,
   escapeTagPart,
+  isValid,
   PRECISION_NANOS,
+  textBytesAt,
+  utf8Text,
 } from '@tidemark/core';
 import type { Precision } from '@tidemark/core';
 
@@ -14,6 +17,13 @@ import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { decimalText } from './number-text.ts';
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const BLANK = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
 
 export class CsvEncoder implements Encoder {
   readonly out = new TextBuffer();
@@ -73,10 +83,33 @@ function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Precision): void
   for (let row = 0; row < batch.rowCount; row++) {
     let line = start;
     for (let i = 0; i < batch.values.length; i++) {
-      line += `,${cellText(batch.values[i]!, row, i === 0 ? epoch : 'ns')}`;
+      const column = batch.values[i]!;
+      line += ',';
+      if (column.type === 'string' && isValid(column, row)) {
+        out.text(line);
+        line = '';
+        appendText(out, textBytesAt(column.texts, column.codes[row]!));
+      } else line += cellText(column, row, i === 0 ? epoch : 'ns');
     }
     out.text(`${line}\n`);
   }
+}
+
+/** Copies a text that needs no quotes. */
+function appendText(out: TextBuffer, bytes: Uint8Array): void {
+  if (isPlain(bytes)) out.bytes(bytes);
+  else out.text(csvCell(utf8Text(bytes)));
+}
+
+/** Whether a text certainly needs no quotes: see `csvCell`. */
+function isPlain(bytes: Uint8Array): boolean {
+  const [first = 0x41] = bytes;
+  if (first <= BLANK || first >= 0x80 || first === BACKSLASH) return false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!;
+    if (byte === QUOTE || byte === COMMA || byte === NEWLINE || byte === RETURN) return false;
+  }
+  return true;
 }
 
 function cellText(column: ResultColumn, row: number, epoch: Precision): string {

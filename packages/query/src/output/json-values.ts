@@ -1,7 +1,7 @@
 // Cells as JSON. One printer per column, chosen once per batch; hot loops write bytes and build no
 // strings.
-import { assert, PRECISION_NANOS } from '@tidemark/core';
-import type { Precision } from '@tidemark/core';
+import { assert, PRECISION_NANOS, textAt } from '@tidemark/core';
+import type { Precision, StringColumn } from '@tidemark/core';
 
 import { openZone } from '../analyse/zone.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
@@ -68,7 +68,7 @@ export function valuePrinter(
       return (row, out) => out.ascii(values[row] === 1 ? 'true' : 'false');
     }
     case 'string':
-      return stringPrinter(column.codes, column.dictionary, quoted);
+      return textPrinter(column, quoted);
     case 'mixed': {
       const { values } = column;
       return (row, out) => appendMixed(values[row] ?? null, out);
@@ -76,25 +76,12 @@ export function valuePrinter(
   }
 }
 
-/** Every distinct string is escaped and encoded once. */
-function stringPrinter(
-  codes: Uint32Array,
-  dictionary: readonly string[],
+function textPrinter(
+  { codes, texts }: StringColumn,
   quoted: (text: string) => string,
 ): CellPrinter {
-  const encoded: (Uint8Array | undefined)[] = [];
-  return (row, out) => {
-    const code = codes[row]!;
-    let bytes = encoded[code];
-    if (bytes === undefined) {
-      bytes = encoder.encode(quoted(dictionary[code] ?? ''));
-      encoded[code] = bytes;
-    }
-    out.bytes(bytes);
-  };
+  return (row, out) => out.text(quoted(textAt(texts, codes[row]!)));
 }
-
-const encoder = new TextEncoder();
 
 function appendMixed(value: MixedValue, out: TextBuffer): void {
   switch (typeof value) {

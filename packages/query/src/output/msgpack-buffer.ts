@@ -31,7 +31,11 @@ export class MsgpackBuffer {
   }
 
   string(text: string): void {
-    const bytes = encoder.encode(text);
+    this.text(encoder.encode(text));
+  }
+
+  /** A string of UTF-8 bytes. */
+  text(bytes: Uint8Array): void {
     this.#header(bytes.length, { fix: 0xa0, fixMax: 31, byte8: 0xd9, byte16: 0xda, byte32: 0xdb });
     this.out.bytes(bytes);
   }

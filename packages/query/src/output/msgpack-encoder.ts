@@ -1,7 +1,14 @@
 // MessagePack responses with the structure of the JSON ones. Lengths precede their contents, so the
 // rows of a statement (of a chunk, if the response is chunked) are collected before they are
 // written.
-import { columnBytes, columnValue, PRECISION_NANOS, textBytes } from '@tidemark/core';
+import {
+  columnBytes,
+  columnValue,
+  isValid,
+  PRECISION_NANOS,
+  textBytes,
+  textBytesAt,
+} from '@tidemark/core';
 import type { Precision } from '@tidemark/core';
 
 import { gatheredBytesExceeded, gatheredLimitExceeded, MAX_GATHERED_BYTES } from '../limits.ts';
@@ -145,6 +152,10 @@ export class MsgpackEncoder implements Encoder {
       }
       case 'mixed':
         return this.#value(column.values[row] ?? null);
+      case 'string': {
+        if (!isValid(column, row)) return this.#buffer.nil();
+        return this.#buffer.text(textBytesAt(column.texts, column.codes[row]!));
+      }
       default:
         return this.#value(columnValue(column, row));
     }

@@ -5,6 +5,8 @@ import {
   columnValue,
   compareValues,
   isComparison,
+  textAt,
+  textCount,
   unreachable,
   wrapInteger,
 } from '@tidemark/core';
@@ -194,17 +196,16 @@ function evaluateRegex(
   const values = new Uint8Array(context.rowCount);
   if (operand.type === 'string') {
     const matches = textMatcher(node.pattern);
-    const { codes, dictionary, valid } = operand;
+    const { codes, texts, valid } = operand;
     const isWanted = node.operator === '=~';
-    // Computed once per distinct value of these rows, which may be few of a long dictionary. 2
-    // means not computed.
-    const outcome = new Uint8Array(dictionary.length).fill(2);
+    // Computed once per text of these rows. 2 means not computed.
+    const outcome = new Uint8Array(textCount(texts)).fill(2);
     for (let i = 0; i < context.rowCount; i++) {
       if (valid !== undefined && valid[i] !== 1) continue;
       const code = codes[i]!;
       let holds = outcome[code]!;
       if (holds === 2) {
-        holds = matches(dictionary[code] ?? '') === isWanted ? 1 : 0;
+        holds = matches(textAt(texts, code)) === isWanted ? 1 : 0;
         outcome[code] = holds;
       }
       values[i] = holds;

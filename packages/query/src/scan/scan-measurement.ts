@@ -1,6 +1,6 @@
 // Rows of one measurement: scanned per series, merged by time within each group.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
-import { columnLength, rowsBytes, tagsBytes, textsBytes } from '@tidemark/core';
+import { rowsBytes, tagsBytes, textsBytes, withEmptyTexts } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
 import { maskToRows, nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
@@ -301,7 +301,7 @@ class HeldRows {
   add({ times, columns, seriesKey, tags }: SeriesRows): void {
     let bytes = rowsBytes(times, columns);
     for (const column of columns) {
-      if (column?.type === 'string') this.#textBytes += textsBytes(column.dictionary);
+      if (column?.type === 'string') this.#textBytes += textsBytes(column.texts);
     }
     if (seriesKey !== this.#lastKey) {
       this.#lastKey = seriesKey;
@@ -516,7 +516,7 @@ export function* conditionMask(
   { plan, rowCount }: MaskOptions,
 ): Steps<Uint8Array> {
   const operands = columns.map((column, i) =>
-    plan.inputs[i]!.kind === 'tag' ? withEmptyStrings(column) : column,
+    plan.inputs[i]!.kind === 'tag' && column.type === 'string' ? withEmptyTexts(column) : column,
   );
   const step = Math.max(MIN_MASK_ROWS, Math.floor(CONDITION_CELLS / nodeCount(condition)));
   if (step >= rowCount) return evaluateMask(condition, operands, rowCount);
@@ -540,11 +540,3 @@ function evaluateMask(
 }
 
 const MIN_MASK_ROWS = 16;
-
-function withEmptyStrings(column: Column): Column {
-  if (column.type !== 'string' || column.valid === undefined) return column;
-  const empty = column.dictionary.length;
-  const codes = column.codes.slice();
-  for (let i = 0; i < columnLength(column); i++) if (column.valid[i] !== 1) codes[i] = empty;
-  return { type: 'string', codes, dictionary: [...column.dictionary, ''], valid: undefined };
-}

@@ -1,6 +1,6 @@
 // Points of the source in memory, and the evaluation of conditions on them.
 import type { FieldType, FieldValue, TimeRange, UnsignedValue } from '@tidemark/core';
-import { columnFrom, compareValues, fieldTypeOf, floorMod } from '@tidemark/core';
+import { columnFrom, columnValue, compareValues, fieldTypeOf, floorMod } from '@tidemark/core';
 
 import { convertColumn } from '../batch/column-ops.ts';
 import { calculatedMask, ofSeries } from '../project/calculated.ts';
@@ -58,9 +58,7 @@ export function readField(
   if (found === undefined) return null;
   const column = convertColumn(columnFrom(found.type, [found.value]), field.type);
   if (column.valid?.[0] === 0) return null;
-  if (column.type === 'string') return column.dictionary[column.codes[0] ?? 0] ?? null;
-  if (column.type === 'boolean') return column.values[0] === 1;
-  return column.values[0] ?? null;
+  return columnValue(column, 0);
 }
 
 /** Whether the predicate can hold for some row of a series with these tags. */

@@ -1,4 +1,6 @@
 // Copies selected rows of a write into new columns.
+import { compactTexts, copyTexts } from '@tidemark/core';
+
 import type { Rows, StringValues } from './schema.ts';
 
 /** Row `i` of the result is row `picked[i]`. Texts that no picked row has are dropped. */
@@ -28,18 +30,12 @@ function copied<A extends { [index: number]: number | bigint }>(
   return copy;
 }
 
-function gatheredTexts({ codes, dictionary }: StringValues, picked: Uint32Array): StringValues {
-  const known = new Map<number, number>();
-  const texts: string[] = [];
-  const copy = new Uint32Array(picked.length);
-  for (let i = 0; i < picked.length; i++) {
-    const code = codes[picked[i] as number] as number;
-    let place = known.get(code);
-    if (place === undefined) {
-      place = texts.push(dictionary[code] as string) - 1;
-      known.set(code, place);
-    }
-    copy[i] = place;
-  }
-  return { codes: copy, dictionary: texts };
+function gatheredTexts({ codes, texts }: StringValues, picked: Uint32Array): StringValues {
+  const all = { type: 'string', codes: codesOf(codes, picked), texts, valid: undefined } as const;
+  const own = compactTexts(all);
+  return { codes: own.codes, texts: copyTexts(own.texts), strings: [] };
+}
+
+function codesOf(codes: Uint32Array, picked: Uint32Array): Uint32Array {
+  return Uint32Array.from(picked, (row) => codes[row] as number);
 }

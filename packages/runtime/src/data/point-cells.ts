@@ -1,5 +1,7 @@
 // The memory of consecutive points with one layout: cells of eight bytes that are floats or
 // integers, and arrays beside them for other kinds of values, if there are any.
+import { NO_TEXTS } from '@tidemark/core';
+
 import type { Point } from './point.ts';
 import { CellKind } from './point-layout.ts';
 import type { LayoutOfSchema, PointLayout } from './point-layout.ts';
@@ -103,7 +105,8 @@ export class PointCells {
       case CellKind.Text:
         return {
           codes: Uint32Array.from({ length: count - from }, (_, cell) => cell + from),
-          dictionary: this.#texts as string[],
+          texts: NO_TEXTS,
+          strings: this.#texts as string[],
         };
       case CellKind.Null:
         return Array.from({ length: count }, () => null);

@@ -163,7 +163,7 @@ function columnValues(column: Column): Rows['columns'][number] {
   assert(column.valid === undefined, 'columns of a row block have a value in every row');
   switch (column.type) {
     case 'string':
-      return { codes: column.codes, dictionary: column.dictionary };
+      return { codes: column.codes, texts: column.texts, strings: [] };
     case 'unsigned':
       // Fields of the runtime are signed; the bits wrap, as integers of Kapacitor do.
       return new BigInt64Array(

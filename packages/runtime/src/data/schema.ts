@@ -1,6 +1,7 @@
 // Schemas: the fields of a point with their types and the position of each value. Points of one
 // schema are read by the same code; everything compiled for a schema is cached by its identity.
-import type { FieldValue } from '@tidemark/core';
+import { textAt } from '@tidemark/core';
+import type { FieldValue, Texts } from '@tidemark/core';
 
 import type { Point } from './point.ts';
 
@@ -163,7 +164,8 @@ function reader(type: ValueType, slot: Slot): (point: Point) => Value {
         case 'string':
           return (point) => {
             const column = point.rows.columns[index] as StringValues;
-            return column.dictionary[column.codes[point.row] as number] as string;
+            const code = column.codes[point.row] as number;
+            return (column.strings[code] ??= textAt(column.texts, code));
           };
         case 'boolean':
           return (point) => (point.rows.columns[index] as Uint8Array)[point.row] === 1;
@@ -174,10 +176,12 @@ function reader(type: ValueType, slot: Slot): (point: Point) => Value {
   }
 }
 
-/** Values of a string column. */
+/** Values of a string column: texts become strings when they are read. */
 export type StringValues = {
   readonly codes: Uint32Array;
-  readonly dictionary: readonly string[];
+  readonly texts: Texts;
+  /** By code, those that were read. */
+  readonly strings: (string | undefined)[];
 };
 
 /** Values of the columns of one block of a write, in the block's order. */

@@ -123,8 +123,8 @@ test('columns of a large batch are moved, those of a small one copied', () => {
     return buffers;
   };
 
-  // Four columns, times and series by row.
-  expect(movableOf(lines(100)).size).toBe(6);
+  // Four columns, of which texts have three arrays, times and series by row.
+  expect(movableOf(lines(100)).size).toBe(8);
   expect(movableOf(lines(10)).size).toBe(0);
 });
 

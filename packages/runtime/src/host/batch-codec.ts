@@ -1,7 +1,7 @@
 // Encodes point batches for a task host. Columns are transferred or copied as they are; each series
 // is sent once and referred to by number afterwards, because otherwise a write of thousands of
 // series would consist mostly of their texts.
-import { assert } from '@tidemark/core';
+import { assert, textsBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
@@ -267,7 +267,15 @@ const alone: Owned = (view) =>
 
 function ownColumn(column: Column, own: Owned): Column {
   const valid = column.valid && own(column.valid);
-  if (column.type === 'string') return { ...column, valid, codes: own(column.codes) };
+  if (column.type === 'string') {
+    const { bytes, offsets } = column.texts;
+    return {
+      ...column,
+      valid,
+      codes: own(column.codes),
+      texts: { bytes: own(bytes), offsets: own(offsets) },
+    };
+  }
   return { ...column, valid, values: own(column.values) } as Column;
 }
 
@@ -282,7 +290,7 @@ export function packedBytes(batch: PackedBatch): number {
       if (column.type !== 'string') sizeBytes += column.values.byteLength;
       else {
         sizeBytes += column.codes.byteLength;
-        for (const text of column.dictionary) sizeBytes += text.length;
+        sizeBytes += textsBytes(column.texts);
       }
     }
   }

@@ -1,10 +1,11 @@
 // Columns of one field set while a write is read: they grow by doubling and are copied out once at
 // the end.
-import { assert, fieldTypeOf } from '@tidemark/core';
+import { assert, fieldTypeOf, TextBuilder } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { RowFieldKind, RowScanner } from '@tidemark/kernels';
 import type { LineFieldValue } from '@tidemark/line-protocol';
 import type { RowBlock } from '../point-batch.ts';
+import { isUtf8 } from './text.ts';
 
 export type LineFields = readonly (readonly [name: string, value: LineFieldValue])[];
 
@@ -18,7 +19,7 @@ type Growing =
   | {
       readonly kind: 'string';
       values: Uint32Array<ArrayBuffer>;
-      readonly dictionary: Map<string, number>;
+      texts: TextBuilder;
     };
 
 export class BlockColumns {
@@ -63,7 +64,9 @@ export class BlockColumns {
 
   clear(): void {
     this.#count = 0;
-    for (const column of this.#columns) if (column.kind === 'string') column.dictionary.clear();
+    for (const column of this.#columns) {
+      if (column.kind === 'string') column.texts = new TextBuilder(0, 0);
+    }
   }
 
   /** Adds a row with these fields. */
@@ -78,7 +81,7 @@ export class BlockColumns {
       assert(typeof value === 'bigint', 'a block takes the kinds of its fields');
       column.values[this.#count] = value;
     } else if (column.kind === 'string') {
-      column.values[this.#count] = codeOf(column.dictionary, String(value));
+      column.values[this.#count] = column.texts.add(String(value));
     } else column.values[this.#count] = Number(value);
   }
 
@@ -86,7 +89,7 @@ export class BlockColumns {
    * Takes all rows of the scanner; false when a text is not UTF-8, then the block is unusable until
    * it is cleared.
    */
-  append(scanner: RowScanner, textAt: (start: number, end: number) => string | undefined): boolean {
+  append(scanner: RowScanner, body: Uint8Array): boolean {
     const { rowCount } = scanner;
     this.#reserve(this.#count + rowCount);
     for (const [field, column] of this.#columns.entries()) {
@@ -107,9 +110,9 @@ export class BlockColumns {
         case 'string': {
           const pairs = scanner.pairs(field);
           for (let i = 0; i < rowCount; i++) {
-            const text = textAt(pairs[i * 2] as number, pairs[i * 2 + 1] as number);
-            if (text === undefined) return false;
-            column.values[this.#count + i] = codeOf(column.dictionary, text);
+            const [start, end] = [pairs[i * 2] as number, pairs[i * 2 + 1] as number];
+            if (!isUtf8(body, start, end)) return false;
+            column.values[this.#count + i] = column.texts.addBytes(body.subarray(start, end));
           }
         }
       }
@@ -135,13 +138,8 @@ export class BlockColumns {
       case 'boolean':
         return { type: 'boolean', values: column.values.slice(0, count), valid: undefined };
       case 'string': {
-        const dictionary = [...column.dictionary.keys()];
-        return {
-          type: 'string',
-          codes: column.values.slice(0, count),
-          dictionary,
-          valid: undefined,
-        };
+        const codes = column.values.slice(0, count);
+        return { type: 'string', codes, texts: column.texts.texts, valid: undefined };
       }
     }
   }
@@ -162,7 +160,7 @@ function growing(kind: RowFieldKind): Growing {
     case 'boolean':
       return { kind, values: new Uint8Array(FIRST_CAPACITY) };
     case 'string':
-      return { kind, values: new Uint32Array(FIRST_CAPACITY), dictionary: new Map() };
+      return { kind, values: new Uint32Array(FIRST_CAPACITY), texts: new TextBuilder(0, 0) };
   }
 }
 
@@ -192,10 +190,4 @@ function grow(column: Growing, capacity: number): void {
       column.values = larger;
     }
   }
-}
-
-function codeOf(dictionary: Map<string, number>, text: string): number {
-  let code = dictionary.get(text);
-  if (code === undefined) dictionary.set(text, (code = dictionary.size));
-  return code;
 }

@@ -11,7 +11,6 @@ import { BlockColumns } from './block-columns.ts';
 import type { LineFields } from './block-columns.ts';
 import type { ParseWriteOptions } from './parse-write.ts';
 import { SeriesIndex } from './series-index.ts';
-import { textOf } from './text.ts';
 
 const NEWLINE = 10;
 
@@ -107,7 +106,7 @@ export class ColumnParser {
     this.#times.set(scanner.times, first);
     if (this.#blocks.length > 1) this.#noteRows(block, first, rowCount);
     const body = this.#body;
-    if (!block.append(scanner, (start, end) => textOf(body, start, end))) return false;
+    if (!block.append(scanner, body)) return false;
     this.#rowCount += rowCount;
     scanner.take();
     return true;

@@ -5,6 +5,13 @@ import { strictUtf8Text } from '@tidemark/core';
 /** Longer texts go to the decoder at once; a call has a limit on arguments. */
 const SHORT = 512;
 
+/** Whether `bytes[start, end)` are UTF-8. */
+export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
+  let i = start;
+  while (i < end && (bytes[i] as number) < 128) i++;
+  return i === end || strictUtf8Text(bytes.subarray(start, end)) !== undefined;
+}
+
 /** The text of `bytes[start, end)`; `undefined` when they are not UTF-8. */
 export function textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
   if (end - start <= SHORT) {

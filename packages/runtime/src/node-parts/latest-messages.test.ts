@@ -1,5 +1,6 @@
 // Messages kept in columns equal the original ones, whatever their points and however many writes
 // came since.
+import { textsOf } from '@tidemark/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GroupTable } from '../data/group.ts';
@@ -128,7 +129,8 @@ test('rows of writes that went by long ago stay what they were', () => {
             Uint8Array.from({ length: count }, (_, row) => (row + w) % 2),
             {
               codes: Uint32Array.from({ length: count }, (_, row) => row % 3),
-              dictionary: ['x', 'y', 'z'].map((text) => `${text}${w}`),
+              texts: textsOf(['x', 'y', 'z'].map((text) => `${text}${w}`)),
+              strings: [],
             },
           ],
         };

@@ -5,9 +5,5 @@ import { newFieldArray } from './row-block.ts';
 import { columnOf } from './run.ts';
 
 export function nullColumn(type: FieldType, count: number): Column {
-  return columnOf(type, {
-    values: newFieldArray(type, count),
-    valid: new Uint8Array(count),
-    dictionary: type === 'string' ? [''] : undefined,
-  });
+  return columnOf(type, { values: newFieldArray(type, count), valid: new Uint8Array(count) });
 }

@@ -3,27 +3,33 @@
 //
 // Because blocks are append-only, a snapshot costs nothing: a reader remembers the row count, rows
 // below it never change, and growing replaces arrays instead of moving what a reader holds.
-import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
+import {
+  assert,
+  columnLength,
+  compactTexts,
+  MAX_INT64,
+  MIN_INT64,
+  TextBuilder,
+} from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { StagedValues } from '@tidemark/kernels';
 
 import { countValid } from './presence.ts';
 import type { SeriesId } from './series-id.ts';
 import { sparseRowsOf, SparseValues } from './sparse-values.ts';
-import { StringPool } from './string-pool.ts';
 
 export type FieldArray = Float64Array | BigInt64Array | BigUint64Array | Uint8Array | Uint32Array;
 
 /**
  * One field. `valid` is undefined while all rows of the block hold a value. Strings hold codes of
- * `pool`.
+ * `texts`.
  */
 export type BlockColumn = {
   readonly name: string;
   readonly type: FieldType;
   values: FieldArray;
   valid: Uint8Array | undefined;
-  readonly pool: StringPool | undefined;
+  readonly texts: TextBuilder | undefined;
 };
 
 const INITIAL_ROWS = 16;
@@ -91,13 +97,13 @@ export class RowBlock {
   /** Memory of rows, texts and their containers, without the room kept for further rows. */
   get memoryBytes(): number {
     let rowBytes = 12;
-    let poolBytes = BLOCK_BYTES + this.columns.length * COLUMN_BYTES;
+    let textBytes = BLOCK_BYTES + this.columns.length * COLUMN_BYTES;
     for (const column of this.columns) {
       rowBytes += column.values.BYTES_PER_ELEMENT + (column.valid === undefined ? 0 : 1);
-      poolBytes += column.pool?.bytes ?? 0;
+      textBytes += column.texts?.sizeBytes ?? 0;
     }
-    if (this.sparse !== undefined) poolBytes += this.sparse.memoryBytes;
-    return this.#rows * rowBytes + poolBytes;
+    if (this.sparse !== undefined) textBytes += this.sparse.memoryBytes;
+    return this.#rows * rowBytes + textBytes;
   }
 
   /** Values that are not null, of all columns. Counts them. */
@@ -139,7 +145,7 @@ export class RowBlock {
       type,
       values: newFieldArray(type, this.#capacity),
       valid: this.#rows === 0 ? undefined : new Uint8Array(this.#capacity),
-      pool: type === 'string' ? new StringPool() : undefined,
+      texts: type === 'string' ? new TextBuilder() : undefined,
     });
   }
 
@@ -203,20 +209,14 @@ export class RowBlock {
     assert(columnLength(from) === this.#rows, 'one value per row');
     const valid = from.valid === undefined ? undefined : this.#padded(from.valid);
     const { type } = from;
-    if (type !== 'string' && from.values.length === this.#capacity) {
-      this.#pushColumn({ name, type, values: from.values, valid, pool: undefined });
-      return;
+    const texts = type === 'string' ? TextBuilder.of(from.texts) : undefined;
+    let values = type === 'string' ? from.codes : from.values;
+    if (values.length !== this.#capacity) {
+      const padded = newFieldArray(type, this.#capacity);
+      copyValues(padded, values, 0);
+      values = padded;
     }
-    const index = this.addColumn(name, type);
-    const column = this.columns[index]!;
-    column.valid = valid;
-    if (type !== 'string') {
-      copyValues(column.values, from.values, 0);
-      return;
-    }
-    const { pool } = column;
-    const codes = Uint32Array.from(from.dictionary, (text) => pool!.code(text));
-    for (let i = 0; i < from.codes.length; i++) column.values[i] = codes[from.codes[i]!] ?? 0;
+    this.#pushColumn({ name, type, values, valid, texts });
   }
 
   #padded(valid: Uint8Array): Uint8Array {
@@ -250,8 +250,9 @@ export class RowBlock {
       }
       if (!hasValue) continue;
       const { name, type } = column;
-      const pool = column.pool && poolOf(column.pool, values);
-      result.#pushColumn({ name, type, values, valid: picked, pool });
+      if (column.texts === undefined) {
+        result.#pushColumn({ name, type, values, valid: picked, texts: undefined });
+      } else result.setColumn(name, textsOfRows(values, picked, column.texts));
     }
     return result;
   }
@@ -281,12 +282,11 @@ export class RowBlock {
   }
 
   #appendColumn(column: BlockColumn, from: BlockColumn, start: number, count: number): void {
-    if (column.pool !== undefined && from.pool !== undefined) {
-      const { pool } = column;
-      const map = Uint32Array.from(from.pool.texts, (text) => pool.code(text));
+    if (column.texts !== undefined && from.texts !== undefined) {
+      const first = column.texts.addAll(from.texts.texts);
       const target = column.values as Uint32Array;
       const codes = from.values as Uint32Array;
-      for (let i = 0; i < count; i++) target[start + i] = map[codes[i]!] ?? 0;
+      for (let i = 0; i < count; i++) target[start + i] = codes[i]! + first;
     } else copyValues(column.values, from.values.subarray(0, count) as FieldArray, start);
     if (from.valid !== undefined) {
       column.valid ??= new Uint8Array(this.#capacity).fill(1, 0, start);
@@ -319,13 +319,13 @@ export class RowBlock {
   }
 }
 
-/** A pool of only those texts that `codes` refer to; `codes` are changed to refer to it. */
-function poolOf(from: StringPool, codes: FieldArray): StringPool {
-  const pool = new StringPool();
-  for (let i = 0; i < codes.length; i++) {
-    codes[i] = pool.code(from.texts[Number(codes[i])] ?? '');
-  }
-  return pool;
+/** A column of rows that are copied, with hardly more texts than theirs. */
+function textsOfRows(
+  values: FieldArray,
+  valid: Uint8Array | undefined,
+  { texts }: TextBuilder,
+): Column {
+  return compactTexts({ type: 'string', codes: values as Uint32Array, texts, valid });
 }
 
 export function newFieldArray(type: FieldType, length: number): FieldArray {

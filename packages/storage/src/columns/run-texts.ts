@@ -1,10 +1,10 @@
-// Texts of runs. A column of strings has the dictionary of all rows that were read with it. Rows
-// that are passed on, or written to a chunk, are cut into parts of limited size, which keep only
-// the texts that their rows have.
-import { textBytes, textsBytes } from '@tidemark/core';
+// Texts of runs. A column of strings has the texts of all rows that were read with it. Rows that
+// are passed on, or written to a chunk, are cut into parts of limited size, which keep only the
+// texts that their rows have.
+import { compactTexts, textCount, textLength, textsBytes } from '@tidemark/core';
 import type { Column, StringColumn } from '@tidemark/core';
 
-import { columnOf, sliceRun } from './run.ts';
+import { sliceRun } from './run.ts';
 import type { Run } from './run.ts';
 
 /** Texts of a chunk of one series: to read one text of it, all of its bytes are unpacked. */
@@ -21,9 +21,6 @@ export const TEXT_PART_BYTES = 4 << 20;
  */
 export const BATCH_TEXT_BYTES = 256 << 10;
 
-/** Dictionaries with more texts per row than this are not scanned. */
-const CODES_PER_ROW = 4;
-
 function textColumns(run: Run): StringColumn[] {
   const columns: StringColumn[] = [];
   for (const column of run.columns) if (column?.type === 'string') columns.push(column);
@@ -33,10 +30,9 @@ function textColumns(run: Run): StringColumn[] {
 /** Size of the texts of rows [start, end), each counted as often as it occurs. */
 export function textsOfRows(run: Run, start: number, end: number): number {
   let bytes = 0;
-  for (const { codes, dictionary, valid } of textColumns(run)) {
+  for (const { codes, texts, valid } of textColumns(run)) {
     for (let row = start; row < end; row++) {
-      if (valid === undefined || valid[row] === 1)
-        bytes += textBytes(dictionary[codes[row]!] ?? '');
+      if (valid === undefined || valid[row] === 1) bytes += textLength(texts, codes[row]!);
     }
   }
   return bytes;
@@ -44,18 +40,18 @@ export function textsOfRows(run: Run, start: number, end: number): number {
 
 /**
  * Cuts a run into parts whose distinct texts take at most `maxBytes` together; a part of one row
- * may take more. Views of the same arrays and dictionaries.
+ * may take more. Views of the same arrays.
  */
 export function* cutByTexts(run: Run, maxBytes: number): Generator<Run> {
-  const columns = textColumns(run).filter(({ dictionary }) => dictionary.length > 0);
-  const all = columns.reduce((sum, { dictionary }) => sum + textsBytes(dictionary), 0);
+  const columns = textColumns(run).filter(({ texts }) => textCount(texts) > 0);
+  const all = columns.reduce((sum, { texts }) => sum + textsBytes(texts), 0);
   const rows = run.times.length;
   if (all <= maxBytes || rows <= 1) {
     yield run;
     return;
   }
   // The number of the last part, from 1, in which a text occurred.
-  const partOf = columns.map(({ dictionary }) => new Uint32Array(dictionary.length));
+  const partOf = columns.map(({ texts }) => new Uint32Array(textCount(texts)));
   let part = 1;
   let start = 0;
   let bytes = 0;
@@ -84,45 +80,24 @@ function addRow(
   const { row, part, partOf } = at;
   let bytes = 0;
   for (let i = 0; i < columns.length; i++) {
-    const { codes, dictionary, valid } = columns[i]!;
+    const { codes, texts, valid } = columns[i]!;
     if (valid !== undefined && valid[row] !== 1) continue;
     const code = codes[row]!;
     const seen = partOf[i]!;
     if (seen[code] === part) continue;
     seen[code] = part;
-    bytes += textBytes(dictionary[code] ?? '');
+    bytes += textLength(texts, code);
   }
   return bytes;
 }
 
-/** The same rows, with dictionaries of only those texts that they have. */
+/** The same rows, with hardly more texts than they have. */
 export function withUsedTexts(run: Run): Run {
   if (run.columns.every((column) => column?.type !== 'string')) return run;
-  return { times: run.times, columns: run.columns.map((column) => column && usedTexts(column)) };
+  return { times: run.times, columns: run.columns.map((column) => column && withOwnTexts(column)) };
 }
 
-/** The column with a dictionary of only those texts that its rows have. */
-export function usedTexts(column: Column): Column {
-  if (column.type !== 'string' || column.dictionary.length <= 1) return column;
-  const { codes, dictionary, valid } = column;
-  const used: string[] = [];
-  const values = new Uint32Array(codes.length);
-  // Counted from 1. A typed array is used where most of the texts can be in use.
-  const isDense = dictionary.length <= codes.length * CODES_PER_ROW;
-  const places = isDense ? new Uint32Array(dictionary.length) : new Map<number, number>();
-  for (let row = 0; row < codes.length; row++) {
-    if (valid !== undefined && valid[row] !== 1) continue;
-    const code = codes[row]!;
-    let place = (places instanceof Map ? places.get(code) : places[code]) ?? 0;
-    if (place === 0) {
-      place = used.push(dictionary[code] ?? '');
-      if (places instanceof Map) places.set(code, place);
-      else places[code] = place;
-    }
-    values[row] = place - 1;
-  }
-  if (used.length === dictionary.length) return column;
-  // The codes of nulls need an entry, too.
-  if (used.length === 0) used.push('');
-  return columnOf('string', { values, valid, dictionary: used });
+/** The column with hardly more texts than its rows have. */
+export function withOwnTexts(column: Column): Column {
+  return column.type === 'string' ? compactTexts(column) : column;
 }

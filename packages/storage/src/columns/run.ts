@@ -1,7 +1,7 @@
 // Runs: rows of one series in columns, strictly ascending in time. Readers produce, merge, cut and
 // filter them.
-import { assert } from '@tidemark/core';
-import type { Column, FieldType, StringColumn } from '@tidemark/core';
+import { assert, concatTexts, NO_TEXTS, textCount } from '@tidemark/core';
+import type { Column, FieldType, Texts } from '@tidemark/core';
 
 import { copyValues, newFieldArray } from './row-block.ts';
 import type { FieldArray } from './row-block.ts';
@@ -24,7 +24,7 @@ export function columnOf(
   parts: {
     readonly values: FieldArray;
     readonly valid: Uint8Array | undefined;
-    readonly dictionary?: readonly string[] | undefined;
+    readonly texts?: Texts | undefined;
   },
 ): Column {
   const { values, valid } = parts;
@@ -38,13 +38,13 @@ export function columnOf(
     case 'boolean':
       return { type, values: values as Uint8Array, valid };
     case 'string':
-      return { type, codes: values as Uint32Array, dictionary: parts.dictionary ?? [], valid };
+      return { type, codes: values as Uint32Array, texts: parts.texts ?? NO_TEXTS, valid };
   }
 }
 
 function rebuilt(column: Column, values: FieldArray, valid: Uint8Array | undefined): Column {
-  const dictionary = column.type === 'string' ? column.dictionary : undefined;
-  return columnOf(column.type, { values, valid, dictionary });
+  const texts = column.type === 'string' ? column.texts : undefined;
+  return columnOf(column.type, { values, valid, texts });
 }
 
 /** Rows [start, end). Views of the same arrays. */
@@ -75,7 +75,6 @@ export function takeRows(run: Run, rows: Uint32Array): Run {
 }
 
 function takeColumn(column: Column, rows: Uint32Array): Column {
-  if (column.type === 'string') return takeStrings(column, rows);
   const from = valuesOf(column);
   const values = newFieldArray(column.type, rows.length);
   gather(from, rows, values);
@@ -109,34 +108,6 @@ const WORDS_FROM_ROWS = 16;
 /** A view of eight-byte values as low and high 32-bit words. */
 function wordsOf(array: FieldArray): Int32Array {
   return new Int32Array(array.buffer, array.byteOffset, array.length * 2);
-}
-
-/**
- * The new column has a dictionary of only the texts in use: that of a memtable may hold a hundred
- * thousand others.
- */
-function takeStrings(column: StringColumn, rows: Uint32Array): Column {
-  const codes = new Uint32Array(rows.length);
-  const valid = column.valid === undefined ? undefined : new Uint8Array(rows.length);
-  const dictionary: string[] = [];
-  const newCodes = new Map<number, number>();
-  for (let i = 0; i < rows.length; i++) {
-    const row = rows[i]!;
-    if (valid !== undefined) {
-      valid[i] = column.valid![row]!;
-      if (valid[i] === 0) continue;
-    }
-    const code = column.codes[row]!;
-    let known = newCodes.get(code);
-    if (known === undefined) {
-      known = dictionary.push(column.dictionary[code] ?? '') - 1;
-      newCodes.set(code, known);
-    }
-    codes[i] = known;
-  }
-  // Nulls have code 0, which has to be in the dictionary.
-  if (dictionary.length === 0) dictionary.push('');
-  return { type: 'string', codes, dictionary, valid };
 }
 
 export function reverseRun(run: Run): Run {
@@ -239,7 +210,8 @@ function concatColumn(runs: readonly Run[], index: number, count: number): Colum
     return column !== undefined && column.valid === undefined;
   });
   const valid = isFull ? undefined : new Uint8Array(count);
-  const dictionary: string[] = [];
+  const texts: Texts[] = [];
+  let firstText = 0;
   let at = 0;
   for (const run of runs) {
     const column = run.columns[index];
@@ -247,9 +219,9 @@ function concatColumn(runs: readonly Run[], index: number, count: number): Colum
     if (column !== undefined) {
       assert(column.type === typed.type, 'a field has one type within a shard');
       if (column.type === 'string') {
-        const base = dictionary.length;
-        for (const text of column.dictionary) dictionary.push(text);
-        for (let i = 0; i < length; i++) values[at + i] = column.codes[i]! + base;
+        for (let i = 0; i < length; i++) values[at + i] = column.codes[i]! + firstText;
+        texts.push(column.texts);
+        firstText += textCount(column.texts);
       } else copyValues(values, column.values, at);
       if (valid !== undefined) {
         if (column.valid === undefined) valid.fill(1, at, at + length);
@@ -258,7 +230,7 @@ function concatColumn(runs: readonly Run[], index: number, count: number): Colum
     }
     at += length;
   }
-  return columnOf(typed.type, { values, valid, dictionary });
+  return columnOf(typed.type, { values, valid, texts: concatTexts(texts) });
 }
 
 /**
@@ -303,7 +275,7 @@ function lastValues(column: Column, order: Uint32Array, groupEnds: readonly numb
   return rowsOfColumn(column, rows, valid);
 }
 
-/** The values of the given rows; a column of strings keeps its dictionary. */
+/** The values of the given rows; a column of strings keeps its texts. */
 function rowsOfColumn(column: Column, rows: Uint32Array, valid: Uint8Array | undefined): Column {
   const values = newFieldArray(column.type, rows.length);
   gather(valuesOf(column), rows, values);

@@ -3,12 +3,11 @@
 // row: a request of ten thousand rows, each with a field of its own, would take a gigabyte.
 //
 // Append-only like the block of rows that it belongs to: a reader ignores values of later rows.
-import { assert } from '@tidemark/core';
-import type { FieldType } from '@tidemark/core';
+import { assert, TextBuilder } from '@tidemark/core';
+import type { FieldType, Texts } from '@tidemark/core';
 import type { StagedValues } from '@tidemark/kernels';
 
 import type { BlockColumn } from './row-block.ts';
-import { StringPool } from './string-pool.ts';
 
 type SparseField = StagedValues['fields'][number];
 
@@ -20,7 +19,7 @@ const INITIAL_LENGTH = 64;
 
 export class SparseValues {
   readonly fields: readonly SparseField[] = [];
-  readonly pool = new StringPool();
+  readonly #texts = new TextBuilder(0, 0);
   readonly #numbers = new Map<string, number>();
   /** By the number of a field: its newest value, plus one, and how many it has. */
   newest = new Uint32Array(INITIAL_LENGTH);
@@ -42,9 +41,13 @@ export class SparseValues {
   }
 
   get memoryBytes(): number {
-    const { fields, pool } = this;
     const listed = this.#count * VALUE_BYTES + this.#rows * ROW_BYTES;
-    return listed + fields.length * FIELD_BYTES + pool.bytes;
+    return listed + this.fields.length * FIELD_BYTES + this.#texts.sizeBytes;
+  }
+
+  /** The words of strings are codes of these. */
+  get texts(): Texts {
+    return this.#texts.texts;
   }
 
   get valuesPerRow(): number {
@@ -99,24 +102,23 @@ export class SparseValues {
     }
     this.words.set(words.subarray(0, 2 * count), 2 * first);
     this.#count = first + count;
-    if (texts.length === 0) return;
-    const codes = texts.map((text) => this.pool.code(text));
+    const firstText = this.#texts.addAll(texts);
+    if (firstText === 0) return;
     for (at = 0; at < count; at++) {
-      if (fields[fieldOf[at]!]!.type !== 'string') continue;
-      this.words[2 * (first + at)] = codes[words[2 * at]!]!;
+      if (fields[fieldOf[at]!]!.type === 'string') this.words[2 * (first + at)]! += firstText;
     }
   }
 
   /** The values of the given rows, in their order; by default of all. Views where possible. */
   rows(some?: ArrayLike<number>): StagedValues {
-    const { fields, pool } = this;
+    const { fields, texts } = this;
     if (some === undefined) {
       return {
         fields,
         fieldOf: this.#fieldOf.subarray(0, this.#count),
         words: this.words.subarray(0, 2 * this.#count),
         ends: this.#ends.subarray(0, this.#rows),
-        texts: pool.texts,
+        texts,
       };
     }
     const ends = new Uint32Array(some.length);
@@ -127,7 +129,8 @@ export class SparseValues {
     }
     const fieldOf = new Uint32Array(count);
     const words = new Uint32Array(2 * count);
-    const used = new StringPool();
+    const used = new TextBuilder();
+    const codes = new Map<number, number>();
     const kept: SparseField[] = [];
     const indexes = new Map<number, number>();
     let to = 0;
@@ -141,7 +144,12 @@ export class SparseValues {
         fieldOf[to] = index;
         words[2 * to] = this.words[2 * at]!;
         words[2 * to + 1] = this.words[2 * at + 1]!;
-        if (field.type === 'string') words[2 * to] = used.code(pool.texts[words[2 * to]!]!);
+        if (field.type === 'string') {
+          const from = words[2 * to]!;
+          let code = codes.get(from);
+          if (code === undefined) codes.set(from, (code = used.addFrom(texts, from)));
+          words[2 * to] = code;
+        }
       }
     }
     return { fields: kept, fieldOf, words, ends, texts: used.texts };
@@ -198,13 +206,13 @@ export function sparseRowsOf(columns: readonly BlockColumn[], rows: number): Sta
   }
   const fieldOf = new Uint32Array(count);
   const words = new Uint32Array(2 * count);
-  const pool = new StringPool();
-  columns.forEach(({ values, valid, pool: texts }, index) => {
+  const all = new TextBuilder(0, 0);
+  columns.forEach(({ values, valid, texts }, index) => {
     const isWide = values.BYTES_PER_ELEMENT === 8;
     const from = isWide
       ? new Uint32Array(values.buffer, values.byteOffset, 2 * rows)
       : (values as Uint8Array | Uint32Array);
-    const codes = texts?.texts.map((text) => pool.code(text));
+    const first = texts === undefined ? 0 : all.addAll(texts.texts);
     for (let row = 0; row < rows; row++) {
       if (valid?.[row] === 0) continue;
       const at = starts[row]!++;
@@ -212,8 +220,8 @@ export function sparseRowsOf(columns: readonly BlockColumn[], rows: number): Sta
       if (isWide) {
         words[2 * at] = from[2 * row]!;
         words[2 * at + 1] = from[2 * row + 1]!;
-      } else words[2 * at] = codes?.[from[row]!] ?? from[row]!;
+      } else words[2 * at] = from[row]! + first;
     }
   });
-  return { fields: columns, fieldOf, words, ends, texts: pool.texts };
+  return { fields: columns, fieldOf, words, ends, texts: all.texts };
 }

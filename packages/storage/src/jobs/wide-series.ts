@@ -78,7 +78,7 @@ function* writePart(
     let bytes = 0;
     for (const [i, field] of texts.entries()) {
       const column = picked(field);
-      if (column?.type === 'string') bytes += textsBytes(column.dictionary);
+      if (column?.type === 'string') bytes += textsBytes(column.texts);
       if (bytes > CHUNK_TEXT_BYTES) break;
       if (i % STEP_COLUMNS === STEP_COLUMNS - 1) yield undefined;
     }
@@ -119,10 +119,10 @@ function lastOfEach(column: Column, ends: readonly number[]): Column | undefined
     start = end;
   }
   if (count === 0) return undefined;
-  const dictionary = column.type === 'string' ? column.dictionary : undefined;
+  const texts = column.type === 'string' ? column.texts : undefined;
   return columnOf(column.type, {
     values,
     valid: count === ends.length ? undefined : found,
-    dictionary,
+    texts,
   });
 }

@@ -1,5 +1,5 @@
 // Copies selected rows of a table, column by column, out of its blocks.
-import { TextCodes } from '@tidemark/core';
+import { TextBuilder, textCount } from '@tidemark/core';
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { presenceColumn } from '../columns/presence.ts';
@@ -57,6 +57,9 @@ const SCANNED_VALUES = 256;
 const LISTED_FROM = 16;
 /** Views of words cost more than they save for fewer rows. */
 const WORDS_FROM_ROWS = 16;
+
+/** Of a block with more texts, each row's text is copied. */
+const SHARED_TEXTS = 256;
 
 /** Fewer rows are copied faster one by one. */
 const DENSE_ROWS = 8;
@@ -235,28 +238,36 @@ export class RowPick {
     return valid;
   }
 
-  /** The dictionary has only the texts that occur: a block may have thousands of others. */
+  /** Copies the texts of the rows: a block may have thousands of others. */
   #strings({ holders, sparse, valid }: TextSource): StringColumn {
     const rows = this.#rows;
     const codes = new Uint32Array(rows.length);
-    const texts = new TextCodes();
+    const own = new TextBuilder(rows.length);
     for (const { block, column } of holders) {
-      const known = new Map<number, number>();
+      const texts = column.texts!.texts;
+      // Few texts, as those of a level, are copied once each.
+      const known =
+        textCount(texts) <= SHARED_TEXTS ? new Uint32Array(textCount(texts)) : undefined;
       for (const { firstRow, start, end } of this.#runsOf(block)) {
         for (let at = start; at < end; at++) {
           if (valid?.[at] === 0) continue;
-          codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
+          const code = column.values[rows[at]! - firstRow] as number;
+          let place = known?.[code] ?? 0;
+          if (place === 0) {
+            place = own.addFrom(texts, code) + 1;
+            if (known !== undefined) known[code] = place;
+          }
+          codes[at] = place - 1;
         }
       }
     }
     for (const { values, found } of sparse) {
+      const { texts, words } = values;
       for (let i = 0; i < found.length; i += 2) {
-        codes[found[i + 1]!] = texts.code(values.pool.texts[values.words[2 * found[i]!]!]!);
+        codes[found[i + 1]!] = own.addFrom(texts, words[2 * found[i]!]!);
       }
     }
-    // The codes of nulls need an entry, too.
-    const dictionary = texts.size === 0 ? [''] : texts.texts;
-    return { type: 'string', codes, dictionary, valid };
+    return { type: 'string', codes, texts: own.texts, valid };
   }
 }
 
@@ -306,19 +317,6 @@ function copySparse({ values: { words }, found }: SparseHolder, to: FieldArray):
 /** Index of the block that has the row. */
 function blockOf(firstRows: readonly number[], row: number): number {
   return firstNotBelow(firstRows, row + 1) - 1;
-}
-
-function codeIn(
-  texts: TextCodes,
-  known: Map<number, number>,
-  { column, code }: { readonly column: BlockColumn; readonly code: number | bigint },
-): number {
-  const from = Number(code);
-  const held = known.get(from);
-  if (held !== undefined) return held;
-  const made = texts.code(column.pool?.texts[from] ?? '');
-  known.set(from, made);
-  return made;
 }
 
 function wordsOf(array: FieldArray): Int32Array {

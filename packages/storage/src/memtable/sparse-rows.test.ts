@@ -1,4 +1,4 @@
-import { columnValue, MAX_INT64, MIN_INT64 } from '@tidemark/core';
+import { columnValue, MAX_INT64, MIN_INT64, textsOf } from '@tidemark/core';
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -52,7 +52,7 @@ function blockOf(rows: readonly Row[]): RowBlock {
     });
     const bytes = Uint8Array.from(rows, ({ values: all }) => (all.has(name) ? 1 : 0));
     const valid = bytes.includes(0) ? bytes : undefined;
-    block.setColumn(name, columnOf(typeOf(field), { values, valid, dictionary }));
+    block.setColumn(name, columnOf(typeOf(field), { values, valid, texts: textsOf(dictionary) }));
   }
   return block;
 }

@@ -1,4 +1,4 @@
-import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
+import { MAX_INT64, MIN_INT64, textsOf, textAt } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -43,7 +43,7 @@ function blockOf(rows: readonly Row[]): RowBlock {
   if (rows.some(({ values }) => values.s !== null)) {
     const dictionary = ['', ...new Set(rows.flatMap(({ values }) => values.s ?? []))];
     const codes = Uint32Array.from(rows, ({ values }) => dictionary.indexOf(values.s ?? ''));
-    block.setColumn('s', { type: 'string', codes, dictionary, valid: valid('s') });
+    block.setColumn('s', { type: 'string', codes, texts: textsOf(dictionary), valid: valid('s') });
   }
   return block;
 }
@@ -65,7 +65,7 @@ function rowsOf(table: Table, series: number, limit: number): readonly Row[] {
       time,
       values: {
         i: hasInteger ? (valuesOf(integers)[at] as bigint) : null,
-        s: hasText ? (text.dictionary[text.codes[at]!] ?? '') : null,
+        s: hasText ? textAt(text.texts, text.codes[at]!) : null,
       },
     };
   });

@@ -1,7 +1,7 @@
 // Reads the rows of one series in a chunk for an answer: statistics, cached columns or decoded
 // columns, whatever is needed. Each is read once.
 import { assert } from '@tidemark/core';
-import type { Column, FieldType, TimeRange } from '@tidemark/core';
+import type { Column, FieldType, Texts, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type {
   CachedColumn,
@@ -218,14 +218,14 @@ export class ChunkReader {
   /**
    * The first or last text of a column without nulls, for callers that may need nothing else of it.
    */
-  text(index: number, side: 'first' | 'last'): string {
+  text(index: number, side: 'first' | 'last'): Texts {
     const meta = this.columns[index];
     assert(meta !== undefined, 'the chunk has the column');
     const { segment, from, to } = this.#source.rows;
     const rows = Uint32Array.of(side === 'first' ? from : to - 1);
     const column = textsAt(segment.blocks, { chunk: this.meta, meta }, { rows });
     assert(column.type === 'string', 'a column of texts');
-    return column.dictionary[0] ?? '';
+    return column.texts;
   }
 
   /**

@@ -15,7 +15,7 @@ import { PointsCut } from './window-points.ts';
 import { requestedFields } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
-import { BATCH_TEXT_BYTES, cutByTexts, usedTexts } from '../columns/run-texts.ts';
+import { BATCH_TEXT_BYTES, cutByTexts, withOwnTexts } from '../columns/run-texts.ts';
 import type { Run } from '../columns/run.ts';
 
 const WINDOWS_PER_BATCH = 8192;
@@ -199,7 +199,7 @@ function* partsByTexts({
     const end = at + times.length;
     const partOf = (column: AggregateColumn): AggregateColumn => {
       const part = sliceAggregate(column, at, end);
-      return { ...part, values: usedTexts(part.values) };
+      return { ...part, values: withOwnTexts(part.values) };
     };
     yield {
       groupTags,
@@ -277,8 +277,8 @@ function spreadColumn(column: Column, places: Int32Array): Column {
     values[i] = from[place]!;
     valid[i] = column.valid?.[place] ?? 1;
   });
-  const dictionary = column.type === 'string' ? column.dictionary : undefined;
-  return columnOf(column.type, { values, valid, dictionary });
+  const texts = column.type === 'string' ? column.texts : undefined;
+  return columnOf(column.type, { values, valid, texts });
 }
 
 function sliceAggregate(column: AggregateColumn, start: number, end: number): AggregateColumn {

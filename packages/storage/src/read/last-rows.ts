@@ -3,7 +3,7 @@
 // read without it. The lists of segments and tombstones of a shard are replaced, never changed, so
 // a row is valid as long as both lists are the same. When the rows take more than the limit, all
 // are dropped.
-import { rowsBytes } from '@tidemark/core';
+import { compactTexts, copyTexts, rowsBytes } from '@tidemark/core';
 import type { Column, TimeRange } from '@tidemark/core';
 
 import type { ShardView } from '../state/snapshot.ts';
@@ -106,8 +106,7 @@ function copyColumn(column: Column): Column {
   if (column.type !== 'string') {
     return columnOf(column.type, { values: valuesOf(column).slice(), valid });
   }
-  // Keeps one text instead of the whole dictionary of the chunk.
-  const dictionary = Array.from(column.codes, (code) => column.dictionary[code] ?? '');
-  const values = Uint32Array.from(dictionary, (_, i) => i);
-  return columnOf('string', { values, valid, dictionary });
+  // Keeps one text instead of all of the chunk.
+  const { codes, texts } = compactTexts({ ...column, valid });
+  return columnOf('string', { values: codes.slice(), valid, texts: copyTexts(texts) });
 }

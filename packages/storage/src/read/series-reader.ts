@@ -171,7 +171,7 @@ function loadAll(
   return loads.map((load) => {
     const run = load();
     for (const column of run.columns) {
-      if (column?.type === 'string') bytes += textsBytes(column.dictionary);
+      if (column?.type === 'string') bytes += textsBytes(column.texts);
     }
     memory.check(bytes, what);
     return run;

@@ -1,6 +1,6 @@
 // Reads of long strings: they hold only strings of the rows in the result, in batches of limited
 // size, counted as memory of the request.
-import { LimitExceeded } from '@tidemark/core';
+import { LimitExceeded, textAt, textCount } from '@tidemark/core';
 import { eachBatch, zeroCounters } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -62,14 +62,14 @@ async function scanned(
 
 function texts({ batches }: Read): string[] {
   return batches.flatMap(({ columns: [column] }) =>
-    column?.type === 'string' ? Array.from(column.codes, (code) => column.dictionary[code]!) : [],
+    column?.type === 'string' ? Array.from(column.codes, (code) => textAt(column.texts, code)) : [],
   );
 }
 
 function carried({ batches }: Read): number {
   let count = 0;
   for (const { columns } of batches) {
-    for (const column of columns) if (column.type === 'string') count += column.dictionary.length;
+    for (const column of columns) if (column.type === 'string') count += textCount(column.texts);
   }
   return count;
 }

@@ -1,6 +1,6 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
-import type { Column } from '@tidemark/core';
-import { AssertionFailed, textBytes } from '@tidemark/core';
+import type { Column, StringColumn, Texts } from '@tidemark/core';
+import { AssertionFailed, compareTexts, TextBuilder, textLength, textsBytes } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
@@ -12,8 +12,8 @@ import type { WindowsTotal } from './windows-by-group.ts';
 import { windowOf } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
-/** A function where the text is in a chunk of which nothing else has been read. */
-type TextPoint = { readonly text: string | (() => string); readonly time: bigint };
+/** One text; a function where it is in a chunk of which nothing else has been read. */
+type TextPoint = { readonly text: Texts | (() => Texts); readonly time: bigint };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
 export function groupedTexts(
@@ -52,10 +52,13 @@ class TextWindows implements FieldWindows {
 
   add(times: BigInt64Array, column: Column): void {
     if (column.type !== 'string') return;
-    const { codes, dictionary, valid } = column;
-    for (let row = 0; row < times.length; row++) {
-      if (valid?.[row] === 0) continue;
-      this.#addPoint({ text: dictionary[codes[row]!] ?? '', time: times[row]! });
+    for (let from = 0; from < times.length;) {
+      const { start, end } = windowOf(times[from]!, this.#request);
+      const added = new RowsOfWindow(times, column);
+      do added.add(from++);
+      while (from < times.length && times[from]! >= start && times[from]! < end);
+      const found = added.take();
+      if (found !== undefined) this.#add(start, found);
     }
   }
 
@@ -89,11 +92,6 @@ class TextWindows implements FieldWindows {
     this.#windows.clear();
   }
 
-  #addPoint(point: TextPoint): void {
-    const { start } = windowOf(point.time, this.#request);
-    this.#add(start, { count: 1, first: point, last: point });
-  }
-
   #add(start: bigint, added: TextWindow): void {
     const held = this.#windows.get(start);
     if (held === undefined) {
@@ -115,23 +113,70 @@ class TextWindows implements FieldWindows {
   }
 }
 
+/** Finds the first and the last of rows of one window, in any order. */
+class RowsOfWindow {
+  readonly #times: BigInt64Array;
+  readonly #column: StringColumn;
+  #count = 0;
+  #first = 0;
+  #last = 0;
+
+  constructor(times: BigInt64Array, column: StringColumn) {
+    this.#times = times;
+    this.#column = column;
+  }
+
+  add(row: number): void {
+    if (this.#column.valid?.[row] === 0) return;
+    if (this.#count++ === 0) {
+      this.#first = row;
+      this.#last = row;
+      return;
+    }
+    const times = this.#times;
+    const time = times[row]!;
+    const [first, last] = [times[this.#first]!, times[this.#last]!];
+    if (time < first || (time === first && this.#isLarger(row, this.#first))) this.#first = row;
+    if (time > last || (time === last && this.#isLarger(row, this.#last))) this.#last = row;
+  }
+
+  /** `undefined` when no row has a text. */
+  take(): TextWindow | undefined {
+    if (this.#count === 0) return undefined;
+    const first = this.#pointOf(this.#first);
+    const last = this.#first === this.#last ? first : this.#pointOf(this.#last);
+    return { count: this.#count, first, last };
+  }
+
+  #isLarger(row: number, other: number): boolean {
+    const { codes, texts } = this.#column;
+    return compareTexts(texts, codes[row]!, texts, codes[other]!) > 0;
+  }
+
+  /** Copies the text: those of the other rows are not kept for it. */
+  #pointOf(row: number): TextPoint {
+    const { codes, texts } = this.#column;
+    const code = codes[row]!;
+    const own = new TextBuilder(1, textLength(texts, code));
+    own.addFrom(texts, code);
+    return { text: own.texts, time: this.#times[row]! };
+  }
+}
+
 /** Whether two points have one time, and the text of `a` is the larger. */
 function isLarger(a: TextPoint, b: TextPoint): boolean {
-  return a.time === b.time && textOf(a) > textOf(b);
+  return a.time === b.time && compareTexts(textOf(a), 0, textOf(b), 0) > 0;
 }
 
-/**
- * The size counted for a point of a chunk: small, because there are few, and their texts are read
- * at the end.
- */
-const CHUNK_POINT_BYTES = 200;
+/** A point besides its text, which is not held for a point of a chunk. */
+const POINT_BYTES = 200;
 
 function weightOf({ text }: TextPoint): number {
-  return typeof text === 'string' ? textBytes(text) : CHUNK_POINT_BYTES;
+  return POINT_BYTES + (typeof text === 'function' ? 0 : textsBytes(text));
 }
 
-function textOf({ text }: TextPoint): string {
-  return typeof text === 'string' ? text : text();
+function textOf({ text }: TextPoint): Texts {
+  return typeof text === 'function' ? text() : text;
 }
 
 function textColumn(windows: readonly TextWindow[], name: AggregateFunction): AggregateColumn {
@@ -148,13 +193,10 @@ function textColumn(windows: readonly TextWindow[], name: AggregateFunction): Ag
     case 'first':
     case 'last': {
       const points = windows.map((window) => window[name]);
+      const texts = new TextBuilder(count);
+      const codes = Uint32Array.from(points, (point) => texts.addFrom(textOf(point), 0));
       return {
-        values: {
-          type: 'string',
-          codes: Uint32Array.from(points, (_, i) => i),
-          dictionary: points.map(textOf),
-          valid: undefined,
-        },
+        values: { type: 'string', codes, texts: texts.texts, valid: undefined },
         pointTimes: BigInt64Array.from(points, ({ time }) => time),
       };
     }

@@ -3,7 +3,7 @@
 import type { AggregateBatch, WindowPoints } from '@tidemark/query';
 
 import { sliceColumn } from '../columns/run.ts';
-import { BATCH_TEXT_BYTES, cutByTexts, usedTexts } from '../columns/run-texts.ts';
+import { BATCH_TEXT_BYTES, cutByTexts, withOwnTexts } from '../columns/run-texts.ts';
 
 const POINTS_PER_BATCH = 8192;
 
@@ -80,7 +80,7 @@ function* partsOf(
       if (wanted > 0) left = points.counts[++window]!;
     }
     const part = slicePoints({ ...points, counts: Uint32Array.from(counts) }, from, to);
-    yield { first, part: { ...part, values: usedTexts(part.values) } };
+    yield { first, part: { ...part, values: withOwnTexts(part.values) } };
     from = to;
   }
 }

@@ -1,11 +1,10 @@
-// Texts of a column of strings, of which only those that are wanted become strings: unpacking a
-// block costs far less than making texts of it.
-import type { Column } from '@tidemark/core';
+// Texts of a column of strings, of which only those that are wanted are copied.
+import type { Column, Texts } from '@tidemark/core';
 import type { TextSearch } from '@tidemark/kernels';
 
 import { codecs } from '../columns/codecs.ts';
 import { columnOf } from '../columns/run.ts';
-import { noteTexts } from '../columns/thread-heap.ts';
+import { noteTexts, threadHeap } from '../columns/thread-heap.ts';
 import type { ChunkMeta, ColumnMeta } from './format.ts';
 import type { ReadAhead, SegmentBlocks } from './segment-blocks.ts';
 
@@ -23,15 +22,15 @@ export function matchTexts(
 ): Uint8Array {
   const { offset, validBytes, valueBytes } = meta;
   const bytes = blocks.read(offset, validBytes + valueBytes, whole);
-  const made: string[] = [];
+  let chars = 0;
   const accepts = (text: string): boolean => {
-    made.push(text);
+    chars += text.length;
     return search.accepts(text);
   };
   const dense = blocks.decoding(offset, () =>
     codecs().matchStrings(bytes.subarray(validBytes), { ...search, accepts }),
   );
-  noteTexts(made);
+  threadHeap.made(chars);
   blocks.check(dense.length === meta.count, 'number of values', offset);
   const valid =
     validBytes === 0
@@ -45,10 +44,7 @@ export function matchTexts(
   return valid;
 }
 
-/**
- * Some rows of a column of strings, with only their texts: unpacking a block costs far less than
- * making texts of it.
- */
+/** Some rows of a column of strings, with only their texts. */
 export function textsAt(
   blocks: SegmentBlocks,
   { chunk, meta }: TextsOfChunk,
@@ -73,16 +69,15 @@ export function textsAt(
     const chosen = rows.map((row) => valid[row]!);
     let at = 0;
     const values = Uint32Array.from(chosen, (isThere) => (isThere ? dense.values[at++]! : 0));
-    const dictionary = dense.dictionary.length === 0 ? [''] : dense.dictionary;
-    return columnOf('string', { values, valid: Uint8Array.from(chosen), dictionary });
+    return columnOf('string', { values, valid: Uint8Array.from(chosen), texts: dense.texts });
   });
 }
 
 function stringsAt(
   block: Uint8Array,
   places: Uint32Array,
-): { readonly values: Uint32Array; readonly dictionary: readonly string[] } {
-  const { codes, dictionary } = codecs().decodeStringsAt(block, places);
-  noteTexts(dictionary);
-  return { values: codes, dictionary };
+): { readonly values: Uint32Array; readonly texts: Texts } {
+  const { codes, texts } = codecs().decodeStringsAt(block, places);
+  noteTexts(texts);
+  return { values: codes, texts };
 }

@@ -4,7 +4,7 @@
 // each.
 import type { Column } from '@tidemark/core';
 import type { StringHead } from '@tidemark/kernels';
-import { utf8Text } from '@tidemark/core';
+import { TextBuilder, utf8Text } from '@tidemark/core';
 
 import { DecodeError } from '../columns/bytes.ts';
 import { columnOf } from '../columns/run.ts';
@@ -83,12 +83,13 @@ export class LargeTexts {
     const used = new Set<number>();
     for (let row = from; row < to; row++) if (this.#hasValue(row)) used.add(this.#codes[row]!);
     const codes = [...used].sort((a, b) => a - b);
-    const dictionary = codes.map((code) => this.#text(code));
-    noteTexts(dictionary);
+    const own = new TextBuilder(codes.length);
+    for (const code of codes) this.#addText(own, code);
+    const { texts } = own;
+    noteTexts(texts);
     const places = new Map(codes.map((code, place) => [code, place]));
     const values = this.#codes.subarray(from, to).map((code) => places.get(code) ?? 0);
-    if (dictionary.length === 0) dictionary.push('');
-    return columnOf('string', { values, valid: valid?.subarray(from, to), dictionary });
+    return columnOf('string', { values, valid: valid?.subarray(from, to), texts });
   }
 
   #hasValue(row: number): boolean {
@@ -96,14 +97,15 @@ export class LargeTexts {
     return valid === undefined || valid[row] === 1;
   }
 
-  #text(code: number): string {
+  #addText(own: TextBuilder, code: number): void {
     const { head, read } = this.#source;
     const start = head.offsets[code]!;
     const length = head.offsets[code + 1]! - start;
     if (!head.isPacked) {
       const bytes = read(start, length);
       if (bytes.length < length) throw new DecodeError('texts are cut off');
-      return utf8Text(bytes);
+      own.add(utf8Text(bytes));
+      return;
     }
     if (this.#stream === undefined || this.#stream.at > start) {
       this.#stream = { bytes: new Lz4Stream(read), at: 0 };
@@ -111,6 +113,6 @@ export class LargeTexts {
     const stream = this.#stream;
     stream.bytes.skip(start - stream.at);
     stream.at = start + length;
-    return utf8Text(stream.bytes.next(length));
+    own.add(utf8Text(stream.bytes.next(length)));
   }
 }

@@ -276,7 +276,7 @@ export class Segment {
       codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
     );
     this.blocks.check(valuesOf(dense).length === meta.count, 'number of values', offset);
-    if (dense.type === 'string') noteTexts(dense.dictionary);
+    if (dense.type === 'string') noteTexts(dense.texts);
     const isWhole = to - from === chunk.rows;
     const few = validBytes === 0 ? undefined : this.#validRows(chunk, meta, bytes);
     if (few !== undefined) return spreadFew(dense, few, { from, to });

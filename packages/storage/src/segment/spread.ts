@@ -23,9 +23,9 @@ export function spread(
   for (let i = from; i < to; i++) if (valid[i] === 1) values[i - from] = stored[at++] ?? stored[0]!;
   for (let i = to; i < valid.length; i++) at += valid[i]!;
   if (at !== stored.length) return undefined;
-  const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
+  const texts = dense.type === 'string' ? dense.texts : undefined;
   const ofPart = to - from === valid.length ? valid : valid.slice(from, to);
-  return columnOf(dense.type, { values, valid: ofPart, dictionary });
+  return columnOf(dense.type, { values, valid: ofPart, texts });
 }
 
 /** The rows [from, to) of a column with values in the given rows of its chunk. */
@@ -44,13 +44,13 @@ export function spreadFew(
     values[row] = stored[at]!;
     valid[row] = 1;
   }
-  const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
-  return columnOf(dense.type, { values, valid, dictionary });
+  const texts = dense.type === 'string' ? dense.texts : undefined;
+  return columnOf(dense.type, { values, valid, texts });
 }
 
 /** A copy of the rows [from, to) of a column without nulls. */
 export function copyOfRows(dense: Column, from: number, to: number): Column {
-  const dictionary = dense.type === 'string' ? dense.dictionary : undefined;
+  const texts = dense.type === 'string' ? dense.texts : undefined;
   const values = valuesOf(dense).slice(from, to) as FieldArray;
-  return columnOf(dense.type, { values, valid: undefined, dictionary });
+  return columnOf(dense.type, { values, valid: undefined, texts });
 }

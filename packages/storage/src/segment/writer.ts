@@ -446,6 +446,6 @@ function denseColumn(column: Column): { readonly dense: Column; readonly count: 
   const dense = newFieldArray(column.type, count);
   let at = 0;
   for (let i = 0; i < valid.length; i++) if (valid[i] === 1) dense[at++] = values[i]!;
-  const dictionary = column.type === 'string' ? column.dictionary : undefined;
-  return { dense: columnOf(column.type, { values: dense, valid: undefined, dictionary }), count };
+  const texts = column.type === 'string' ? column.texts : undefined;
+  return { dense: columnOf(column.type, { values: dense, valid: undefined, texts }), count };
 }

@@ -1,4 +1,5 @@
 // The buffers of a message: large arrays are handed over as they are, small ones lie in slabs.
+import { copyTexts } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../columns/run.ts';
@@ -65,8 +66,11 @@ export function placeColumns(columns: readonly Column[], buffers: MessageBuffers
 export function placeColumn(column: Column, buffers: MessageBuffers): Column {
   const values = buffers.place(valuesOf(column));
   const valid = column.valid === undefined ? undefined : buffers.place(column.valid);
-  const dictionary = column.type === 'string' ? column.dictionary : undefined;
-  return columnOf(column.type, { values, valid, dictionary });
+  if (column.type !== 'string') return columnOf(column.type, { values, valid });
+  // Other columns share the bytes, so they are copied.
+  const { bytes, offsets } = copyTexts(column.texts);
+  const texts = { bytes: buffers.place(bytes), offsets: buffers.place(offsets) };
+  return columnOf(column.type, { values, valid, texts });
 }
 
 /** Rough size of a batch besides its contents. */

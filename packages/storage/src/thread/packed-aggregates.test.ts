@@ -1,3 +1,4 @@
+import { textsOf } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 import * as fc from 'fast-check';
@@ -24,7 +25,7 @@ function columnOf(type: Column['type'], count: number, hasNulls: boolean): Colum
     case 'boolean':
       return { type, values: new Uint8Array(count).fill(1), valid };
     case 'string':
-      return { type, codes: new Uint32Array(count), dictionary: ['x'], valid };
+      return { type, codes: new Uint32Array(count), texts: textsOf(['x']), valid };
   }
 }
 

@@ -51,7 +51,7 @@ function rowsOf(blocks: readonly RowBlock[]): Rows {
       const picked =
         column === undefined
           ? pick.column({ name, type })!
-          : columnOf(type, { ...column, dictionary: column.pool?.texts });
+          : columnOf(type, { ...column, texts: column.texts?.texts });
       rows.forEach((values, row) => {
         if (picked.valid?.[row] !== 0) values.push([name, columnValue(picked, row)!]);
       });

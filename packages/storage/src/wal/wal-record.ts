@@ -1,5 +1,5 @@
 // Log records as values, and their bytes (docs/formats/wal.md).
-import { columnLength, FIELD_TYPES, unreachable } from '@tidemark/core';
+import { columnLength, FIELD_TYPES, unreachable, withEmptyTexts } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { StagedTable } from '@tidemark/kernels';
 import type { ShardDescriptor } from '@tidemark/storage-api';
@@ -210,10 +210,9 @@ function encodeTable(table: RowBlock, out: ByteWriter): void {
       out.block(codecs().encodeValidity(column.valid.subarray(0, rows)));
     }
     const values = column.values.subarray(0, rows) as typeof column.values;
-    const dictionary = column.pool?.texts;
-    out.block(
-      codecs().encodeColumn(columnOf(column.type, { values, valid: undefined, dictionary })),
-    );
+    const texts = column.texts?.texts;
+    const all = columnOf(column.type, { values, valid: column.valid, texts });
+    out.block(codecs().encodeColumn(all.type === 'string' ? withEmptyTexts(all) : all));
   }
 }
 
