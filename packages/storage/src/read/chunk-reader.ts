@@ -126,12 +126,14 @@ export class ChunkReader {
   get times(): BigInt64Array {
     if (this.#times !== undefined) return this.#times;
     const { rows } = this;
-    const cached = this.#cachedTimes();
-    const first = this.#source.rows.from;
-    this.#times =
-      cached === undefined
-        ? this.allTimes.subarray(rows.from - first, rows.to - first)
-        : this.#cache.times(cached, rows);
+    const cached = this.#allTimes === undefined ? this.#cachedTimes() : undefined;
+    if (cached !== undefined) this.#times = this.#cache.times(cached, rows);
+    else {
+      const all = this.allTimes;
+      const first = this.#source.rows.from;
+      const isAll = rows.to - rows.from === all.length;
+      this.#times = isAll ? all : all.subarray(rows.from - first, rows.to - first);
+    }
     return this.#times;
   }
 
@@ -163,7 +165,7 @@ export class ChunkReader {
   cached(index: number): CachedChunkColumn | undefined {
     const { rows } = this;
     const times = this.#cachedTimes();
-    const values = times && this.#cachedValues(index, times);
+    const values = times && this.#cachedValues(index);
     return times && values && { times, values, rows };
   }
 
@@ -171,13 +173,13 @@ export class ChunkReader {
   column(index: number, mask?: Uint8Array): Column | undefined {
     const meta = this.columns[index];
     if (meta === undefined) return undefined;
-    const cached = this.cached(index);
-    if (cached !== undefined) {
-      if (mask === undefined) return this.#cache.column(cached.values, cached.rows);
-      const count = this.#cache.chooseRows(mask, cached.rows.from);
-      return this.#cache.chosenColumn(cached.values, count);
-    }
     const { from, to } = this.rows;
+    const values = this.#cachedValues(index);
+    if (values !== undefined) {
+      if (mask === undefined) return this.#cache.column(values, this.rows);
+      const count = this.#cache.chooseRows(mask, from);
+      return this.#cache.chosenColumn(values, count);
+    }
     const { rows } = this.#source;
     const decoded = this.#texts.get(index);
     if (this.type(index) === 'string' && decoded === undefined && !rows.isPart) {
@@ -269,7 +271,7 @@ export class ChunkReader {
     }
     return this.#cache.chosenRun(times, kept, {
       columns: count,
-      columnAt: (index) => this.#cachedValues(index, times),
+      columnAt: (index) => this.#cachedValues(index),
     });
   }
 
@@ -352,8 +354,7 @@ export class ChunkReader {
     const { segment, stored } = this.#source.rows;
     const large = this.#largeTexts(index);
     if (large !== undefined) return segment.blocks.decoding(meta.offset, () => large.column(part));
-    const times = this.#isCacheable(index) ? this.#cachedTimes() : undefined;
-    const values = times && this.#cachedValues(index, times);
+    const values = this.#cachedValues(index);
     if (values !== undefined) return this.#cache.column(values, part);
     return segment.columnPart(stored, this.meta, meta, { ...part, whole: this.#bytes() });
   }
@@ -372,10 +373,8 @@ export class ChunkReader {
   load(): Run {
     const { rows, counters } = this.#source;
     counters.chunksRead++;
-    const read = (meta: ColumnMeta): Column => {
-      const index = rows.isPart ? this.columns.indexOf(meta) : -1;
-      const times = index >= 0 && this.#isCacheable(index) ? this.#cachedTimes() : undefined;
-      const values = times && this.#cachedValues(index, times);
+    const read = (meta: ColumnMeta, index: number): Column => {
+      const values = rows.isPart ? this.#cachedValues(index) : undefined;
       if (values !== undefined) return this.#cache.column(values, rows);
       return rows.column(meta, this.#ownBytes());
     };
@@ -399,14 +398,17 @@ export class ChunkReader {
     return segment.cachedTimes(this.meta) ?? segment.cacheTimes(this.meta, this.#bytes());
   }
 
-  #cachedValues(index: number, beside: CachedColumn): CachedColumn | undefined {
+  /** May add the times of the chunk to the cache, and evict others than those. */
+  #cachedValues(index: number): CachedColumn | undefined {
     const meta = this.columns[index];
     const type = this.type(index);
     if (meta === undefined || type === undefined || type === 'string') return undefined;
     if (!this.#isCacheable(index)) return undefined;
     const { segment } = this.#source.rows;
     const known = segment.cachedValues(meta);
-    return known ?? segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
+    if (known !== undefined) return known;
+    const beside = this.#cachedTimes();
+    return beside && segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
   }
 
   /** The bytes of a chunk of one series. Of others, the decoded columns are kept. */

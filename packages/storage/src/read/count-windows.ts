@@ -1,7 +1,7 @@
 // Windows of a field that is only counted. Values are never read: a chunk that lies within one
 // window is counted by its directory entry.
 import { assert } from '@tidemark/core';
-import type { Column, FieldType } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
 import type { AggregateFunction, FieldAggregates } from '@tidemark/query';
 
@@ -16,7 +16,7 @@ export function isCountOnly(functions: readonly AggregateFunction[]): boolean {
 }
 
 export class GroupedCounts implements GroupedWindows {
-  readonly #type: FieldType;
+  readonly #wants: ColumnWants;
   /**
    * Counts values as booleans that are all false: they take a byte each, less than any other type.
    */
@@ -27,7 +27,8 @@ export class GroupedCounts implements GroupedWindows {
     { window, timeRange }: WindowsRequest,
     { type, count }: FieldAggregates & { readonly count: number },
   ) {
-    this.#type = type;
+    // Values of a type that does not convert to this one count as nulls.
+    this.#wants = { type, countsOnly: true, isToldBy: () => true };
     const { start } = timeRange;
     const wants = { wantsSum: false, wantsExtremes: false };
     this.#accumulators = scans.openAccumulators('boolean', { window, start, count, ...wants });
@@ -42,7 +43,7 @@ export class GroupedCounts implements GroupedWindows {
   }
 
   of(group: number): FieldWindows {
-    return new CountWindows(this.#accumulators.of(group), this.#type);
+    return new CountWindows(this.#accumulators.of(group), this.#wants);
   }
 
   close(): void {
@@ -58,10 +59,9 @@ class CountWindows implements FieldWindows {
   /** Start of the window of the pending values. */
   #start = 0n;
 
-  /** Values of a type that does not convert to this one count as nulls. */
-  constructor(accumulator: Accumulator, type: FieldType) {
+  constructor(accumulator: Accumulator, wants: ColumnWants) {
     this.#accumulator = accumulator;
-    this.wants = { type, countsOnly: true, isToldBy: () => true };
+    this.wants = wants;
   }
 
   get windowCount(): number {

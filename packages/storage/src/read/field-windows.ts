@@ -41,11 +41,11 @@ export function openFieldWindows(
   return new GroupedNumbers(scans, request, { ...field, type: field.type });
 }
 
-/** Which results are wanted of a field of numbers. */
+/** What is wanted of a field of numbers: of its stored columns, and as results. */
 type NumberWants = {
   readonly type: NumericType;
   readonly functions: readonly AggregateFunction[];
-  readonly wantsMean: boolean;
+  readonly ofColumn: ColumnWants;
   readonly wanted: readonly WindowResult[];
   readonly hasTimes: boolean;
 };
@@ -62,10 +62,14 @@ class GroupedNumbers implements GroupedWindows {
     const results = functions.flatMap((name) => RESULTS[name]);
     const wanted = omitsPointTimes ? results.filter((name) => !name.endsWith('Time')) : results;
     const wantsMean = functions.includes('mean');
+    const isToldBy = ({ statistics, count: values }: ColumnMeta, stored: FieldType): boolean => {
+      if (statistics === undefined || stored !== type) return false;
+      return !wantsMean || !mayHaveWrapped(values, statistics);
+    };
     this.#wants = {
       type,
       functions,
-      wantsMean,
+      ofColumn: { type, countsOnly: false, isToldBy },
       wanted: ['start', ...new Set(wanted)],
       hasTimes: !omitsPointTimes,
     };
@@ -101,17 +105,14 @@ class GroupedNumbers implements GroupedWindows {
 class NumberWindows implements FieldWindows {
   readonly #accumulator: Accumulator;
   readonly #wants: NumberWants;
-  readonly wants: ColumnWants;
 
   constructor(accumulator: Accumulator, wants: NumberWants) {
     this.#accumulator = accumulator;
     this.#wants = wants;
-    const { type, wantsMean } = wants;
-    const isToldBy = ({ statistics, count }: ColumnMeta, stored: FieldType): boolean => {
-      if (statistics === undefined || stored !== type) return false;
-      return !wantsMean || !mayHaveWrapped(count, statistics);
-    };
-    this.wants = { type, countsOnly: false, isToldBy };
+  }
+
+  get wants(): ColumnWants {
+    return this.#wants.ofColumn;
   }
 
   get windowCount(): number {

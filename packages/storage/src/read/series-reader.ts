@@ -236,7 +236,7 @@ function segmentPieces(
       descending,
     });
     const { minTime, maxTime } = chunk.span;
-    if (rows.isPart && !overlaps(chunk.span, timeRange)) continue;
+    if (rows.isPart && !overlaps({ minTime, maxTime }, timeRange)) continue;
     pieces.push({
       minTime,
       maxTime,

@@ -22,18 +22,22 @@ function counts(stored: FieldType, { type }: WantedField): boolean {
 
 /**
  * The columns of rows in a segment. `metas` are those of the fields; `read` reads one of them for
- * all the rows.
+ * all the rows, given its place among them, too.
  */
 export function columnsOfChunk(
   { stored, count }: StoredRows,
   metas: readonly (ColumnMeta | undefined)[],
-  { fields, presenceOnly, read }: Wanted & { readonly read: (meta: ColumnMeta) => Column },
+  {
+    fields,
+    presenceOnly,
+    read,
+  }: Wanted & { readonly read: (meta: ColumnMeta, index: number) => Column },
 ): Columns {
   return metas.map((meta, i) => {
-    if (meta === undefined || !presenceOnly) return meta && read(meta);
+    if (meta === undefined || !presenceOnly) return meta && read(meta, i);
     const type = stored.fields[meta.field]?.type;
     if (type === undefined || !counts(type, fields[i]!)) return undefined;
-    return presenceColumn(count, meta.validBytes === 0 ? undefined : read(meta).valid);
+    return presenceColumn(count, meta.validBytes === 0 ? undefined : read(meta, i).valid);
   });
 }
 
