@@ -40,6 +40,7 @@ export const AREAS = {
   },
   talliedTimes: { lifetime: 'call', owner: 'tally-rows', holds: 'times of a cached column' },
   talliedValues: { lifetime: 'call', owner: 'tally-rows', holds: 'values of a cached column' },
+  scopedName: { lifetime: 'call', owner: 'names', holds: 'a scope and a name that is looked up' },
   tagWords: { lifetime: 'result', owner: 'series-list', holds: 'split series' },
   keyPart: { lifetime: 'call', owner: 'series-list', holds: 'a part of a key without its escapes' },
   listKey: { lifetime: 'call', owner: 'series-list', holds: 'the key of an entry of a list' },

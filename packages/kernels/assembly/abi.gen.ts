@@ -213,16 +213,18 @@ export const AREA_WINDOW_RUN: u32 = 19;
 export const AREA_TALLIED_TIMES: u32 = 20;
 /** Values of a cached column. Of tally-rows: call. */
 export const AREA_TALLIED_VALUES: u32 = 21;
+/** A scope and a name that is looked up. Of names: call. */
+export const AREA_SCOPED_NAME: u32 = 22;
 /** Split series. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 22;
+export const AREA_TAG_WORDS: u32 = 23;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 23;
+export const AREA_KEY_PART: u32 = 24;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 24;
+export const AREA_LIST_KEY: u32 = 25;
 /** Where the values of each row or column of a sparse table begin. Of sparse-rows: call. */
-export const AREA_SPARSE_STARTS: u32 = 25;
+export const AREA_SPARSE_STARTS: u32 = 26;
 /** The values of a sparse table by column, and one column with a place per row. Of sparse-rows: call. */
-export const AREA_SPARSE_COLUMN: u32 = 26;
+export const AREA_SPARSE_COLUMN: u32 = 27;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 27;
-export const AREA_COUNT: u32 = 28;
+export const AREA_ID_COUNTS: u32 = 28;
+export const AREA_COUNT: u32 = 29;

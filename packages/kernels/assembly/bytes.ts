@@ -111,3 +111,17 @@ export function copyText(to: usize, from: usize, length: usize): void {
 export function firstBits(count: usize): i32 {
   return count >= 16 ? 0xffff : (1 << (<i32>count)) - 1;
 }
+
+/** Whether two ranges have the same bytes. */
+@inline
+export function sameBytes(a: usize, b: usize, length: usize): bool {
+  let i: usize = 0;
+  for (; i + 8 <= length; i += 8) {
+    if (load<u64>(a + i) !== load<u64>(b + i)) return false;
+  }
+  if (i === length) return true;
+  // May read up to 7 bytes after the end of both (memory.ts keeps slack there); the mask ignores
+  // these.
+  const mask = ((<u64>1) << (<u64>(length - i) * 8)) - 1;
+  return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;
+}

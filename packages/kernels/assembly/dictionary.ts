@@ -1,7 +1,7 @@
 // Maps byte strings to dense ids, in the order in which they are added. An entry takes 8 bytes, 4
 // bytes per slot, and its bytes, unless these are kept elsewhere anyway.
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
-import { copyText, LOOSE_BYTES } from './bytes';
+import { copyText, LOOSE_BYTES, sameBytes } from './bytes';
 import { hashBytes } from './hash';
 import { allocatePages, freePages } from './memory';
 import {
@@ -13,7 +13,6 @@ import {
   SlotTable,
   waitForSlot,
 } from './slots';
-import { sameBytes } from './names';
 
 export const NO_ENTRY: u32 = NO_ID;
 /** Largest size of an entry. */
@@ -153,11 +152,12 @@ function append(dictionary: Dictionary, bytes: usize, length: u32, isKept: bool)
 /** A copy of the bytes of an entry. Returns 0 when memory is exhausted. */
 function copyOf(dictionary: Dictionary, bytes: usize, length: usize): usize {
   if (dictionary.at + length > dictionary.end) {
-    const chunk = allocatePages(CHUNK);
+    const size = max(CHUNK, length);
+    const chunk = allocatePages(size);
     if (chunk === 0) return 0;
     dictionary.at = chunk;
-    dictionary.end = chunk + CHUNK;
-    dictionary.chunkBytes += CHUNK;
+    dictionary.end = chunk + size;
+    dictionary.chunkBytes += size;
   }
   const at = dictionary.at;
   if (at + length + LOOSE_BYTES <= dictionary.end) copyText(at, bytes, length);

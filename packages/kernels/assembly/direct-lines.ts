@@ -18,7 +18,7 @@ import {
 } from './layouts';
 import { digitsValue, leadingDigits, numberBits, numberType, scanNumber } from './number';
 import { NO_SERIES, seriesMeasurement } from './series';
-import { sameBytes } from './names';
+import { sameBytes } from './bytes';
 import { Column, keepText, NO_TEXT, Table, tableBytes } from './table';
 
 const SPACE: u32 = 32;

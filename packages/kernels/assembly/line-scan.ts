@@ -19,7 +19,8 @@ import { stageSection } from './sections';
 import { hashKey, NO_SERIES, seriesMeasurement } from './series';
 import { findCached, guessedLength, guessSeries } from './series-guess';
 import { finishStage, stagedMeasurement, stageField, stageSeries } from './stage';
-import { fieldName, fieldNameLength, fieldOf, sameBytes } from './names';
+import { fieldName, fieldNameLength, fieldOf } from './names';
+import { sameBytes } from './bytes';
 import { isUtf8 } from './utf8';
 
 const CARRIAGE_RETURN: u32 = 13;

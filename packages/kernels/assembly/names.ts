@@ -1,158 +1,84 @@
 // Numbers the names of measurements and of their fields. Names are never removed. Scope 0 has
 // measurements (with the escapes of series keys); scope m + 1 has the fields of measurement m
 // (without escapes).
-import { NO_ID } from './abi.gen';
-import { hashBytes } from './hash';
-import { allocatePages, freePages } from './memory';
+import { AREA_SCOPED_NAME, NO_ID } from './abi.gen';
+import { allocate, Arena } from './arena';
+import { addEntry, Dictionary, entryBytes, entryLength, findEntry } from './dictionary';
+import { scratch } from './memory';
 
-@unmanaged
-class Name {
-  scope: u32;
-  index: u32;
-  hash: u32;
-  length: u32;
-  // The bytes of the name follow.
-}
-
-const HEADER: usize = 16;
-const CHUNK: usize = 65536;
-// A database of a few names touches one page of the machine.
-const FIRST_SLOTS: u32 = 1024;
+/** An entry of the dictionary is the scope, u32, and the name. */
+const SCOPE_BYTES: usize = 4;
+/** A list has the address of its entries, their number and its capacity, u32 each. */
+const LIST_BYTES: usize = 12;
+const FIRST_CAPACITY: u32 = 4;
 export const NO_NAME: u32 = NO_ID;
 
-let slots: usize = 0; // address of a Name each
-let slotCount: u32 = 0;
-let used: u32 = 0;
-let at: usize = 0;
-let end: usize = 0;
-
-// For each measurement: address of its name, number of fields, address of the list of their names,
-// capacity; 16 bytes in all.
-let measurements: usize = 0;
-let measurementCapacity: u32 = 0;
-let measurementTotal: u32 = 0;
+const dictionaryRecord: usize = memory.data(128, 8);
+// Of the lists, which keep what they have outgrown: less than they hold.
+const arenaRecord: usize = memory.data(64, 8);
+/** The number of each name in its scope. */
+const numbers: usize = memory.data(12, 8);
+/** Each measurement: its name, u32, and the list of the names of its fields. */
+const MEASUREMENT_BYTES: usize = 4 + LIST_BYTES;
+const measurements: usize = memory.data(12, 8);
 
 @inline
-function entryOf(measurement: u32): usize {
-  return measurements + <usize>measurement * 16;
+function dictionary(): Dictionary {
+  return changetype<Dictionary>(dictionaryRecord);
 }
 
-/** Whether two ranges have the same bytes. */
 @inline
-export function sameBytes(a: usize, b: usize, length: usize): bool {
-  let i: usize = 0;
-  for (; i + 8 <= length; i += 8) {
-    if (load<u64>(a + i) !== load<u64>(b + i)) return false;
-  }
-  if (i === length) return true;
-  // May read up to 7 bytes after the end of both (memory.ts keeps slack there); the mask ignores
-  // these.
-  const mask = ((<u64>1) << (<u64>(length - i) * 8)) - 1;
-  return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;
+function countOf(list: usize): u32 {
+  return load<u32>(list, 4);
 }
 
-function grow(): void {
-  const oldSlots = slots;
-  const oldCount = slotCount;
-  slotCount = oldCount === 0 ? FIRST_SLOTS : oldCount * 2;
-  slots = allocatePages(<usize>slotCount * 4);
-  if (slots === 0) unreachable();
-  memory.fill(slots, 0, <usize>slotCount * 4);
-  for (let i: u32 = 0; i < oldCount; i++) {
-    const address = load<u32>(oldSlots + <usize>i * 4);
-    if (address === 0) continue;
-    let slot = changetype<Name>(<usize>address).hash & (slotCount - 1);
-    while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & (slotCount - 1);
-    store<u32>(slots + <usize>slot * 4, address);
-  }
-  if (oldCount > 0) freePages(oldSlots, <usize>oldCount * 4);
+@inline
+function measurementAt(measurement: u32): usize {
+  return <usize>load<u32>(measurements) + <usize>measurement * MEASUREMENT_BYTES;
 }
 
-function newName(scope: u32, name: usize, length: u32, hash: u32): Name {
-  const size = (HEADER + <usize>length + 7) & ~7;
-  if (at + size > end) {
-    const chunk = size > CHUNK ? size : CHUNK;
-    at = allocatePages(chunk);
-    if (at === 0) unreachable();
-    end = at + chunk;
-  }
-  const added = changetype<Name>(at);
-  at += size;
-  added.scope = scope;
-  added.hash = hash;
-  added.length = length;
-  memory.copy(changetype<usize>(added) + HEADER, name, <usize>length);
-  return added;
+@inline
+function nameOfField(measurement: u32, field: u32): u32 {
+  return load<u32>(<usize>load<u32>(measurementAt(measurement), 4) + <usize>field * 4);
 }
 
-function addMeasurement(added: Name): void {
-  if (measurementTotal === measurementCapacity) {
-    const capacity = measurementCapacity === 0 ? 4096 : measurementCapacity * 2;
-    const address = allocatePages(<usize>capacity * 16);
-    if (address === 0) unreachable();
-    memory.copy(address, measurements, <usize>measurementTotal * 16);
-    if (measurementCapacity > 0) freePages(measurements, <usize>measurementCapacity * 16);
-    measurements = address;
-    measurementCapacity = capacity;
+/** Adds an entry to a list. Returns its address. */
+function append(list: usize, bytes: usize): usize {
+  const count = countOf(list);
+  if (count === load<u32>(list, 8)) {
+    const capacity = max(FIRST_CAPACITY, count * 2);
+    const larger = allocate(changetype<Arena>(arenaRecord), <usize>capacity * bytes);
+    if (larger === 0) unreachable();
+    memory.copy(larger, <usize>load<u32>(list), <usize>count * bytes);
+    store<u32>(list, <u32>larger);
+    store<u32>(list, capacity, 8);
   }
-  added.index = measurementTotal++;
-  const entry = entryOf(added.index);
-  store<u32>(entry, <u32>changetype<usize>(added));
-  store<u32>(entry, 0, 4);
-  store<u32>(entry, 0, 8);
-  store<u32>(entry, 0, 12);
-}
-
-function addField(measurement: u32, added: Name): void {
-  const entry = entryOf(measurement);
-  const count = load<u32>(entry, 4);
-  const capacity = load<u32>(entry, 12);
-  if (count === capacity) {
-    // Lists of up to 128 fields are stored between the names. Freeing replaced ones would not pay.
-    const wanted: u32 = capacity === 0 ? 4 : capacity * 2;
-    const bytes = <usize>wanted * 4;
-    if (at + bytes > end) {
-      const chunk = bytes > CHUNK ? bytes : CHUNK;
-      at = allocatePages(chunk);
-      if (at === 0) unreachable();
-      end = at + chunk;
-    }
-    memory.copy(at, <usize>load<u32>(entry, 8), <usize>count * 4);
-    store<u32>(entry, <u32>at, 8);
-    store<u32>(entry, wanted, 12);
-    at += bytes;
-  }
-  store<u32>(<usize>load<u32>(entry, 8) + <usize>count * 4, <u32>changetype<usize>(added));
-  added.index = count;
-  store<u32>(entry, count + 1, 4);
+  store<u32>(list, count + 1, 4);
+  return <usize>load<u32>(list) + <usize>count * bytes;
 }
 
 function lookup(scope: u32, name: usize, length: u32, adds: bool): u32 {
-  if (used * 2 >= slotCount) grow();
-  const hash = <u32>hashBytes(name, <usize>length, <u64>scope);
-  const mask = slotCount - 1;
-  let slot = hash & mask;
-  while (true) {
-    const address = <usize>load<u32>(slots + <usize>slot * 4);
-    if (address === 0) break;
-    const known = changetype<Name>(address);
-    if (
-      known.hash === hash &&
-      known.scope === scope &&
-      known.length === length &&
-      sameBytes(address + HEADER, name, <usize>length)
-    ) {
-      return known.index;
-    }
-    slot = (slot + 1) & mask;
+  const bytes = SCOPE_BYTES + <usize>length;
+  const entry = scratch(AREA_SCOPED_NAME, bytes);
+  if (entry === 0) unreachable();
+  store<u32>(entry, scope);
+  memory.copy(entry + SCOPE_BYTES, name, <usize>length);
+  const id = adds
+    ? addEntry(dictionary(), entry, <u32>bytes)
+    : findEntry(dictionary(), entry, <u32>bytes);
+  if (id === NO_NAME) {
+    if (adds) unreachable();
+    return NO_NAME;
   }
-  if (!adds) return NO_NAME;
-  const added = newName(scope, name, length, hash);
-  store<u32>(slots + <usize>slot * 4, <u32>changetype<usize>(added));
-  used++;
-  if (scope === 0) addMeasurement(added);
-  else addField(scope - 1, added);
-  return added.index;
+  if (id < countOf(numbers)) return load<u32>(<usize>load<u32>(numbers) + <usize>id * 4);
+  const list = scope === 0 ? measurements : measurementAt(scope - 1) + 4;
+  const number = countOf(list);
+  const bytesOfEntry = scope === 0 ? MEASUREMENT_BYTES : 4;
+  const added = append(list, bytesOfEntry);
+  memory.fill(added, 0, bytesOfEntry);
+  store<u32>(added, id);
+  store<u32>(append(numbers, 4), number);
+  return number;
 }
 
 /** Number of a measurement, added if it is new. */
@@ -171,25 +97,29 @@ export function findField(measurement: u32, name: usize, length: u32): u32 {
 }
 
 export function measurementCount(): u32 {
-  return measurementTotal;
+  return countOf(measurements);
 }
 export function measurementName(measurement: u32): usize {
-  return <usize>load<u32>(entryOf(measurement)) + HEADER;
+  return addressOf(load<u32>(measurementAt(measurement)));
 }
 export function measurementNameLength(measurement: u32): u32 {
-  return changetype<Name>(<usize>load<u32>(entryOf(measurement))).length;
+  return lengthOf(load<u32>(measurementAt(measurement)));
 }
 export function fieldCount(measurement: u32): u32 {
-  return load<u32>(entryOf(measurement), 4);
+  return countOf(measurementAt(measurement) + 4);
+}
+export function fieldName(measurement: u32, field: u32): usize {
+  return addressOf(nameOfField(measurement, field));
+}
+export function fieldNameLength(measurement: u32, field: u32): u32 {
+  return lengthOf(nameOfField(measurement, field));
 }
 
 @inline
-function nameOfField(measurement: u32, field: u32): usize {
-  return <usize>load<u32>(<usize>load<u32>(entryOf(measurement), 8) + <usize>field * 4);
+function addressOf(id: u32): usize {
+  return entryBytes(dictionary(), id) + SCOPE_BYTES;
 }
-export function fieldName(measurement: u32, field: u32): usize {
-  return nameOfField(measurement, field) + HEADER;
-}
-export function fieldNameLength(measurement: u32, field: u32): u32 {
-  return changetype<Name>(nameOfField(measurement, field)).length;
+@inline
+function lengthOf(id: u32): u32 {
+  return entryLength(dictionary(), id) - <u32>SCOPE_BYTES;
 }

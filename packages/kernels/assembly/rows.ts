@@ -34,7 +34,7 @@ import {
 } from './line-parts';
 import { allocatePages, freePages } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
-import { sameBytes } from './names';
+import { sameBytes } from './bytes';
 
 const SPACE: u32 = 32;
 const QUOTE: u32 = 34;

@@ -1,10 +1,10 @@
 // Splits the section of a line (measurement and tags) and makes it a canonical series key. Sections
 // that are not certainly correct are left to the slow path.
-import { copyText, firstBits } from './bytes';
+import { copyText, firstBits, sameBytes } from './bytes';
 import { findSeries, hashKey, NO_SERIES } from './series';
 import { addCached, noteSection, noteTag } from './series-guess';
 import { stageKey, stageSeries, stageText } from './stage';
-import { measurementName, measurementNameLength, measurementOf, sameBytes } from './names';
+import { measurementName, measurementNameLength, measurementOf } from './names';
 import { isUtf8 } from './utf8';
 
 const COMMA: u32 = 44;

@@ -2,7 +2,7 @@
 // text. Three ways, the fastest first: the text that followed the last one the time before; the
 // series that was created after the last one, if the text is its key with the tags in another
 // order; and a cache of texts by their hash, for as many series as it has slots.
-import { firstBits } from './bytes';
+import { firstBits, sameBytes } from './bytes';
 import { allocatePages } from './memory';
 import {
   hashKey,
@@ -14,7 +14,6 @@ import {
   seriesKeyLength,
   truncateTable,
 } from './series';
-import { sameBytes } from './names';
 
 const SPACE: u32 = 32;
 const COMMA: i8 = 44;

@@ -9,7 +9,16 @@ import {
   ERROR_VALUE,
   SPLIT_WORDS,
 } from './abi.gen';
-import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint } from './bytes';
+import {
+  at,
+  failed,
+  openReader,
+  readVarint,
+  moveTo,
+  remaining,
+  writeVarint,
+  sameBytes,
+} from './bytes';
 import {
   addEntry,
   addHashed,
@@ -42,7 +51,7 @@ import {
   setNextSeriesId,
 } from './series';
 import { touchSlots } from './slots';
-import { measurementName, measurementNameLength, sameBytes } from './names';
+import { measurementName, measurementNameLength } from './names';
 
 const BACKSLASH: u32 = 92;
 const COMMA: u32 = 44;

@@ -2,7 +2,7 @@
 // its key, 10 bytes more, and 4 bytes per slot. series-guess.ts finds ids by the texts of clients
 // without a look-up here.
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
-import { copyText, LOOSE_BYTES } from './bytes';
+import { copyText, LOOSE_BYTES, sameBytes } from './bytes';
 import { hashBytes } from './hash';
 import { allocatePages, allocateZeros, freePages } from './memory';
 import {
@@ -18,7 +18,7 @@ import {
   truncateSlots,
   waitForSlot,
 } from './slots';
-import { measurementNameLength, sameBytes } from './names';
+import { measurementNameLength } from './names';
 
 export const NO_SERIES: u32 = NO_ID;
 /** All ids are smaller. */
