@@ -1,13 +1,13 @@
-// Enforces lines of at most 100 columns. Formats what the formatter cannot read (AssemblyScript),
-// wraps comments, and lists the lines that are still wider; `--check` changes nothing and lists
-// all.
+// Formats what the formatter cannot read (AssemblyScript), and lists the lines of sources that are
+// wider than 100 columns; `--check` changes nothing.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
+import { parseSync } from 'oxc-parser';
 import { format } from 'oxfmt';
 
-import { lineAt, lineStarts, parseSource, WIDTH, width, wrapComments } from './wrap-comments.ts';
-
+/** Columns that a line has at most. */
+const WIDTH = 100;
 const ASSEMBLY = 'packages/kernels/assembly/';
 const SOURCES = ['*.ts', '*.tsx', '*.mjs', '*.cjs', '*.js'];
 /** Texts and patterns: a line may be wider by them, since they cannot be broken. */
@@ -21,23 +21,28 @@ async function formatAssembly(file: string, text: string): Promise<string> {
   return code.replace(/^(\s*)\/\/@(\w+)$/gm, '$1@$2');
 }
 
-/** Numbers (from 1) of the lines whose code is wider, beside its literals. */
+/** Numbers (from 1) of the lines that are wider, beside their literals. */
 function wideLines(file: string, text: string): readonly number[] {
   const lines = text.split('\n');
-  const starts = lineStarts(lines);
   const excess = lines.map((line) => width(line) - WIDTH);
   if (!excess.some((columns) => columns > 0)) return [];
-  const { program, comments } = parseSource(file, text);
-  const spare = ({ start, end }: Span): void => {
-    for (let i = lineAt(starts, start); i <= lineAt(starts, end); i++) {
-      const from = Math.max(start, starts[i]!);
-      const to = Math.min(end, starts[i]! + lines[i]!.length);
-      excess[i]! -= width(text.slice(from, to));
-    }
-  };
-  comments.forEach(spare);
-  forEachLiteral(program, spare);
+  // Decorators of functions are none of the grammar's.
+  const plain = text.replace(/^\s*@\w+(\([^)\n]*\))?/gm, (all) => all.replace(/[^\n]/g, ' '));
+  const { program, errors } = parseSync(file, plain);
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
+  forEachLiteral(program, ({ start, end }) => {
+    const first = text.slice(0, start).split('\n').length - 1;
+    text
+      .slice(start, end)
+      .split('\n')
+      .forEach((part, i) => (excess[first + i]! -= width(part)));
+  });
   return excess.flatMap((columns, i) => (columns > 0 ? [i + 1] : []));
+}
+
+/** Characters, as an editor counts them. */
+function width(line: string): number {
+  return [...line].length;
 }
 
 type Span = { readonly start: number; readonly end: number };
@@ -60,13 +65,8 @@ function sourceFiles(): readonly string[] {
 const isCheck = process.argv.includes('--check');
 for (const file of sourceFiles()) {
   const before = readFileSync(file, 'utf8');
-  let text = file.startsWith(ASSEMBLY) ? await formatAssembly(file, before) : before;
-  let left: readonly number[] = [];
-  if (text.split('\n').some((line) => width(line) > WIDTH)) {
-    const wrapped = wrapComments(file, text);
-    text = wrapped.text;
-    left = [...wrapped.left, ...wideLines(file, text)];
-  }
+  const text = file.startsWith(ASSEMBLY) ? await formatAssembly(file, before) : before;
+  const left = wideLines(file, text);
   if (text !== before && !isCheck) writeFileSync(file, text);
   const isChanged = isCheck && text !== before;
   if (!isChanged && left.length === 0) continue;
