@@ -213,13 +213,26 @@ describe('EXPLAIN draws the way a statement goes', () => {
     );
   });
 
+  test('rows that the source finds', async () => {
+    const capabilities = { ...MEMORY_CAPABILITIES, ranksRows: true };
+    expect(await plan('SELECT top(v, host, 2) FROM m', { capabilities })).toBe(
+      [
+        '└── select: top, host',
+        '    └── evaluate columns',
+        '        └── fill and transform: one window',
+        '            └── aggregate db.autogen.m: top(v, host, 2); rows of groups with ties are read',
+      ].join('\n'),
+    );
+  });
+
   test.each([
-    ['max(v), host', 'max(v): other columns of its rows are selected'],
+    ['max(v), host', 'max(v): the source does not calculate it'],
+    ['percentile(v, 9), host', 'percentile(v, 9): other columns of its rows are selected'],
     [
       'percentile(v, 9)',
       'percentile(v, 9): the time of its point depends on the order of the rows',
     ],
-    ['top(v, host, 2)', 'top(v, host, 2): its points are of different tags'],
+    ['top(v, host, 5000)', 'top(v, host, 5000): it has very many points'],
     ['derivative(v)', 'derivative(v): it has points for rows, not for windows'],
   ])('why rows are read for %s', async (call, why) => {
     expect(await plan(`SELECT ${call} FROM m`)).toContain(`; rows are read because ${why}`);

@@ -26,7 +26,6 @@ export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
 export { PointWriter } from './batch/point-writer.ts';
 export { foldAccumulator, foldedType, hasOwnTimes } from './functions/folds.ts';
 export type { Accumulator } from './functions/reducers.ts';
-export { BestValues } from './functions/best-values.ts';
 export { pickTied } from './functions/merge-heads.ts';
 export type { EndFunction, TiedRow } from './functions/merge-heads.ts';
 export { checkRegex, textMatcher } from './regex.ts';

@@ -131,18 +131,6 @@ export type ScanRequest = RowRequest & {
    * distinguishes series of the measurement. `undefined`: all of them, and the keys.
    */
   readonly tags?: readonly string[] | undefined;
-  /** The source may leave out rows that are not among the best of their group. */
-  readonly best?: BestRows | undefined;
-};
-
-/** Rows with the largest or smallest values of a group. Of equal ones, all are needed. */
-export type BestRows = {
-  readonly order: 'top' | 'bottom';
-  /** Number of the field in `fields`; its type is that of numbers. */
-  readonly field: number;
-  readonly count: number;
-  /** One row of each combination of these tags counts; all do if there are none. */
-  readonly tags: readonly string[];
 };
 
 /**
@@ -191,12 +179,30 @@ export type FoldFunction =
   | { readonly kind: 'percentile'; readonly percent: number }
   | { readonly kind: 'top' | 'bottom'; readonly size: number };
 
+type FoldedField = { readonly field: string; readonly type: FieldType };
+
 /** Functions of one field that need all values of a window, in any order. */
-export type FieldFolds = {
-  readonly field: string;
-  readonly type: FieldType;
+export type FieldFolds = FoldedField & {
   readonly functions: readonly FoldFunction[];
 };
+
+/**
+ * The rows of a window with the best values of a field, and other columns of these rows. Of equal
+ * values the earliest is the best.
+ */
+export type BestRows = FoldedField & {
+  /** The largest or smallest values, or those of the first or last time. */
+  readonly order: 'top' | 'bottom' | 'first' | 'last';
+  readonly count: number;
+  /** Only the best row of each combination of these tags counts; all do if there are none. */
+  readonly distinctTags: readonly string[];
+  readonly columns: readonly RowColumn[];
+};
+
+/** A column of a row: a field in the wanted type, or a tag of its series, null if it has none. */
+export type RowColumn =
+  | { readonly kind: 'field'; readonly name: string; readonly type: FieldType }
+  | { readonly kind: 'tag'; readonly name: string };
 
 /**
  * Windows of equal length aligned to the Unix epoch plus `offset`: window of t = [s, s+every), s =
@@ -213,6 +219,8 @@ export type AggregateRequest = Omit<MeasurementAggregates, 'source'> & {
 export type MeasurementAggregates = RowRequest & {
   readonly aggregates: readonly FieldAggregates[];
   readonly folds?: readonly FieldFolds[] | undefined;
+  /** Has points, as a function behind those of `folds`; then there are no other fields. */
+  readonly best?: BestRows | undefined;
   /** `undefined`: one window that spans the whole time range; its start is `timeRange.start`. */
   readonly window?: WindowSpec | undefined;
   /**
@@ -257,6 +265,11 @@ export type AggregateBatch = {
    * have no `fields`, or no `points`: then another one of the same windows has them.
    */
   readonly points?: readonly (readonly WindowPoints[])[] | undefined;
+  /**
+   * The batch has no windows: which rows of the group are the best depends on the order of rows of
+   * one time and value, which only a merge of all rows tells.
+   */
+  readonly isTied?: boolean | undefined;
 };
 
 /**
@@ -269,6 +282,8 @@ export type WindowPoints = {
   readonly values: Column;
   /** The times of the points; absent if they have those of their windows. */
   readonly times?: BigInt64Array | undefined;
+  /** The columns of the best rows. */
+  readonly columns?: readonly Column[] | undefined;
 };
 
 export type AggregateColumn = {
@@ -416,7 +431,7 @@ export type SourceCapabilities = {
   readonly filtersFields: boolean;
   /** So are calculated conditions. */
   readonly calculatesConditions: boolean;
-  /** A scan leaves out rows that are not among the best. */
+  /** It answers `best` of an aggregation. */
   readonly ranksRows: boolean;
 };
 

@@ -1,5 +1,8 @@
 // Executes a SELECT with functions: windows that the source has calculated, and rows for the other
 // calls, go into the calls of their group.
+import { AssertionFailed } from '@tidemark/core';
+import { isSubquery } from '@tidemark/influxql';
+
 import type { RowBatch } from '../batch/row-batch.ts';
 import { flatMapBatches, mapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
@@ -14,6 +17,7 @@ import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
 import { endingInputs, StopOutOfRange } from '../scan/stop-out-of-range.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
+import { withinGroup } from '../scan/scan-measurement.ts';
 import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 type ReducedPlan = RowsPlan & { readonly kind: 'reduced' };
@@ -25,12 +29,17 @@ export function* runReduced(
   execute: Execute,
 ): Operator<RowBatch> {
   const calls = new CallsPlan(select);
-  const windows = folded.map((each) => aggregateMeasurements(each, calls, execution));
+  const windows = folded.map((each) => {
+    const aggregated = aggregateMeasurements(each, calls, execution);
+    const { ifTied } = each;
+    if (ifTied === undefined) return aggregated;
+    return flatMapBatches(aggregated, (batch) => orRows(batch, ifTied, execution));
+  });
   if (takesWholeGroups) {
-    yield* wholeGroups(windows[0]!, calls, execution);
+    yield* wholeGroups(aggregateMeasurements(folded[0]!, calls, execution), calls, execution);
     return;
   }
-  const open = new OpenGroup(calls, execution, rows);
+  const open = new OpenGroup(calls, execution, rows ?? folded.find(({ ifTied }) => ifTied)?.ifTied);
   const opened = rows && new OpenedRows(rows, execution, execute);
   const streams: Operator<AggregatedGroup | RowBatch>[] = [...windows];
   if (opened !== undefined) streams.push(opened.rows());
@@ -42,6 +51,34 @@ export function* runReduced(
     () => opened?.isOver === true,
   );
   yield* open.finish();
+}
+
+/** The windows of a batch, or the rows of its group where the best rows are tied. */
+function* orRows(
+  batch: AggregatedGroup,
+  { select, sources, ...rows }: CallRows,
+  execution: ExecutionContext,
+): Operator<AggregatedGroup | RowBatch> {
+  if (batch.isTied !== true) {
+    yield batch;
+    return;
+  }
+  const { group } = batch;
+  const measured = sources.sources.filter(
+    ({ source }) => isSubquery(source) || source.measurement.measurement === group.name,
+  );
+  const ofGroup = {
+    ...rows,
+    select: withinGroup(select, group),
+    sources: { ...sources, sources: measured },
+  };
+  const opened = new OpenedRows(ofGroup, execution, neverExecuted).rows();
+  yield* mapBatches(opened, (each) => ({ ...each, group }));
+}
+
+/** Only measurements are folded. */
+function neverExecuted(): never {
+  throw new AssertionFailed('the rows of a group come from a measurement');
 }
 
 /** The rows of the calls that are calculated here. */
@@ -66,13 +103,10 @@ class OpenedRows {
   }
 
   rows(): Operator<RowBatch> {
-    const { select, sources, ranked } = this.#rows;
-    const { maxSelectPoints, maxSelectSeries } = this.#execution.query.limits;
-    const countsAll = maxSelectPoints > 0 || maxSelectSeries > 0;
+    const { select, sources } = this.#rows;
     const options: ScanOptions = {
       range: new CallsPlan(select).rangeOfAll(),
       limitPerSeries: undefined,
-      ranked: countsAll ? undefined : ranked,
     };
     const opening = { select, sources, options, ending: this.#ending };
     const opened = openRows(opening, this.#execution, this.#execute);

@@ -5,7 +5,7 @@ import type { Call } from '@tidemark/influxql';
 
 import type { PointWriter } from '../batch/point-writer.ts';
 import { RANKED_MOST } from '../limits.ts';
-import type { AggregateFunction, FoldFunction } from '../series-source.ts';
+import type { AggregateFunction, BestRows, FoldFunction } from '../series-source.ts';
 import { integerOf, numberOf } from './arguments.ts';
 import { CountAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { MergedFirstLast } from './first-last.ts';
@@ -78,6 +78,8 @@ type SpecOf<K extends Kind> = ReducerSpec & { readonly kind: K };
 export type Fold =
   | { readonly kind: 'aggregate'; readonly name: AggregateFunction }
   | { readonly kind: 'points'; readonly function: FoldFunction }
+  /** Rows that have the points, with other columns. */
+  | { readonly kind: 'best'; readonly order: BestRows['order']; readonly count: number }
   | { readonly kind: 'rows'; readonly why: string };
 
 /** What is part of the answer besides the values of the points. */
@@ -86,6 +88,8 @@ export type FoldNeeds = {
   readonly pointTime: boolean;
   /** Other columns of the rows of selected points. */
   readonly auxiliary: boolean;
+  /** Whether all inputs that distinguish points are tags. */
+  readonly distinguishesTags: boolean;
 };
 
 /**
@@ -113,6 +117,8 @@ type ReducerRow<K extends Kind> = {
   readonly pointTime?: 'alone' | 'always';
   /** What the source can reduce the rows of a window to. */
   readonly fold: FoldRow<K>;
+  /** What it selects, if its points are rows: these are found with all their columns. */
+  readonly best?: BestRows['order'];
   /** Combines the results of sources, so that reading each of them may end separately. */
   readonly endsBySource?: true;
   /** Reads the arguments of a checked call; absent if the field is the only one. */
@@ -121,7 +127,9 @@ type ReducerRow<K extends Kind> = {
 
 const SOURCE = { fold: 'aggregate', endsBySource: true } as const;
 
-const RANKING = { fold: foldRanking, fill: 'never', pointTime: 'always' } as const;
+const SELECTOR = { ...SOURCE, pointTime: 'alone' } as const;
+
+const RANKING = { fold: 'points', fill: 'never', pointTime: 'always' } as const;
 
 /** A reducer consists of its accumulator and its row. */
 const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
@@ -139,10 +147,10 @@ const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
     create: (_, { inputType }) => new SumAccumulator(inputType, 'mean'),
   },
   spread: { fold: 'aggregate', create: (_, { inputType }) => new SpreadAccumulator(inputType) },
-  min: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
-  max: { ...SOURCE, pointTime: 'alone', create: ({ kind }) => new ExtremeAccumulator(kind) },
-  first: { ...SOURCE, pointTime: 'alone', create: endAccumulator },
-  last: { ...SOURCE, pointTime: 'alone', create: endAccumulator },
+  min: { ...SELECTOR, best: 'bottom', create: ({ kind }) => new ExtremeAccumulator(kind) },
+  max: { ...SELECTOR, best: 'top', create: ({ kind }) => new ExtremeAccumulator(kind) },
+  first: { ...SELECTOR, best: 'first', create: endAccumulator },
+  last: { ...SELECTOR, best: 'last', create: endAccumulator },
   median: { fold: 'points', type: 'float', create: (_, context) => new MedianAccumulator(context) },
   mode: { fold: 'points', create: (_, context) => new ModeAccumulator(context) },
   stddev: {
@@ -169,8 +177,8 @@ const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
     create: ({ size }, context) => new SampleAccumulator(size, context),
     read: (call) => ({ size: integerOf(call.arguments.at(-1)) }),
   },
-  top: { ...RANKING, create: ranking, read: readRanking },
-  bottom: { ...RANKING, create: ranking, read: readRanking },
+  top: { ...RANKING, best: 'top', create: ranking, read: readRanking },
+  bottom: { ...RANKING, best: 'bottom', create: ranking, read: readRanking },
 };
 
 function endAccumulator(
@@ -184,14 +192,6 @@ function endAccumulator(
 
 function ranking(spec: SpecOf<'top' | 'bottom'>, context: AccumulatorContext): Accumulator {
   return new RankingAccumulator(spec, context);
-}
-
-function foldRanking({
-  size,
-  distinctInputs,
-}: SpecOf<'top' | 'bottom'>): 'points' | { readonly rows: string } {
-  if (distinctInputs.length > 0) return { rows: 'its points are of different tags' };
-  return size > RANKED_MOST ? { rows: 'it has very many points' } : 'points';
 }
 
 function readRanking(
@@ -222,11 +222,17 @@ export function reducerSpec(
 
 /** What the source can reduce the windows of a call to. */
 export function foldOf(spec: ReducerSpec, needs: FoldNeeds): Fold {
-  const { fold } = reducerRow(spec) as ReducerRow<Kind>;
+  const { fold, best } = reducerRow(spec) as ReducerRow<Kind>;
+  const isRanking = 'distinctInputs' in spec;
+  if (isRanking && spec.size > RANKED_MOST) return { kind: 'rows', why: 'it has very many points' };
+  if (needs.auxiliary || (isRanking && spec.distinctInputs.length > 0)) {
+    if (best === undefined) return { kind: 'rows', why: 'other columns of its rows are selected' };
+    if (!needs.distinguishesTags) return { kind: 'rows', why: 'its points differ in fields' };
+    return { kind: 'best', order: best, count: isRanking ? spec.size : 1 };
+  }
   // The row is that of the specification, which the compiler cannot relate.
   const decided = typeof fold === 'function' ? fold(spec as never, needs) : fold;
   if (typeof decided === 'object') return { kind: 'rows', why: decided.rows };
-  if (needs.auxiliary) return { kind: 'rows', why: 'other columns of its rows are selected' };
   // The table allows no other combination.
   return decided === 'aggregate'
     ? { kind: 'aggregate', name: spec.kind as AggregateFunction }

@@ -72,6 +72,11 @@ function whyRowsOf(
       return capabilities.aggregateFunctions.has(fold.name) ? undefined : NOT_IN_SOURCE;
     case 'points':
       return capabilities.foldFunctions.has(fold.function.kind) ? undefined : NOT_IN_SOURCE;
+    case 'best':
+      if (plan.zone !== undefined && plan.interval !== undefined) {
+        return 'other columns of its rows are selected, in windows that follow a time zone';
+      }
+      return capabilities.ranksRows ? undefined : NOT_IN_SOURCE;
   }
 }
 

@@ -55,8 +55,13 @@ export function keepsPointTime({ interval, calls }: SelectPlan): boolean {
  */
 export function foldOfCall(call: AggregateCall, plan: SelectPlan): Fold | undefined {
   if (call.reducer === undefined) return undefined;
-  const auxiliary = plan.auxiliaryInputs.length > 0;
-  return foldOf(call.reducer, { auxiliary, pointTime: keepsPointTime(plan) });
+  const { reducer } = call;
+  const tags = 'distinctInputs' in reducer ? reducer.distinctInputs : [];
+  return foldOf(reducer, {
+    auxiliary: plan.auxiliaryInputs.length > 0,
+    distinguishesTags: tags.every((tag) => plan.inputs[tag]?.kind === 'tag'),
+    pointTime: keepsPointTime(plan),
+  });
 }
 
 export class CallsPlan {

@@ -13,7 +13,6 @@ import type {
   RowsPlan,
   SourcesPlan,
 } from './physical-plan.ts';
-import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
 import type { TreeNode } from './tree.ts';
 
@@ -58,51 +57,45 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
 
 function foldedNodes(
   select: SelectPlan,
-  { calls, sources, limitWindows }: FoldedCalls,
+  { calls, sources, limitWindows, ifTied }: FoldedCalls,
 ): TreeNode[] {
   const functions = printCalls(calls.map((number) => select.calls[number]!));
   return sources.map((source) => ({
-    label: `aggregate ${nameOf(source)}: ${functions}${limited(limitWindows)}`,
+    label: `aggregate ${nameOf(source)}: ${functions}${limited(limitWindows)}${orRows(ifTied)}`,
     children: condition(select),
   }));
 }
 
-function reduceNode({ select, why, sources, ranked }: CallRows): TreeNode {
+function orRows(ifTied: CallRows | undefined): string {
+  return ifTied === undefined ? '' : '; rows of groups with ties are read';
+}
+
+function reduceNode({ select, why, sources }: CallRows): TreeNode {
   return {
     label: `reduce: ${printCalls(select.calls)}; rows are read because ${why}`,
-    children: sourcesNodes(select, sources, ranked),
+    children: sourcesNodes(select, sources),
   };
 }
 
-function sourcesNodes(
-  select: SelectPlan,
-  { kind, sources }: SourcesPlan,
-  ranked?: RankedRows,
-): readonly TreeNode[] {
-  const nodes = sources.map((source) => openNode(select, source, ranked));
+function sourcesNodes(select: SelectPlan, { kind, sources }: SourcesPlan): readonly TreeNode[] {
+  const nodes = sources.map((source) => openNode(select, source));
   return kind === 'merge' ? [{ label: 'merge sources', children: nodes }] : nodes;
 }
 
-function openNode(select: SelectPlan, opened: OpenPlan, ranked?: RankedRows): TreeNode {
+function openNode(select: SelectPlan, opened: OpenPlan): TreeNode {
   if (opened.kind === 'subquery') {
     return { label: 'read subquery', children: [describePlan(opened.inner)] };
   }
-  const scan = scanNode(select, opened.source, ranked);
+  const scan = scanNode(select, opened.source);
   return opened.hasSeriesPerGroup ? scan : { label: 'merge series', children: [scan] };
 }
 
-function scanNode(select: SelectPlan, source: MeasurementPlan, ranked?: RankedRows): TreeNode {
+function scanNode(select: SelectPlan, source: MeasurementPlan): TreeNode {
   const fields = select.inputs.flatMap((input) => (input.kind === 'field' ? input.name : []));
   return {
-    label: `scan ${nameOf(source)}: ${fields.join(', ')}${best(ranked)}`,
+    label: `scan ${nameOf(source)}: ${fields.join(', ')}`,
     children: condition(select),
   };
-}
-
-function best(ranked: RankedRows | undefined): string {
-  return ranked === undefined
-    ? ''
-    : `; leaves out what is not in the ${ranked.kind} ${ranked.size}`;
 }
 
 /** The conditions that the source applies, and those that are evaluated for each row. */

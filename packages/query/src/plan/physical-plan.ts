@@ -10,8 +10,6 @@ import type { CallReads } from './call-reads.ts';
 import { withCalculatedCondition } from './calculated-condition.ts';
 import { foldOfCall, mayHaveManyPoints } from './calls-plan.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
-import { rankedRows } from './ranked-rows.ts';
-import type { RankedRows } from './ranked-rows.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
 /** One SELECT, the outermost or a subquery: its limits are checked before its rows are read. */
@@ -54,6 +52,11 @@ export type FoldedCalls = {
   readonly sources: readonly MeasurementPlan[];
   /** Number of windows requested for each group; `undefined` means all. */
   readonly limitWindows: number | undefined;
+  /**
+   * How groups are read in which the best rows are tied; present if the source finds rows
+   * (`BestRows`), which is asked for alone.
+   */
+  readonly ifTied: CallRows | undefined;
 };
 
 /** Calls that are calculated here, from rows. */
@@ -67,8 +70,6 @@ export type CallRows = {
   readonly sources: SourcesPlan;
   /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
   readonly stopsOutOfRange: boolean;
-  /** Present if the source leaves out rows that are not among the best. */
-  readonly ranked: RankedRows | undefined;
 };
 
 /** Rows of everything that FROM names, with the inputs of the plan as columns. */
@@ -115,7 +116,7 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
   const fault = firstFault(select);
   if (fault !== undefined) return { kind: 'fault', fault };
   const { folded, rows } = callReads(select, capabilities);
-  const requests = folded.map((calls) => foldedCalls(select, calls));
+  const requests = folded.map((calls) => foldedCalls(select, calls, capabilities));
   return {
     kind: 'reduced',
     select,
@@ -136,7 +137,11 @@ function firstFault(select: SelectPlan): CallFault | undefined {
   return own;
 }
 
-function foldedCalls(select: SelectPlan, calls: readonly number[]): FoldedCalls {
+function foldedCalls(
+  select: SelectPlan,
+  calls: readonly number[],
+  capabilities: SourceCapabilities,
+): FoldedCalls {
   const { limit, offset, interval } = select;
   const [first, ...others] = calls.map((number) => select.calls[number]!);
   // Calls are limited separately: one may need windows in which the others have no point.
@@ -152,6 +157,10 @@ function foldedCalls(select: SelectPlan, calls: readonly number[]): FoldedCalls 
     sources: measurementsIn(inNameOrder(select)),
     // One window more than the answer has, because linear fill reads the next one.
     limitWindows: canLimit ? limit + offset + 1 : undefined,
+    ifTied:
+      foldOfCall(first!, select)?.kind === 'best'
+        ? callRows(select, { calls, why: 'rows of one time and value are tied' }, capabilities)
+        : undefined,
   };
 }
 
@@ -178,14 +187,12 @@ function callRows(
 ): CallRows {
   const select = planOfCalls(plan, calls);
   const sources = sourcesPlan(select, capabilities);
-  const ranks = capabilities.ranksRows && sources.kind === 'concat';
   return {
     calls,
     select,
     why,
     sources,
     stopsOutOfRange: stopsOutOfRange(select),
-    ranked: ranks ? rankedRows(select) : undefined,
   };
 }
 
@@ -193,7 +200,7 @@ function callRows(
 function hasOnePoint(call: AggregateCall, select: SelectPlan): boolean {
   const fold = foldOfCall(call, select);
   if (fold?.kind === 'aggregate') return true;
-  if (fold?.kind !== 'points' || fold.function.kind === 'percentile') return false;
+  if (fold?.kind === 'points' && fold.function.kind === 'percentile') return false;
   return !mayHaveManyPoints(call);
 }
 

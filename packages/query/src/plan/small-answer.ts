@@ -4,7 +4,7 @@ import { isSubquery } from '@tidemark/influxql';
 
 import { SMALL_ANSWER_CELLS } from '../limits.ts';
 import { mayHaveManyPoints } from './calls-plan.ts';
-import type { PhysicalPlan } from './physical-plan.ts';
+import type { PhysicalPlan, RowsPlan } from './physical-plan.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /**
@@ -15,8 +15,13 @@ export function smallAnswerRows({ select, rows }: PhysicalPlan): bigint | undefi
   const { dimensions, sources, zone } = select;
   if (sources.length !== 1 || sources.some(isSubquery)) return undefined;
   if (zone !== undefined || dimensions.length > 0) return undefined;
-  if (rows.kind === 'reduced' && rows.rows === undefined) return windowsOf(select);
+  // Groups with ties are merged from all their rows.
+  if (rows.kind === 'reduced' && isFolded(rows)) return windowsOf(select);
   return rows.kind === 'raw' ? firstRowsOf(select) : undefined;
+}
+
+function isFolded({ rows, folded }: RowsPlan & { readonly kind: 'reduced' }): boolean {
+  return rows === undefined && folded.every(({ ifTied }) => ifTied === undefined);
 }
 
 function windowsOf(select: SelectPlan): bigint | undefined {

@@ -79,8 +79,10 @@ export class GroupCalls {
     for (const [i, windows] of calls.entries()) {
       if (windows === undefined || plan.calls[i]!.input === undefined) continue;
       if ('counts' in windows) {
-        const { counts, values, times = repeated(stamps, counts) } = windows;
-        if (times.length > 0) this.#queues[i]!.push({ times, columns: [values] });
+        const { counts, values, times: own, columns = [] } = windows;
+        const hasOwn = own !== undefined && (keepsPointTime || hasPointTimes(plan.calls[i]!));
+        const times = hasOwn ? own : repeated(stamps, counts);
+        if (times.length > 0) this.#queues[i]!.push({ times, columns: [values, ...columns] });
         continue;
       }
       const { values, pointTimes } = windows;

@@ -4,6 +4,7 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import type { GroupKey } from '../batch/row-batch.ts';
 import { maskToRows, nullColumn } from '../batch/column-ops.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
+import type { Fold } from '../functions/reducers.ts';
 import { CallsPlan, foldOfCall } from '../plan/calls-plan.ts';
 import type { FoldedCalls } from '../plan/physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
@@ -14,10 +15,12 @@ import type {
   AggregateColumn,
   AggregateFunction,
   AggregateRequest,
+  BestRows,
   FieldFolds,
   FieldRef,
   FoldFunction,
   MeasurementAggregates,
+  RowColumn,
   WindowPoints,
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -35,6 +38,8 @@ export type AggregatedGroup = {
   readonly windowStarts: BigInt64Array;
   /** One per call of the plan; `undefined` for those of other requests. */
   readonly calls: readonly (CallWindows | undefined)[];
+  /** There are no windows: the rows of the group have to be read (`AggregateBatch`). */
+  readonly isTied?: boolean | undefined;
 };
 
 /** Maximum number of measurements per request. */
@@ -80,7 +85,7 @@ function* aggregateSegment(
   const { sources } = folded;
   const { plan } = calls;
   const { request, addresses } = aggregateRequest(folded, calls);
-  if (request.aggregates.length + request.folds.length === 0) return;
+  if (addresses.every((address) => address === undefined || address === 'none')) return;
   const { query } = execution;
   const options = execution.countingOptions();
   const measurements = sources.map(({ measurement }) => measurement);
@@ -117,7 +122,7 @@ class AggregatedGroups {
 
   *of(batch: AggregateBatch): Operator<AggregatedGroup> {
     yield;
-    const { source = 0, groupTags, fields, points = [] } = batch;
+    const { source = 0, groupTags, fields, points = [], isTied } = batch;
     const { sources, plan, addresses, ownStart } = this.#aggregated;
     const windowStarts =
       ownStart === undefined
@@ -132,7 +137,7 @@ class AggregatedGroups {
       const columns = address.isFold ? points[address.field] : fields[address.field];
       return columns?.[address.column] ?? noPoints(windowStarts.length);
     });
-    yield { group: this.#group, windowStarts, calls };
+    yield { group: this.#group, windowStarts, calls, isTied };
   }
 }
 
@@ -169,6 +174,7 @@ function aggregateRequest(
   const numbers = new Set(folded.calls);
   const aggregates = new FieldFunctions<AggregateFunction>((name) => name);
   const folds = new FieldFunctions<FoldFunction>((wanted) => JSON.stringify(wanted));
+  let best: BestRows | undefined;
   const addresses = plan.calls.map((call, i): CallAddress => {
     if (!numbers.has(i)) return undefined;
     const input = callField(call, plan);
@@ -176,6 +182,11 @@ function aggregateRequest(
     if (input === undefined) return 'none';
     if (fold?.kind === 'aggregate') return { isFold: false, ...aggregates.add(input, fold.name) };
     if (fold?.kind === 'points') return { isFold: true, ...folds.add(input, fold.function) };
+    if (fold?.kind === 'best') {
+      // It is the only call, because other columns belong to its rows.
+      best = bestRows(call, fold, input, plan);
+      return { isFold: true, field: 0, column: 0 };
+    }
     return 'none';
   });
   return {
@@ -187,11 +198,33 @@ function aggregateRequest(
       groupBy: plan.dimensions,
       aggregates: aggregates.fields,
       folds: folds.fields,
+      best,
       window: plan.interval,
       limitWindows: folded.limitWindows,
       picksTiedByKey: plan.seriesInput !== undefined,
       omitsPointTimes: !keepsPointTime,
     },
+  };
+}
+
+function bestRows(
+  { reducer }: AggregateCall,
+  { order, count }: Fold & { readonly kind: 'best' },
+  { name, type }: FieldRef,
+  { inputs, auxiliaryInputs }: SelectPlan,
+): BestRows {
+  const tags = reducer !== undefined && 'distinctInputs' in reducer ? reducer.distinctInputs : [];
+  return {
+    field: name,
+    type,
+    order,
+    count,
+    distinctTags: tags.map((tag) => inputs[tag]!.name),
+    columns: auxiliaryInputs.map((input): RowColumn => {
+      const column = inputs[input]!;
+      if (column.kind === 'field') return { kind: 'field', name: column.name, type: column.type };
+      return { kind: 'tag', name: column.name };
+    }),
   };
 }
 

@@ -9,11 +9,9 @@ import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { nodeCount } from '../analyse/columns.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
-import type { RankedRows } from '../plan/ranked-rows.ts';
 import { readsFields } from '../predicate.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
-  BestRows,
   EndedGroup,
   FieldRef,
   Predicate,
@@ -33,7 +31,6 @@ import {
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { haveTies } from './tied-values.ts';
 import { groupOf } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { TimeSlices } from './time-slices.ts';
@@ -53,8 +50,6 @@ export type ScanOptions = {
   readonly sendsAll?: boolean | undefined;
   /** Present if reading a group may end before its last row. */
   readonly ends?: GroupEnds | undefined;
-  /** Present if only the best rows of each group are needed. */
-  readonly ranked?: RankedRows | undefined;
 };
 
 /**
@@ -200,12 +195,11 @@ class GroupScan {
     for (const ofShard of byShard(parts, source.shards, plan.descending)) {
       all.push(yield* mergeSeries(ofShard, plan));
     }
-    const { limitPerGroup, rowsBehind = 0, best } = this.#request;
-    const ranked = best && this.#options.ranked;
+    const { limitPerGroup, rowsBehind = 0 } = this.#request;
     const needsAll =
-      limitPerGroup === undefined || seriesCount(parts) < rowsBehind
-        ? ranked !== undefined && haveTies(all, ranked)
-        : needsAllSeries(all, limitPerGroup, { parts, plan });
+      limitPerGroup !== undefined &&
+      seriesCount(parts) >= rowsBehind &&
+      needsAllSeries(all, limitPerGroup, { parts, plan });
     if (!needsAll) {
       for (const rows of all) yield { group, ...rows };
       return;
@@ -255,7 +249,7 @@ function* scanSlices(
 }
 
 /** The plan for the series of one group only. A missing tag is an empty one. */
-function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
+export function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
   let { pushed } = plan.condition;
   for (const [i, key] of plan.dimensions.entries()) {
     const ofGroup: Predicate = { kind: 'tag', key, operator: '=', value: tags[i] ?? '' };
@@ -342,7 +336,7 @@ class HeldRows {
 
 function scanRequest(
   { source, plan, layout, execution, hasSeriesPerGroup }: Scan,
-  { range, limitPerSeries, sendsAll = false, ranked }: ScanOptions,
+  { range, limitPerSeries, sendsAll = false }: ScanOptions,
   maxRows: number,
 ): ScanRequest {
   const limit = plan.condition.residual === undefined ? limitPerSeries : undefined;
@@ -360,19 +354,7 @@ function scanRequest(
     rowsBehind: isMerged && findsRowsAtOnce(layout.fields, pushed) ? ROWS_BEHIND : undefined,
     tieTags: isMerged ? tieTagsOf(plan) : undefined,
     tags: needsKeys(plan, execution) ? undefined : tagsRead(plan),
-    best: sendsAll || ranked === undefined ? undefined : bestRows(ranked, layout, plan),
   };
-}
-
-function bestRows(
-  { kind, size, input, distinctInputs }: RankedRows,
-  layout: InputLayout,
-  { inputs }: SelectPlan,
-): BestRows | undefined {
-  const field = layout.fieldOf(input);
-  if (field === undefined) return undefined;
-  const tags = distinctInputs.map((tag) => inputs[tag]!.name);
-  return { order: kind, field, count: size, tags };
 }
 
 /**
@@ -440,11 +422,6 @@ class InputLayout {
     this.#selectedFieldCount = selected;
     // Without a selected field there is no row, whatever the condition reads.
     if (selected === 0) this.fields.length = 0;
-  }
-
-  /** Number of the field that an input reads; `undefined` if it is not one. */
-  fieldOf(input: number): number | undefined {
-    return this.#fieldOf[input];
   }
 
   /**

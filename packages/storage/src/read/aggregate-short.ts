@@ -9,8 +9,9 @@ import type { SeriesBlocks } from '../columns/merge-sources.ts';
 import { overlaps } from '../columns/overlaps.ts';
 import { firstBeyond } from '../columns/search.ts';
 import { orderByGroup, RowKeys, rowOrder } from '../columns/row-order.ts';
-import { sliceRun, takeRows } from '../columns/run.ts';
+import { takeRows } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
+import { sliceSeriesRows } from '../columns/series-rows.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { tableBlocks } from '../memtable/table-blocks.ts';
@@ -175,7 +176,8 @@ function fold(rows: SeriesRows, { work, fields, presenceOnly, isWithin }: Read):
   const { length } = ordered.groups;
   if (length === 0) return;
   counters.rowsRead += length;
-  windows.addRows(ordered.groups, presenceOnly ? ordered.run : convertRun(ordered.run, wanted));
+  const run = presenceOnly ? ordered.rows : convertRun(ordered.rows, wanted);
+  windows.addRows(ordered.groups, { ...run, series: ordered.rows.series });
 }
 
 /** The wanted rows by group and, where it matters, by time; and the group of each. */
@@ -183,16 +185,18 @@ function byGroup(
   rows: SeriesRows,
   groups: Uint32Array,
   { request, selection }: ShortWork,
-): { readonly run: Run; readonly groups: Uint32Array } {
+): { readonly rows: SeriesRows; readonly groups: Uint32Array } {
   const times = needsOrder(request) ? rows.times : undefined;
   const groupKeys = new RowKeys(times ?? new BigInt64Array(groups.length), groups);
   // Mostly so when there is one group, or when no row of the block is wanted.
   if (groupKeys.areOrdered()) {
     const end = firstBeyond(groups.length, (row) => groups[row] === UNWANTED);
-    return { run: sliceRun(rows, 0, end), groups: groups.subarray(0, end) };
+    return { rows: sliceSeriesRows(rows, 0, end), groups: groups.subarray(0, end) };
   }
   const order = orderOf(groupKeys, { times, groups, groupCount: selection.groups.length });
-  return { run: takeRows(rows, order), groups: order.map((row) => groups[row]!) };
+  const series = order.map((row) => rows.series[row]!);
+  const ofRows = { ...takeRows(rows, order), series };
+  return { rows: ofRows, groups: order.map((row) => groups[row]!) };
 }
 
 /** With more groups than this for each row, comparing rows is faster than counting groups. */

@@ -5,6 +5,7 @@ import type { Scans } from '@tidemark/kernels';
 import type {
   AggregateBatch,
   AggregateRequest,
+  BestRows,
   FieldRef,
   MeasurementAggregates,
   MeasurementRef,
@@ -16,9 +17,12 @@ import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import { ALL_SERIES, isInRanges, longRanges } from '../segment/series-ranges.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
 import { commonResidual } from '../series/select.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { addShortSeries, GroupOfSeries } from './aggregate-short.ts';
+import { withBestColumns } from './best-columns.ts';
+import type { BestColumnsWork } from './best-columns.ts';
 import { isCountOnly } from './count-windows.ts';
 import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
@@ -51,8 +55,9 @@ export function* aggregate(
   );
   const wanted = fields.map(({ field, type }) => ({ name: field, type }));
   const unorderedFrom = countsOnly ? 0 : MANY_SERIES;
-  const windows = new WindowsOfGroups(common, scans, 1);
   let view: PolicyView | undefined;
+  const index = (): SeriesIndex => view!.database.index;
+  const windows = new WindowsOfGroups(common, { scans, index, count: 1 });
   let filterOf: GroupWork['filterOf'] | undefined;
   try {
     for (const [place, source] of sources.entries()) {
@@ -130,7 +135,9 @@ function* aggregateBlocks(
   const { request, selection, memory } = work;
   const { length: groupCount } = selection.groups;
   memory.hold(groupCount * requestedFields(request).length * OPEN_GROUP_BYTES, 'groups');
-  const windows = new WindowsOfGroups(request, work.scans, groupCount);
+  const { index } = selection.database;
+  const ofGroups = { scans: work.scans, index: () => index, count: groupCount };
+  const windows = new WindowsOfGroups(request, ofGroups);
   try {
     yield* foldBlocks(work, condition, windows);
     for (const group of selection.groups) {
@@ -163,12 +170,19 @@ function* foldBlocks(
   }
 }
 
-/** The batches of a group, where `first` and `last` have chosen among rows of equal time. */
+/**
+ * The batches of a group, where `first` and `last` have chosen among rows of equal time, with the
+ * columns of the best rows.
+ */
 function* settled(
   work: Omit<GroupWork, 'all' | 'windows'>,
   batches: Iterable<AggregateBatch | undefined>,
 ): Generator<AggregateBatch | undefined> {
   const { request, memory } = work;
+  if (request.best !== undefined) {
+    yield* withColumns(work, request.best, batches);
+    return;
+  }
   const { database, measurement, shards } = work.selection;
   const { series } = work.group;
   if (request.picksTiedByKey !== true || series.length < 2) {
@@ -180,6 +194,19 @@ function* settled(
   for (const batch of batches) yield batch && (yield* settleTies(batch, group));
 }
 
+/** `best` is the only field of its request. */
+function* withColumns(
+  work: BestColumnsWork,
+  best: BestRows,
+  batches: Iterable<AggregateBatch | undefined>,
+): Generator<AggregateBatch | undefined> {
+  for (const batch of batches) {
+    const points = batch?.points?.[0]?.[0];
+    if (points === undefined) yield batch;
+    else yield { ...batch!, points: [[yield* withBestColumns(points, best, work)]] };
+  }
+}
+
 /** Aggregates of each series of a part that has any. Counters are those of the first pass. */
 function* eachSeries(
   { request, selection, counters, memory, scans }: Work,
@@ -189,6 +216,7 @@ function* eachSeries(
     ...request,
     aggregates,
     folds: undefined,
+    best: undefined,
     omitsPointTimes: false,
   };
   const groups = SeriesGroups.ofEach(series, noTags);
@@ -203,7 +231,8 @@ function* eachSeries(
     countsOnly: false,
     scans,
   };
-  const windows = new WindowsOfGroups(own, scans, groups.length);
+  const { index } = selection.database;
+  const windows = new WindowsOfGroups(own, { scans, index: () => index, count: groups.length });
   try {
     const common = groups.length < MANY_SERIES ? undefined : commonResidual(request.where);
     if (common !== undefined) yield* foldBlocks(work, common.condition, windows);
@@ -348,9 +377,9 @@ function* addSeries(
       columnwise,
     };
     for (const part of readSeries(view, source, { descending: false })) {
-      if (condition !== undefined) windows.addRun(keptRows(part, filter, wanted));
-      else if (part.chunk === undefined) windows.addRun(part.load());
-      else if (windows.addChunk(part.chunk)) counters.chunksAnsweredByStatistics++;
+      if (condition !== undefined) windows.addRun(keptRows(part, filter, wanted), series);
+      else if (part.chunk === undefined) windows.addRun(part.load(), series);
+      else if (windows.addChunk(part.chunk, series)) counters.chunksAnsweredByStatistics++;
       work.all.check(memory);
       yield undefined;
     }

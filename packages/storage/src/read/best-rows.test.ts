@@ -1,9 +1,9 @@
-// `top` and `bottom` answer the same when storage leaves out the rows that are worse than enough
-// others, wherever rows are, and whatever they have in common.
+// Selectors answer the same when storage finds the best rows, wherever rows are, and whatever they
+// have in common; and it reads rows only where that depends on how series are merged.
 import { columnValue } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';
-import { DEFAULT_QUERY_LIMITS, eachBatch, executeSelect } from '@tidemark/query';
-import type { QueryLimits, ResultColumn, ScanRequest, SourceSnapshot } from '@tidemark/query';
+import { eachBatch, executeSelect, zeroCounters } from '@tidemark/query';
+import type { ResultColumn, ScanRequest, SourceCounters, SourceSnapshot } from '@tidemark/query';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -11,15 +11,14 @@ import { MAX_CHUNK_ROWS } from '../segment/format.ts';
 import { numbers, queryContext, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 
-type Answer = { readonly series: readonly unknown[]; readonly rowsSent: number };
+type Answer = {
+  readonly series: readonly unknown[];
+  /** Of scans. */
+  readonly rowsSent: number;
+  readonly counters: SourceCounters;
+};
 
-type How = { readonly leavesOut: boolean; readonly limits?: Partial<QueryLimits> };
-
-async function answerOf(
-  { engine }: TestEngine,
-  text: string,
-  { leavesOut, limits }: How,
-): Promise<Answer> {
+async function answerOf({ engine }: TestEngine, text: string, ranksRows: boolean): Promise<Answer> {
   const [select] = parseQuery(text).query.statements;
   if (select?.kind !== 'select') throw new Error(text);
   const { source } = engine;
@@ -30,17 +29,16 @@ async function answerOf(
     names: (filter, options) => own.names(filter, options),
     aggregate: (request, options) => own.aggregate(request, options),
     scan: function* (request: ScanRequest, options) {
-      const asked = leavesOut ? request : { ...request, best: undefined };
-      for (const batch of own.scan(asked, options)) {
+      for (const batch of own.scan(request, options)) {
         if (batch !== undefined && 'times' in batch) rowsSent += batch.times.length;
         yield batch;
       }
     },
     close: () => own.close(),
   };
-  const context = queryContext(engine, snapshot, {
-    limits: { ...DEFAULT_QUERY_LIMITS, ...limits },
-  });
+  const counters = zeroCounters();
+  const capabilities = { ...source.capabilities, ranksRows };
+  const context = queryContext(engine, snapshot, { capabilities, counters });
   const series: unknown[] = [];
   try {
     for await (const { tags, columns, rowCount, values } of eachBatch(
@@ -54,7 +52,7 @@ async function answerOf(
   } finally {
     snapshot.close();
   }
-  return { series, rowsSent };
+  return { series, rowsSent, counters };
 }
 
 function cellOf(column: ResultColumn, row: number): unknown {
@@ -75,6 +73,9 @@ const STATEMENTS = [
   'SELECT top(f, 2) FROM m WHERE f > i',
   'SELECT top(f, 2) FROM m WHERE time >= 0 AND time < 12 GROUP BY time(4u)',
   'SELECT sum(top) FROM (SELECT top(f, t, 2) FROM m)',
+  'SELECT max(f), i, s FROM m',
+  'SELECT min(i), t FROM m WHERE time >= 0 AND time < 12 GROUP BY time(4u), g fill(previous)',
+  'SELECT last(f), u, s FROM m GROUP BY g',
 ] as const;
 
 type Data = {
@@ -117,8 +118,8 @@ test('equals what all rows would give', async () => {
         if (flushesAt !== null) await own.engine.flush();
         await write(own.engine, lines.slice(flushesAt ?? 40).join('\n'));
         for (const text of STATEMENTS) {
-          const { series } = await answerOf(own, text, { leavesOut: true });
-          const { series: expected } = await answerOf(own, text, { leavesOut: false });
+          const { series } = await answerOf(own, text, true);
+          const { series: expected } = await answerOf(own, text, false);
           expect(series, text).toEqual(expected);
         }
       } finally {
@@ -129,27 +130,27 @@ test('equals what all rows would give', async () => {
   );
 });
 
-test('sends few rows, and does not read chunks without any', async () => {
+test('sends no rows unless they are tied, and does not read chunks without any of the best', async () => {
   const own = await testEngine();
   try {
     const rows = 2 * MAX_CHUNK_ROWS;
     for (const [number, host] of ['a', 'b', 'c'].entries()) {
       const lines = Array.from({ length: rows }, (_, i) => {
-        return `m,host=${host} v=${(i * 7919 + number) % 100_003} ${3 * i + number + 1}`;
+        const value = (i * 7919 + number) % 100_003;
+        return `m,host=${host} v=${value},low=${i % 10} ${3 * i + (i === 9 ? 0 : number) + 1}`;
       });
       await write(own.engine, lines.join('\n'));
     }
+    const falling = Array.from({ length: rows }, (_, i) => `n,host=a v=${rows - i} ${i}`);
+    await write(own.engine, falling.join('\n'));
     await own.engine.flush();
-    const leavesOut = true;
-    const beside = await answerOf(own, 'SELECT top(v, 5), host FROM m', { leavesOut });
-    expect(beside.rowsSent).toBeLessThan(200);
-    const byHost = await answerOf(own, 'SELECT top(v, host, 2) FROM m', { leavesOut });
-    expect(byHost.rowsSent).toBeLessThan(200);
-    // Points and series are counted, so all are needed.
-    for (const limits of [{ maxSelectPoints: 1_000_000 }, { maxSelectSeries: 100 }]) {
-      const counted = await answerOf(own, 'SELECT top(v, host, 5) FROM m', { leavesOut, limits });
-      expect(counted.rowsSent).toBe(3 * rows);
+    for (const call of ['top(v, 5), host', 'top(v, host, 2)', 'max(v), low']) {
+      expect((await answerOf(own, `SELECT ${call} FROM m`, true)).rowsSent, call).toBe(0);
     }
+    // All hosts have the largest value first at one time.
+    expect((await answerOf(own, 'SELECT top(low, host, 2) FROM m', true)).rowsSent).toBe(3 * rows);
+    const { counters } = await answerOf(own, 'SELECT max(v), host FROM n', true);
+    expect(counters.chunksAnsweredByStatistics).toBe(1);
   } finally {
     await own.dispose();
   }

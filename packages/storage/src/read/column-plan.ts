@@ -28,6 +28,8 @@ export type ColumnWants = {
   readonly type: FieldType;
   /** Only the number of values. */
   readonly countsOnly: boolean;
+  /** Values are taken as columns, never in the kernel's cache. */
+  readonly takesColumns?: boolean;
   /** Whether the entry of a column suffices, where all of its values are in one window. */
   readonly isToldBy: (column: ColumnMeta, stored: FieldType) => boolean;
 };
@@ -38,13 +40,14 @@ export function planColumn(
   index: number,
   wants: ColumnWants & { readonly isInOneWindow: boolean },
 ): ColumnUse {
-  const { type, countsOnly, isToldBy, isInOneWindow } = wants;
+  const { type, countsOnly, takesColumns = false, isToldBy, isInOneWindow } = wants;
   const column = chunk.columns[index];
   const stored = chunk.type(index);
   if (column === undefined || stored === undefined || !converts(stored, type)) return 'none';
   if (isInOneWindow && isToldBy(column, stored)) return 'entry';
   const { rows } = chunk.meta;
   if (column.validBytes === 0) {
+    if (takesColumns) return 'values';
     const isCacheable = countsOnly || (stored === type && stored !== 'string');
     return isCacheable && rows <= CACHED_ROWS_MAX ? 'cached' : 'values';
   }

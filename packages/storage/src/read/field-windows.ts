@@ -9,6 +9,7 @@ import { columnOfWords } from '../columns/kernel-words.ts';
 import type { NumericType } from '../columns/kernel-words.ts';
 import { nullColumn } from '../columns/null-column.ts';
 import type { ColumnMeta } from '../segment/format.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
 import type {
@@ -18,6 +19,7 @@ import type {
   RequestedField,
   WindowsRequest,
 } from './windows.ts';
+import { groupedBestRows } from './best-rows.ts';
 import { GroupedCounts, isCountOnly } from './count-windows.ts';
 import { GroupedTallies } from './tally-windows.ts';
 import { groupedTextFolds } from './text-folds.ts';
@@ -25,20 +27,23 @@ import { groupedTexts } from './text-windows.ts';
 
 type GroupedField = FieldAggregates & { readonly count: number };
 
-/** Opens windows of one field for `field.count` groups. */
+/** Opens windows of one field for `field.groups` groups; `index` is that of their series. */
 export function openFieldWindows(
   scans: Scans,
   request: WindowsRequest,
-  field: RequestedField & { readonly count: number },
+  field: RequestedField & { readonly groups: number },
+  index: () => SeriesIndex,
 ): GroupedWindows {
+  const { groups: count } = field;
+  if (field.kind === 'best') return groupedBestRows(request, field, index);
   if (field.kind === 'folds') {
     const { type } = field;
     if (type === 'string') return groupedTextFolds(request, field);
-    return new GroupedTallies(scans, request, { ...field, type });
+    return new GroupedTallies(scans, request, { ...field, type, count });
   }
-  if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, field);
+  if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, { ...field, count });
   if (field.type === 'string') return groupedTexts(request, field.functions);
-  return new GroupedNumbers(scans, request, { ...field, type: field.type });
+  return new GroupedNumbers(scans, request, { ...field, type: field.type, count });
 }
 
 /** What is wanted of a field of numbers: of its stored columns, and as results. */

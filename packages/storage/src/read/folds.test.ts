@@ -99,6 +99,29 @@ const ENDS = [
   ' ORDER BY time DESC LIMIT 3',
 ];
 
+/** Selectors with other columns of their rows, and rankings of different tags. */
+const SELECTORS = [
+  'max(X), g',
+  'min(X), t, s',
+  'first(X), i',
+  'last(X), t',
+  'top(X, t, 2)',
+  'bottom(X, t, g, 3), b',
+  'top(X, 2), s, t',
+  'bottom(X, g, 1), f, u',
+];
+
+/** Of one selector, which may have other columns. */
+function selectionOf(pick: <T>(from: readonly T[]) => T): string {
+  const window = pick(WINDOWS);
+  const by = [window, pick(GROUPS)].filter((part) => part !== '').join(', ');
+  const fill = window === '' ? '' : pick(FILLS);
+  const groupBy = by === '' ? '' : ` GROUP BY ${by}${fill}`;
+  const call = pick(SELECTORS).replace('X', pick(['f', 'i', 'u'] as const));
+  const range = 'time >= 0 AND time < 30000';
+  return `SELECT ${call} FROM m WHERE ${range}${pick(CONDITIONS)}${groupBy}${pick(ENDS)}`;
+}
+
 function statementOf(pick: <T>(from: readonly T[]) => T): string {
   const field = pick(Object.keys(FIELDS) as (keyof typeof FIELDS)[]);
   const window = pick(WINDOWS);
@@ -162,7 +185,7 @@ test('equals what operators make of the rows', async () => {
         if (flushesAt !== null) await own.engine.flush();
         await write(own.engine, lines.slice(flushesAt ?? 40).join('\n'));
         for (let i = 0; i < 12; i++) {
-          const text = statementOf(pick);
+          const text = i % 3 === 0 ? selectionOf(pick) : statementOf(pick);
           expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
         }
       } finally {
@@ -184,6 +207,13 @@ test.each([false, true])('the same of many series of few rows, flushed: %s', asy
     if (flushes) await own.engine.flush();
     const functions =
       'max(f) AS a, median(i) AS b, percentile(f, 9) AS c, mean(i) AS d, stddev(i) AS e';
+    const selectors = ['max(f), t, g', 'top(i, t, 3), f', 'bottom(f, g, 1), i', 'last(f), t'];
+    for (const call of selectors) {
+      for (const by of ['', ' GROUP BY g', ' GROUP BY time(10u) fill(none)']) {
+        const text = `SELECT ${call} FROM m WHERE time >= 0 AND time < 1s${by}`;
+        expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+      }
+    }
     for (const where of ['f * 2 > i', "f > 3 AND i / 2 < 30 AND g = 'a'", "(f > i OR t = '7')"]) {
       for (const by of ['', ' GROUP BY g', ' GROUP BY time(10u) fill(none)']) {
         const text = `SELECT ${functions} FROM m WHERE time >= 0 AND time < 1s AND ${where}${by}`;
@@ -235,6 +265,7 @@ test('the same of the first window of all, which would begin before the smallest
       if (isFlushed) await own.engine.flush();
       for (const call of [
         'last(s)',
+        'last(f), s',
         'count(s)',
         'distinct(s)',
         'count(i)',

@@ -17,11 +17,22 @@ import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from '
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, withOwnTexts } from '../columns/run-texts.ts';
 import type { Run } from '../columns/run.ts';
+import type { SeriesId } from '../columns/series-id.ts';
+import type { SeriesRows } from '../columns/series-rows.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
 
 const WINDOWS_PER_BATCH = 8192;
 
 /** Bytes of a window of one field: in the kernel, then as columns of the answer. */
 const WINDOW_BYTES = 2 * 88;
+
+type OfGroups = {
+  /** Over the cached columns. */
+  readonly scans: Scans;
+  /** The index of the measurement whose rows are added. */
+  readonly index: () => SeriesIndex;
+  readonly count: number;
+};
 
 /** Windows of all groups of a request, in the kernel's memory. Must be closed. */
 export class WindowsOfGroups {
@@ -29,14 +40,13 @@ export class WindowsOfGroups {
   readonly #fields: readonly GroupedWindows[];
   readonly #groups = new Map<number, GroupWindows>();
 
-  /** `scans` are those over the cached columns. */
-  constructor(request: WindowsRequest, scans: Scans, count: number) {
+  constructor(request: WindowsRequest, { scans, index, count }: OfGroups) {
     this.#request = request;
     const fields: GroupedWindows[] = [];
     this.#fields = fields;
     try {
       for (const field of requestedFields(request)) {
-        fields.push(openFieldWindows(scans, request, { ...field, count }));
+        fields.push(openFieldWindows(scans, request, { ...field, groups: count }, index));
       }
     } catch (error) {
       this.close();
@@ -56,10 +66,10 @@ export class WindowsOfGroups {
   }
 
   /** Adds rows of several groups, ordered by group, then by time. */
-  addRows(groups: Uint32Array, { times, columns }: Run): void {
+  addRows(groups: Uint32Array, { times, columns, series }: SeriesRows): void {
     this.#fields.forEach((field, i) => {
       const column = columns[i];
-      if (column !== undefined) field.add(groups, times, column);
+      if (column !== undefined) field.add(groups, times, column, series);
     });
   }
 
@@ -109,10 +119,10 @@ export class GroupWindows {
   }
 
   /** Adds rows of one series. */
-  addRun(run: Run): void {
+  addRun(run: Run, series: SeriesId): void {
     this.#fields.forEach((field, i) => {
       const column = run.columns[i];
-      if (column !== undefined) field.add(run.times, column);
+      if (column !== undefined) field.add(run.times, column, series);
     });
   }
 
@@ -120,7 +130,7 @@ export class GroupWindows {
    * Adds the wanted rows of a chunk, as planned for each column; returns whether its directory
    * entry told all.
    */
-  addChunk(chunk: ChunkReader): boolean {
+  addChunk(chunk: ChunkReader, series: SeriesId): boolean {
     const start = windowOfChunk(chunk, this.#request);
     const isInOneWindow = start !== undefined;
     const uses = this.#fields.map(({ wants }, i) =>
@@ -130,7 +140,7 @@ export class GroupWindows {
       const use = uses[i]!;
       if (use === 'entry') field.addEntry(chunk, i, start!);
       else if (use === 'cached') field.addCached(chunk, i);
-      else if (use !== 'none') addValues(chunk, i, { field, use });
+      else if (use !== 'none') addValues(chunk, i, { field, use, series });
     });
     return isInOneWindow && uses.every((use) => use === 'none' || use === 'entry');
   }
@@ -140,6 +150,10 @@ export class GroupWindows {
     const { descending, limitWindows, aggregates } = this.#request;
     const results: FieldResult[] = [];
     for (const field of this.#fields) results.push(yield* field.finish(descending));
+    if (results.some(({ isTied }) => isTied === true)) {
+      yield { groupTags, windowStarts: new BigInt64Array(), fields: [], isTied: true };
+      return;
+    }
     const starts = unionOfStarts(results, descending);
     const count = Math.min(starts.length, limitWindows ?? starts.length);
     const ofAll = results.map((result) => spreadResult(result, starts));
@@ -172,19 +186,21 @@ export class GroupWindows {
   }
 }
 
+type AddedValues = {
+  readonly field: FieldWindows;
+  readonly use: 'few' | 'values';
+  readonly series: SeriesId;
+};
+
 /** Adds a column by its values, converted to the type of the field. */
-function addValues(
-  chunk: ChunkReader,
-  index: number,
-  { field, use }: { readonly field: FieldWindows; readonly use: 'few' | 'values' },
-): void {
+function addValues(chunk: ChunkReader, index: number, { field, use, series }: AddedValues): void {
   const { type } = field.wants;
   // Whether the few values can be listed is told by the encoding of their rows.
   const few = use === 'few' ? chunk.fewValues(index) : undefined;
   const column = few === undefined ? chunk.column(index) : few.column;
   const values = column && convertColumn(column, type);
   const times = few?.times ?? chunk.times;
-  if (values !== undefined && times.length > 0) field.add(times, values);
+  if (values !== undefined && times.length > 0) field.add(times, values, series);
 }
 
 /** Windows in batches of a limited size, which keep only the texts of their own windows. */

@@ -11,7 +11,6 @@ import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import type { SeriesSet } from '../series/series-set.ts';
 import { commonResidual } from '../series/select.ts';
-import { BestOfGroup } from './best-rows.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { FirstTimes } from './first-times.ts';
 import { select } from './groups.ts';
@@ -49,8 +48,7 @@ export function* scan(
         : new FirstTimes(limitPerGroup, descending, request.rowsBehind);
     const isEnded = endOf(budget.ended, tags);
     const ties = isByTies ? new SentTies(selection, request.tieTags ?? []) : undefined;
-    const best = request.best && new BestOfGroup(request.best, selection);
-    const group = { selection, request, budget, filterOf, lastFields, first, ties, best, isEnded };
+    const group = { selection, request, budget, filterOf, lastFields, first, ties, isEnded };
     const range =
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
@@ -126,8 +124,6 @@ type GroupScan = {
   readonly first: FirstTimes | undefined;
   /** Present when the series are in the order of their ties. */
   readonly ties: SentTies | undefined;
-  /** Present when only the best rows are needed. */
-  readonly best: BestOfGroup | undefined;
   readonly isEnded: () => boolean;
 };
 
@@ -135,7 +131,7 @@ type GroupScan = {
 function* scanSeries(
   series: SeriesId,
   range: TimeRange,
-  { selection, request, budget, filterOf, lastFields, first, ties, best, isEnded }: GroupScan,
+  { selection, request, budget, filterOf, lastFields, first, ties, isEnded }: GroupScan,
 ): Generator<SeriesBatch | undefined> {
   const { counters, memory, lastRows } = budget;
   const { database, shards } = selection;
@@ -180,13 +176,7 @@ function* scanSeries(
           return;
         }
       }
-      if (part.chunk !== undefined && best?.areHopeless(part.chunk, fields) === true) {
-        counters.chunksSkipped++;
-        yield undefined;
-        continue;
-      }
-      const all = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
-      const rows = best === undefined ? all : best.keep(all, series);
+      const rows = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
       const behind = readsBehind ? firstOutside(rows.times, needed) : -1;
       const kept = behind < 0 ? rows : sliceRun(rows, 0, behind + 1);
       left = behind < 0 ? left - kept.times.length : 0;

@@ -1,14 +1,15 @@
 // Points of folds in batches of a limited size. Those of many windows, or of one with very many,
 // are passed on in parts, which keep only the texts of their own points.
-import type { AggregateBatch, WindowPoints } from '@tidemark/query';
+import type { AggregateBatch } from '@tidemark/query';
 
 import { sliceColumn } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, withOwnTexts } from '../columns/run-texts.ts';
+import type { StoredPoints } from './windows.ts';
 
 const POINTS_PER_BATCH = 8192;
 
 /** The points of all folds of a request, by the field and the function. */
-export type PointsOfFields = readonly (readonly WindowPoints[])[];
+export type PointsOfFields = readonly (readonly StoredPoints[])[];
 
 /** Windows `[from, to)` of a group; their points are taken one range of windows after another. */
 export class PointsCut {
@@ -46,25 +47,25 @@ export class PointsCut {
   }
 
   #take(
-    { counts, values, times }: WindowPoints,
+    { counts, values, times, series }: StoredPoints,
     at: { readonly i: number; readonly j: number; readonly from: number; readonly to: number },
-  ): WindowPoints {
+  ): StoredPoints {
     const ofWindows = counts.subarray(at.from, at.to);
     const start = this.#taken[at.i]![at.j]!;
     const end = start + sumOf(ofWindows);
     this.#taken[at.i]![at.j] = end;
-    return slicePoints({ counts: ofWindows, values, times }, start, end);
+    return slicePoints({ counts: ofWindows, values, times, series }, start, end);
   }
 }
 
-function isSmall({ values, counts }: WindowPoints): boolean {
+function isSmall({ values, counts }: StoredPoints): boolean {
   return values.type !== 'string' && sumOf(counts) <= POINTS_PER_BATCH;
 }
 
 /** Parts of the points, each with the number of its first window. */
 function* partsOf(
-  points: WindowPoints,
-): Generator<{ readonly first: number; readonly part: WindowPoints }> {
+  points: StoredPoints,
+): Generator<{ readonly first: number; readonly part: StoredPoints }> {
   let window = 0;
   let left = points.counts[0] ?? 0;
   let from = 0;
@@ -86,7 +87,7 @@ function* partsOf(
 }
 
 /** The ends of the parts, as numbers of points. */
-function* endsOf({ values, counts }: WindowPoints): Generator<number> {
+function* endsOf({ values, counts }: StoredPoints): Generator<number> {
   const total = sumOf(counts);
   if (values.type !== 'string') {
     for (let at = 0; at < total;) yield (at = Math.min(total, at + POINTS_PER_BATCH));
@@ -97,12 +98,20 @@ function* endsOf({ values, counts }: WindowPoints): Generator<number> {
   for (const { times } of cutByTexts(run, BATCH_TEXT_BYTES)) yield (at += times.length);
 }
 
-function slicePoints({ counts, values, times }: WindowPoints, from: number, to: number) {
-  const part = { counts, values: sliceColumn(values, from, to) };
-  return times === undefined ? part : { ...part, times: times.subarray(from, to) };
+function slicePoints(
+  { counts, values, times, series }: StoredPoints,
+  from: number,
+  to: number,
+): StoredPoints {
+  return {
+    counts,
+    values: sliceColumn(values, from, to),
+    ...(times && { times: times.subarray(from, to) }),
+    ...(series && { series: series.subarray(from, to) }),
+  };
 }
 
-function nonePoints({ counts, values }: WindowPoints): WindowPoints {
+function nonePoints({ counts, values }: StoredPoints): StoredPoints {
   return { counts: new Uint32Array(counts.length), values: sliceColumn(values, 0, 0) };
 }
 

@@ -2,6 +2,7 @@
 import type { Column } from '@tidemark/core';
 
 import { sliceColumn } from '../columns/run.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import type { FieldWindows, GroupedWindows } from './windows.ts';
 
 /** The windows of all groups, and the memory that they hold. */
@@ -12,9 +13,15 @@ export class WindowsByGroup implements GroupedWindows {
   readonly #groups = new Map<number, FieldWindows>();
   readonly #total: WindowsTotal = { windowCount: 0, heldBytes: 0 };
 
-  /** `open` makes the windows of a group, which keep the total up to date. */
-  constructor(open: (total: WindowsTotal) => FieldWindows) {
+  readonly #asksForSeries: boolean;
+
+  /**
+   * `open` makes the windows of a group, which keep the total up to date. Unless it
+   * `asksForSeries`, rows of several series are added together.
+   */
+  constructor(open: (total: WindowsTotal) => FieldWindows, { asksForSeries = false } = {}) {
     this.#open = open;
+    this.#asksForSeries = asksForSeries;
   }
 
   get windowCount(): number {
@@ -25,9 +32,17 @@ export class WindowsByGroup implements GroupedWindows {
     return this.#total.heldBytes;
   }
 
-  add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
+  add(groups: Uint32Array, times: BigInt64Array, column: Column, series: Uint32Array): void {
     for (const rows of rowsByGroup(groups, times, column)) {
-      this.of(rows.group).add(rows.times, rows.column);
+      const windows = this.of(rows.group);
+      if (!this.#asksForSeries) {
+        windows.add(rows.times, rows.column, series[rows.from]! as SeriesId);
+        continue;
+      }
+      const ofGroup = series.subarray(rows.from, rows.from + rows.times.length);
+      for (const part of rowsByGroup(ofGroup, rows.times, rows.column)) {
+        windows.add(part.times, part.column, part.group as SeriesId);
+      }
     }
   }
 
@@ -45,17 +60,25 @@ export class WindowsByGroup implements GroupedWindows {
   }
 }
 
-/** The rows of each group, of rows that are ordered by group. */
+type GroupRows = {
+  readonly group: number;
+  /** The number of the first one. */
+  readonly from: number;
+  readonly times: BigInt64Array;
+  readonly column: Column;
+};
+
+/** The rows of each group, of rows that are ordered by group; or of any other number. */
 export function* rowsByGroup(
   groups: Uint32Array,
   times: BigInt64Array,
   column: Column,
-): Generator<{ readonly group: number; readonly times: BigInt64Array; readonly column: Column }> {
+): Generator<GroupRows> {
   for (let from = 0; from < groups.length;) {
     const group = groups[from]!;
     let to = from + 1;
     while (to < groups.length && groups[to] === group) to++;
-    yield { group, times: times.subarray(from, to), column: sliceColumn(column, from, to) };
+    yield { group, from, times: times.subarray(from, to), column: sliceColumn(column, from, to) };
     from = to;
   }
 }

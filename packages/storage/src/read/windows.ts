@@ -4,6 +4,7 @@ import { floorMod, MAX_TIME, MIN_INT64 } from '@tidemark/core';
 import type { Column, Timestamp } from '@tidemark/core';
 import type {
   AggregateColumn,
+  BestRows,
   FieldAggregates,
   FieldFolds,
   MeasurementAggregates,
@@ -11,6 +12,7 @@ import type {
   WindowSpec,
 } from '@tidemark/query';
 
+import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
 
@@ -41,22 +43,30 @@ export type FieldResult = {
   /** One per function of the field. */
   readonly columns: readonly AggregateColumn[];
   /** One per fold of the field. */
-  readonly points: readonly WindowPoints[];
+  readonly points: readonly StoredPoints[];
+  /** Which rows are the best depends on how series are merged: there are no points. */
+  readonly isTied?: boolean | undefined;
 };
+
+/** Points that may have the series of their rows, whose columns are wanted. */
+export type StoredPoints = WindowPoints & { readonly series?: Uint32Array | undefined };
 
 /** One of the fields of a request: its aggregates, or its folds. */
 export type RequestedField =
   | (FieldAggregates & { readonly kind: 'aggregates' })
-  | (FieldFolds & { readonly kind: 'folds' });
+  | (FieldFolds & { readonly kind: 'folds' })
+  | (BestRows & { readonly kind: 'best' });
 
 /** The fields of a request, aggregates first: as many columns of rows are read. */
 export function requestedFields({
   aggregates,
   folds = [],
-}: Pick<MeasurementAggregates, 'aggregates' | 'folds'>): readonly RequestedField[] {
+  best,
+}: Pick<MeasurementAggregates, 'aggregates' | 'folds' | 'best'>): readonly RequestedField[] {
   return [
     ...aggregates.map((field) => ({ kind: 'aggregates' as const, ...field })),
     ...folds.map((field) => ({ kind: 'folds' as const, ...field })),
+    ...(best === undefined ? [] : [{ kind: 'best' as const, ...best }]),
   ];
 }
 
@@ -66,8 +76,8 @@ export interface GroupedWindows {
   readonly windowCount: number;
   /** Memory of their texts and of what folds hold; absent where there is none. */
   readonly heldBytes?: number;
-  /** Adds rows of several groups, ordered by group, then by time. */
-  add(groups: Uint32Array, times: BigInt64Array, column: Column): void;
+  /** Adds rows of several groups and series, ordered by group, then by time. */
+  add(groups: Uint32Array, times: BigInt64Array, column: Column, series: Uint32Array): void;
   /** Windows of one group, valid until `close`. */
   of(group: number): FieldWindows;
   close(): void;
@@ -79,7 +89,7 @@ export interface GroupedWindows {
  */
 export interface FieldWindows {
   readonly windowCount: number;
-  add(times: BigInt64Array, column: Column): void;
+  add(times: BigInt64Array, column: Column, series: SeriesId): void;
   readonly wants: ColumnWants;
   /** Adds the wanted rows of a chunk, as `cached` of the plan (`column-plan.ts`). */
   addCached(chunk: ChunkReader, index: number): void;

@@ -130,6 +130,8 @@ test.each([
   ['the first rows', WINDOWS('f, i, t, b', 'LIMIT 10')],
   ['the last ones, behind others', WINDOWS('f * 2', 'ORDER BY time DESC LIMIT 10 OFFSET 3')],
   ['rows that a field is compared in', WINDOWS('i', 'AND f > 20 LIMIT 10')],
+  ['rows that a condition is calculated for', WINDOWS('f', 'AND f + i > 9 LIMIT 10')],
+  ['windows of such rows', WINDOWS('max(f)', 'AND f + i > 9 GROUP BY time(1m)')],
   ['no rows', WINDOWS('f', `AND t = 'none' LIMIT 10`)],
 ])('%s: the thread writes what would be written here', async (_name, text) => {
   for (const format of [{}, { epoch: 'ms' }, { chunkRows: 400 }] as const) {
@@ -189,7 +191,7 @@ test.each([
   ['rows', WINDOWS('f')],
   ['many rows', WINDOWS('f', 'LIMIT 100000')],
   ['rows of texts', WINDOWS('s, f', 'LIMIT 10')],
-  ['rows that the source cannot filter', WINDOWS('f', 'AND f + i > 9 LIMIT 10')],
+  ['one row with other columns', WINDOWS('max(f), t')],
   ['rows of groups', WINDOWS('f', 'GROUP BY t LIMIT 10')],
   ['rows of a zone', WINDOWS('f', `LIMIT 10 tz('Europe/Berlin')`)],
   ['calculations', WINDOWS('derivative(max(f), 1s)', 'GROUP BY time(1m)')],

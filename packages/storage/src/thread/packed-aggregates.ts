@@ -40,8 +40,9 @@ export const AGGREGATES_PACKING: BatchPacking<AggregateBatch, PackedAggregates> 
         bytes += columnBytes(values) + (pointTimes?.byteLength ?? 0);
       }
     }
-    for (const { counts, values, times } of points.flat()) {
+    for (const { counts, values, times, columns = [] } of points.flat()) {
       bytes += counts.byteLength + columnBytes(values) + (times?.byteLength ?? 0);
+      for (const column of columns) bytes += columnBytes(column);
     }
     return bytes;
   },
@@ -68,11 +69,15 @@ function placed({ values, pointTimes }: AggregateColumn, buffers: MessageBuffers
 }
 
 function placedPoints(
-  { counts, values, times }: WindowPoints,
+  { counts, values, times, columns }: WindowPoints,
   buffers: MessageBuffers,
 ): WindowPoints {
-  const points = { counts: buffers.place(counts), values: placeColumn(values, buffers) };
-  return times === undefined ? points : { ...points, times: buffers.place(times) };
+  return {
+    counts: buffers.place(counts),
+    values: placeColumn(values, buffers),
+    ...(times && { times: buffers.place(times) }),
+    ...(columns && { columns: columns.map((column) => placeColumn(column, buffers)) }),
+  };
 }
 
 /** Batches with more windows are transferred instead of copied. */
@@ -134,7 +139,7 @@ function layoutOf({ fields }: AggregateBatch): string {
 
 function isPackable(batch: AggregateBatch | undefined): batch is AggregateBatch {
   if (batch === undefined || batch.windowStarts.length > WINDOWS_MAX) return false;
-  if (batch.points !== undefined) return false;
+  if (batch.points !== undefined || batch.isTied === true) return false;
   return batch.fields.every((field) =>
     field.every(({ values: { type, valid } }) => {
       return type !== 'string' && type !== 'boolean' && valid === undefined;
