@@ -1,5 +1,5 @@
 // Copies selected rows of a write into new columns.
-import { compactTexts, copyTexts } from '@tidemark/core';
+import { compactTexts, copyTexts, NO_TEXTS } from '@tidemark/core';
 
 import type { Rows, StringValues } from './schema.ts';
 
@@ -30,7 +30,12 @@ function copied<A extends { [index: number]: number | bigint }>(
   return copy;
 }
 
-function gatheredTexts({ codes, texts }: StringValues, picked: Uint32Array): StringValues {
+function gatheredTexts({ codes, texts, strings }: StringValues, picked: Uint32Array): StringValues {
+  // Windows keep strings.
+  if (texts === NO_TEXTS) {
+    const kept = Array.from(picked, (row) => strings[codes[row] as number]);
+    return { codes: Uint32Array.from(picked.keys()), texts, strings: kept };
+  }
   const all = { type: 'string', codes: codesOf(codes, picked), texts, valid: undefined } as const;
   const own = compactTexts(all);
   return { codes: own.codes, texts: copyTexts(own.texts), strings: [] };

@@ -5,7 +5,7 @@ import { NO_TEXTS } from '@tidemark/core';
 import type { Point } from './point.ts';
 import { CellKind } from './point-layout.ts';
 import type { LayoutOfSchema, PointLayout } from './point-layout.ts';
-import type { Field, Rows } from './schema.ts';
+import type { Field, Rows, Value } from './schema.ts';
 import type { Series } from './series.ts';
 
 export class PointCells {
@@ -22,7 +22,6 @@ export class PointCells {
   readonly #booleans: Uint8Array | undefined;
   /** By cell. */
   readonly #texts: string[] | undefined;
-  #rows: Rows | undefined;
 
   constructor(layout: PointLayout, capacity: number) {
     this.layout = layout;
@@ -71,6 +70,27 @@ export class PointCells {
     }
   }
 
+  timeOf(row: number): bigint {
+    return this.integers[row * this.layout.stride] as bigint;
+  }
+
+  /** The value of a field, by its index in the layout's schema. */
+  valueOf(row: number, field: number): Value {
+    const cell = row * this.layout.stride + 1 + field;
+    switch (this.layout.kinds[field] as CellKind) {
+      case CellKind.Float:
+        return this.floats[cell] as number;
+      case CellKind.Integer:
+        return this.integers[cell] as bigint;
+      case CellKind.Boolean:
+        return (this.#booleans as Uint8Array)[cell] === 1;
+      case CellKind.Text:
+        return (this.#texts as string[])[cell] as string;
+      case CellKind.Null:
+        return null;
+    }
+  }
+
   /** Copies rows `[start, end)` of the same layout to the beginning. */
   copy(from: PointCells, start: number, end: number): void {
     const { stride } = this.layout;
@@ -87,10 +107,12 @@ export class PointCells {
     }
   }
 
-  /** For points of the layout's schema, whose row is the number of its first cell. */
-  get rows(): Rows {
-    this.#rows ??= { columns: this.layout.kinds.map((kind, i) => this.#column(kind, i + 1)) };
-    return this.#rows;
+  /**
+   * For points of the layout's schema, whose row is the number of its first cell. The views are
+   * only for those points: in each of very many windows they would take a good part of the memory.
+   */
+  rows(): Rows {
+    return { columns: this.layout.kinds.map((kind, i) => this.#column(kind, i + 1)) };
   }
 
   #column(kind: CellKind, from: number): Rows['columns'][number] {
@@ -104,7 +126,7 @@ export class PointCells {
         return (this.#booleans as Uint8Array).subarray(from);
       case CellKind.Text:
         return {
-          codes: Uint32Array.from({ length: count - from }, (_, cell) => cell + from),
+          codes: numbersTo(count).subarray(from),
           texts: NO_TEXTS,
           strings: this.#texts as string[],
         };
@@ -112,4 +134,12 @@ export class PointCells {
         return Array.from({ length: count }, () => null);
     }
   }
+}
+
+let numbers = new Uint32Array(0);
+
+/** The codes of texts by cell, as each cell has a text of its own: 0, 1 and so on to `count`. */
+function numbersTo(count: number): Uint32Array {
+  if (numbers.length < count) numbers = Uint32Array.from({ length: count * 2 }, (_, i) => i);
+  return numbers;
 }

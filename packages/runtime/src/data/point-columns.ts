@@ -127,20 +127,18 @@ function makeRoom(run: Run): void {
 }
 
 /** Rows of cells. */
-type Range = { readonly cells: PointCells; readonly start: number; readonly end: number };
+type Range = Readonly<Omit<Run, 'layout'>>;
 
 /** The points of a window at one moment. */
 export class PointRows {
   readonly count: number;
   readonly #group: Group;
   readonly #ranges: readonly Range[];
-  readonly #origins: readonly Origin[];
 
   constructor(group: Group, runs: readonly Run[], count: number) {
     this.count = count;
     this.#group = group;
-    this.#ranges = runs.map(({ cells, start, end }) => ({ cells, start, end }));
-    this.#origins = runs.map(({ origin }) => origin);
+    this.#ranges = runs.map(({ cells, start, end, origin }) => ({ cells, start, end, origin }));
   }
 
   /** The schema, if all points have the same. */
@@ -156,24 +154,39 @@ export class PointRows {
   /** The points, which refer to the rows: those who use them after a change call `keep` before. */
   points(): Point[] {
     const points: Point[] = [];
-    this.#ranges.forEach(({ cells, start, end }, i) => {
-      for (let row = start; row < end; row++) points.push(this.#point(cells, row, i));
-    });
+    for (const { cells, start, end, origin } of this.#ranges) {
+      const { schema, stride } = cells.layout;
+      const rows = cells.rows();
+      for (let row = start; row < end; row++) {
+        const series = cells.series[row] as Series;
+        const at = row * stride;
+        points.push(
+          new Point(cells.timeOf(row), series, this.#group, schema, rows, at, NO_OWN, origin),
+        );
+      }
+    }
     return points;
   }
 
   /** A point with values of its own. All points have one schema. */
   pointAt(index: number): Point {
-    const { cells, start } = this.#ranges[0] as Range;
-    const point = this.#point(cells, start + index, 0);
-    point.detach();
-    return point;
+    const { cells, start, origin } = this.#ranges[0] as Range;
+    const row = start + index;
+    const { schema } = cells.layout;
+    return Point.of({
+      time: cells.timeOf(row),
+      series: cells.series[row] as Series,
+      group: this.#group,
+      schema: schema.detached,
+      own: schema.fields.map((_, field) => cells.valueOf(row, field)),
+      origin,
+    });
   }
 
   /** All points have one schema. */
   timeAt(index: number): bigint {
     const { cells, start } = this.#ranges[0] as Range;
-    return cells.integers[(start + index) * cells.layout.stride] as bigint;
+    return cells.timeOf(start + index);
   }
 
   /** Copies a float field of all points. They have one schema. */
@@ -186,29 +199,10 @@ export class PointRows {
   }
 
   /** The values of a field of all points. They have one schema. */
-  valuesOf({ read }: Field): Value[] {
+  valuesOf({ slot }: Field): Value[] {
     const { cells, start, end } = this.#ranges[0] as Range;
     const values: Value[] = [];
-    if (start === end) return values;
-    const point = this.#point(cells, start, 0);
-    for (let row = start; row < end; row++) {
-      point.row = row * cells.layout.stride;
-      values.push(read(point));
-    }
+    for (let row = start; row < end; row++) values.push(cells.valueOf(row, slot.index));
     return values;
-  }
-
-  #point(cells: PointCells, row: number, range: number): Point {
-    const { stride, schema } = cells.layout;
-    return new Point(
-      cells.integers[row * stride] as bigint,
-      cells.series[row] as Series,
-      this.#group,
-      schema,
-      cells.rows,
-      row * stride,
-      NO_OWN,
-      this.#origins[range] as Origin,
-    );
   }
 }
