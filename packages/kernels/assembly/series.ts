@@ -25,7 +25,8 @@ export const NO_SERIES: u32 = NO_ID;
 export const SERIES_MAX: u32 = 0x80000000;
 
 const tableRecord: usize = memory.data(offsetof<SlotTable>(), 8);
-let alive: u32 = 0;
+/** Number of series that are not deleted. */
+let undeleted: u32 = 0;
 let nextId: u32 = 0;
 
 // Addresses of entries (measurement u32, length u16, bytes) by id; 0 without series. They are in
@@ -57,7 +58,7 @@ function table(): SlotTable {
 }
 
 export function seriesCount(): u32 {
-  return alive;
+  return undeleted;
 }
 export function nextSeriesId(): u32 {
   return nextId;
@@ -183,7 +184,7 @@ function placeEntry(id: u32, entry: usize): void {
 /** Whether one more series, with this id, fits into the slots; makes room if necessary. */
 @inline
 function reserve(id: u32): bool {
-  return reserveSlot(table(), max(id, nextId), alive, hashOfSeries, 0);
+  return reserveSlot(table(), max(id, nextId), undeleted, hashOfSeries, 0);
 }
 
 /** Creates the page of an id, and space for it in the directory. */
@@ -232,7 +233,7 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   present++;
   keyAt += size;
   placeInSlot(table(), hash, id);
-  alive++;
+  undeleted++;
   if (id >= nextId) nextId = id + 1;
   return true;
 }
@@ -249,7 +250,7 @@ export function deleteSeries(id: u32): void {
   const hash = hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4));
   removeFromSlots(table(), hash, id);
   store<u32>(entry, load<u32>(entry) | DELETED);
-  alive--;
+  undeleted--;
 }
 
 /**
@@ -270,7 +271,7 @@ export function undeleteSeries(id: u32): bool {
   finishGrowth(table(), nextId, hashOfSeries, 0);
   store<u32>(entry, load<u32>(entry) & ~DELETED);
   placeInSlot(table(), hash, id);
-  alive++;
+  undeleted++;
   return true;
 }
 
@@ -334,15 +335,15 @@ let pendingEnd: u32 = 0;
 export function placeSeries(count: u32): u32 {
   if (pendingFrom === pendingEnd) return 0;
   if (pendingFrom === 0) {
-    alive = present;
-    if (!makeSlots(table(), alive, pendingEnd)) unreachable();
+    undeleted = present;
+    if (!makeSlots(table(), undeleted, pendingEnd)) unreachable();
   }
   const end = count < pendingEnd - pendingFrom ? pendingFrom + count : pendingEnd;
   for (let id = pendingFrom; id < end; id++) {
     const entry = entryOf(id);
     if (entry === 0) continue;
     if (isDeleted(id)) {
-      alive--;
+      undeleted--;
       continue;
     }
     placeEntry(id, entry);

@@ -91,7 +91,7 @@ export function* selectIn(
   if (measurement === undefined) return undefined;
   requireShards(snapshot, shards, onPartial);
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
-  const ids = yield* heldIds(selected, measurement, shards);
+  const ids = yield* idsWithRows(selected, measurement, shards);
   const { groupBy, tieTags, unorderedFrom = Number.POSITIVE_INFINITY } = request;
   const isUnordered = ids.length >= unorderedFrom;
   const seriesBytes = groupBy.length === 0 ? ids.BYTES_PER_ELEMENT : SERIES_BYTES;
@@ -103,7 +103,7 @@ export function* selectIn(
 }
 
 /** Ids of the series that have rows in one of the shards. Overwrites `ordinals` with them. */
-function* heldIds(
+function* idsWithRows(
   ordinals: Uint32Array,
   measurement: MeasurementIndex,
   shards: readonly ShardView[],
@@ -112,13 +112,13 @@ function* heldIds(
   for (let i = 0; i < ordinals.length; i++) {
     if ((i + 1) % STEP_SERIES === 0) yield undefined;
     const id = measurement.seriesId(ordinals[i]!);
-    if (isHeld(shards, id)) ordinals[count++] = id;
+    if (hasRows(shards, id)) ordinals[count++] = id;
   }
   return partOf(ordinals, 0, count);
 }
 
 /** Whether one of the shards has rows of the series. */
-export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
+export function hasRows(shards: readonly ShardView[], id: SeriesId): boolean {
   for (const { series } of shards) if (series.has(id)) return true;
   return false;
 }

@@ -7,8 +7,8 @@ import type { SchemaBatch, ShardSpan } from '@tidemark/query';
 import { sortInSteps } from '../schedule/steps.ts';
 import type { ShardView } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
-import { heldTagKeys, STEP_SERIES } from './held-series.ts';
-import type { Selected } from './held-series.ts';
+import { matchingTagKeys, STEP_SERIES } from './matching-series.ts';
+import type { Selected } from './matching-series.ts';
 
 type Field = { readonly name: string; readonly type: FieldType; readonly shards: number[] };
 
@@ -17,7 +17,7 @@ export function* namesOf(
   selected: Selected,
 ): Generator<undefined, SchemaBatch & { readonly kind: 'names' }> {
   const { measurement } = selected;
-  const tags = yield* heldTagKeys(selected);
+  const tags = yield* matchingTagKeys(selected);
   // A key or field that has no series now returns with the next series, without a change of the
   // schema version.
   let isSettled = tags.length === measurement.tagKeyCount;

@@ -12,15 +12,15 @@ import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { partOf } from '../series/ordinal-set.ts';
 import { measurementsInSteps } from '../series/select.ts';
 import {
-  countHeld,
-  heldOrdinals,
-  heldTagKeys,
-  heldSymbols,
+  countMatching,
+  matchingOrdinals,
+  matchingTagKeys,
+  matchingSymbols,
   inOrder,
-  isAnyHeld,
+  matchesAny,
   SeenValues,
-} from './held-series.ts';
-import type { Scope, Selected } from './held-series.ts';
+} from './matching-series.ts';
+import type { Scope, Selected } from './matching-series.ts';
 import { hasSeriesOf, namesOf } from './names.ts';
 import { requireDatabase, requireShards } from './damaged-data.ts';
 import type { OnPartial, ReadOptions } from './damaged-data.ts';
@@ -51,7 +51,7 @@ export function* schema(
       yield* ofMeasurement(selected, request);
       continue;
     }
-    if (!(yield* isAnyHeld(selected))) continue;
+    if (!(yield* matchesAny(selected))) continue;
     names.push(measurement.name);
     if (names.length < BATCH_ENTRIES) continue;
     yield { kind: 'measurements', names };
@@ -75,13 +75,13 @@ function* ofMeasurement(
       break;
     }
     case 'fields':
-      if (!(yield* isAnyHeld(selected))) return;
+      if (!(yield* matchesAny(selected))) return;
       for (const fields of pieces(yield* fieldsOf(scope, measurement))) {
         yield { kind: 'fields', measurement: name, fields };
       }
       break;
     case 'tag-keys':
-      for (const keys of pieces(yield* heldTagKeys(selected))) {
+      for (const keys of pieces(yield* matchingTagKeys(selected))) {
         yield { kind: 'tag-keys', measurement: name, keys };
       }
       break;
@@ -148,7 +148,7 @@ function* cardinality(
 
 function* countSeries(selected: Selected): Generator<undefined, number> {
   const { measurement } = selected;
-  return isWhole(selected) ? measurement.liveSeries : yield* countHeld(selected);
+  return isWhole(selected) ? measurement.liveSeries : yield* countMatching(selected);
 }
 
 /** Fields of a measurement, in the shards that have series of it. */
@@ -188,9 +188,9 @@ function* countTagValues(
   const { scope, measurement } = selected;
   const counts: { key: string; count: number; isExact: boolean }[] = [];
   if (!isWhole(selected)) {
-    for (const held of heldSymbols(selected, isWanted)) {
-      if (held === undefined) yield undefined;
-      else counts.push({ key: held.key, count: held.symbols.length, isExact: true });
+    for (const each of matchingSymbols(selected, isWanted)) {
+      if (each === undefined) yield undefined;
+      else counts.push({ key: each.key, count: each.symbols.length, isExact: true });
     }
     return counts;
   }
@@ -209,18 +209,18 @@ function* tagValues(
   const { scope, measurement } = selected;
   const { index } = scope.database;
   let left = limitPerMeasurement ?? Number.POSITIVE_INFINITY;
-  for (const held of heldSymbols(selected, tagKeyTest(keys))) {
-    if (held === undefined) {
+  for (const each of matchingSymbols(selected, tagKeyTest(keys))) {
+    if (each === undefined) {
       yield undefined;
       continue;
     }
-    const symbols = yield* inOrder(selected, held.symbols);
+    const symbols = yield* inOrder(selected, each.symbols);
     const end = Math.min(left, symbols.length);
     const { name } = measurement;
     for (let at = 0; at < end; at += BATCH_ENTRIES) {
       const part = partOf(symbols, at, Math.min(end, at + BATCH_ENTRIES));
       for (const values of readTexts(part, (id) => index.symbolOnce(id))) {
-        yield { kind: 'tag-values', measurement: name, key: held.key, values };
+        yield { kind: 'tag-values', measurement: name, key: each.key, values };
       }
     }
     left -= end;
@@ -237,7 +237,7 @@ const SORTED_SERIES_BYTES = 16;
 function* seriesKeys(selected: Selected, order: SeriesOrder): Generator<SchemaBatch | undefined> {
   const { scope, measurement, memory } = selected;
   const { index } = scope.database;
-  const ordinals = yield* heldOrdinals(selected);
+  const ordinals = yield* matchingOrdinals(selected);
   memory.check(ordinals.length * SORTED_SERIES_BYTES, 'order of series');
   const ids = ordinals.map((ordinal) => measurement.seriesId(ordinal));
   const sorted = yield* (order === 'tags' ? sortedByTags : sortedByKey)(index.keys, ids);

@@ -7,7 +7,7 @@ import type { DatabaseView, ShardView } from '../state/snapshot.ts';
 import type { MeasurementIndex, TagColumn } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
-import { isHeld } from './groups.ts';
+import { hasRows } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { STEP_ELEMENTS } from '../schedule/steps.ts';
 
@@ -34,32 +34,32 @@ const VALUE_BYTES = 16;
 export const STEP_SERIES = 1 << 16;
 
 /** Ordinals of the series that match and have rows, ascending. */
-export function* heldOrdinals(selected: Selected): Generator<undefined, Uint32Array> {
+export function* matchingOrdinals(selected: Selected): Generator<undefined, Uint32Array> {
   const { scope, measurement, filter, memory } = selected;
   memory.check(measurement.seriesCount * ORDINAL_BYTES, 'series of a look-up');
   const ordinals = yield* ordinalsInSteps(scope.database.index, measurement, filter.where);
   let count = 0;
   for (let i = 0; i < ordinals.length; i++) {
     if (i % STEP_SERIES === 0) yield undefined;
-    if (isHeldHere(selected, ordinals[i]!)) ordinals[count++] = ordinals[i]!;
+    if (hasRowsHere(selected, ordinals[i]!)) ordinals[count++] = ordinals[i]!;
   }
   return ordinals.subarray(0, count);
 }
 
-export function* isAnyHeld(selected: Selected): Generator<undefined, boolean> {
-  if (selected.filter.where !== undefined) return (yield* heldOrdinals(selected)).length > 0;
+export function* matchesAny(selected: Selected): Generator<undefined, boolean> {
+  if (selected.filter.where !== undefined) return (yield* matchingOrdinals(selected)).length > 0;
   const { seriesCount } = selected.measurement;
   for (let ordinal = 0; ordinal < seriesCount; ordinal++) {
     if (ordinal % STEP_SERIES === 0) yield undefined;
-    if (isHeldHere(selected, ordinal)) return true;
+    if (hasRowsHere(selected, ordinal)) return true;
   }
   return false;
 }
 
 /** Tag keys that at least one of the series has, sorted bytewise. */
-export function* heldTagKeys(selected: Selected): Generator<undefined, string[]> {
+export function* matchingTagKeys(selected: Selected): Generator<undefined, string[]> {
   const { measurement, filter } = selected;
-  const ordinals = filter.where === undefined ? undefined : yield* heldOrdinals(selected);
+  const ordinals = filter.where === undefined ? undefined : yield* matchingOrdinals(selected);
   const count = ordinals?.length ?? measurement.seriesCount;
   const keys: string[] = [];
   for (const { key, column } of measurement.sortedTagColumns()) {
@@ -68,7 +68,7 @@ export function* heldTagKeys(selected: Selected): Generator<undefined, string[]>
       if (i % STEP_SERIES === 0) yield undefined;
       const ordinal = ordinals?.[i] ?? i;
       if ((values[ordinal] ?? 0) === 0) continue;
-      if (ordinals === undefined && !isHeldHere(selected, ordinal)) continue;
+      if (ordinals === undefined && !hasRowsHere(selected, ordinal)) continue;
       keys.push(key);
       break;
     }
@@ -77,29 +77,29 @@ export function* heldTagKeys(selected: Selected): Generator<undefined, string[]>
 }
 
 /** Number of the series. Without a condition it makes no list of them. */
-export function* countHeld(selected: Selected): Generator<undefined, number> {
-  if (selected.filter.where !== undefined) return (yield* heldOrdinals(selected)).length;
+export function* countMatching(selected: Selected): Generator<undefined, number> {
+  if (selected.filter.where !== undefined) return (yield* matchingOrdinals(selected)).length;
   const { seriesCount } = selected.measurement;
   let count = 0;
   for (let ordinal = 0; ordinal < seriesCount; ordinal++) {
     if (ordinal % STEP_SERIES === 0) yield undefined;
-    if (isHeldHere(selected, ordinal)) count++;
+    if (hasRowsHere(selected, ordinal)) count++;
   }
   return count;
 }
 
 /** A tag key, and the symbols of the values that the series have for it, in no particular order. */
-export type HeldKey = { readonly key: string; readonly symbols: Uint32Array };
+export type MatchingKey = { readonly key: string; readonly symbols: Uint32Array };
 
 /**
  * The wanted tag keys that at least one of the series has, sorted bytewise, each with its values.
  */
-export function* heldSymbols(
+export function* matchingSymbols(
   selected: Selected,
   isWanted: (key: string) => boolean,
-): Generator<HeldKey | undefined> {
+): Generator<MatchingKey | undefined> {
   const { scope, measurement, filter, memory, seen } = selected;
-  const ordinals = filter.where === undefined ? undefined : yield* heldOrdinals(selected);
+  const ordinals = filter.where === undefined ? undefined : yield* matchingOrdinals(selected);
   for (const { key, column } of measurement.sortedTagColumns()) {
     if (!isWanted(key)) continue;
     // Read again for each key: series added during a pause may have brought new symbols.
@@ -107,7 +107,7 @@ export function* heldSymbols(
     const most = Math.min(symbolCount, ordinals?.length ?? measurement.seriesCount);
     memory.check(2 * symbolCount + most * VALUE_BYTES, 'values of a tag');
     seen.startOver(symbolCount);
-    if (ordinals === undefined) yield* addHeldValues(selected, column, seen);
+    if (ordinals === undefined) yield* addMatchingValues(selected, column, seen);
     else yield* addValuesOf(ordinals, column, seen);
     const symbols = seen.symbols();
     if (symbols.length > 0) yield { key, symbols };
@@ -167,7 +167,7 @@ export class SeenValues {
  * series of a value has rows. The rest comes from the column, because making postings takes longer
  * than reading it once.
  */
-function* addHeldValues(
+function* addMatchingValues(
   selected: Selected,
   column: TagColumn,
   seen: SeenValues,
@@ -175,17 +175,17 @@ function* addHeldValues(
   const { scope, measurement } = selected;
   const count = measurement.seriesCount;
   const postings = scope.database.index.cache.postings.known(column);
-  const isHeldOne = (ordinal: number): boolean => isHeldHere(selected, ordinal);
+  const matches = (ordinal: number): boolean => hasRowsHere(selected, ordinal);
   const stored = postings?.values ?? NO_VALUES;
   for (let position = 0; position < stored.length; position++) {
     if (position % STEP_ELEMENTS === 0) yield undefined;
     const value = stored[position]!;
-    if (value !== 0 && postings?.someAt(position, isHeldOne) === true) seen.add(value);
+    if (value !== 0 && postings?.someAt(position, matches) === true) seen.add(value);
   }
   const { values } = column;
   const end = Math.min(count, values.length);
   for (let from = postings?.end ?? 0; from < end; from += STEP_SERIES) {
-    seen.addNew(values, { from, to: Math.min(end, from + STEP_SERIES) }, isHeldOne);
+    seen.addNew(values, { from, to: Math.min(end, from + STEP_SERIES) }, matches);
     yield undefined;
   }
 }
@@ -206,7 +206,7 @@ function* addValuesOf(
   }
 }
 
-function isHeldHere({ scope, measurement }: Selected, ordinal: number): boolean {
+function hasRowsHere({ scope, measurement }: Selected, ordinal: number): boolean {
   const id = measurement.seriesId(ordinal);
-  return scope.database.index.isLive(id) && isHeld(scope.shards, id);
+  return scope.database.index.isLive(id) && hasRows(scope.shards, id);
 }
