@@ -42,7 +42,7 @@ describe.runIf(found !== undefined)('a current ClickHouse', () => {
     const directory = mkdtempSync(join(tmpdir(), 'tidemark-current-'));
     const embedded = await openStorage({
       directory,
-      allowUnsigned: true,
+      ingest: { allowUnsigned: true },
       hasBackgroundWork: false,
     });
     const engine = await openClickHouse({

@@ -183,7 +183,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
     const policy = newPolicy();
     const embedded = await openStorage({
       directory: join(cluster.directory, 'embedded'),
-      allowUnsigned: true,
+      ingest: { allowUnsigned: true },
       hasBackgroundWork: false,
     });
     try {

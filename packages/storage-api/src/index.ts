@@ -3,7 +3,7 @@
 export { BodyBuffers } from './body-buffers.ts';
 export { canonicalTags } from './canonical-tags.ts';
 export type { TagPair } from './canonical-tags.ts';
-export { Ingest, validBody } from './ingest.ts';
+export { Ingest, INGEST_DEFAULTS, validBody } from './ingest.ts';
 export type { IngestedPart, IngestSettings, IngestShards, IngestTarget } from './ingest.ts';
 export { seriesLimit, tagValueLimit } from './limit-messages.ts';
 export type * from './log.ts';

@@ -9,10 +9,12 @@ import { parseLines } from '@tidemark/line-protocol';
 
 import { canonicalTags } from './canonical-tags.ts';
 import { badLineLimit, shardLimit } from './limit-messages.ts';
+import { LIMITS } from './limits.ts';
 import type { OutcomeCollector } from './outcome-collector.ts';
 import type { PolicyRef, WriteLinesRequest, WritePointsRequest } from './writes.ts';
 
 export type IngestSettings = {
+  /** Accept `1u` in line protocol. */
   readonly allowUnsigned: boolean;
   /** `measurement`: a field has one type in all shards. `shard`: one type in each. */
   readonly fieldTypes: 'shard' | 'measurement';
@@ -22,8 +24,16 @@ export type IngestSettings = {
   readonly maxBadLines: number;
   /** Bytes of a text; points with a longer one are refused. 0 means no limit. */
   readonly maxTextBytes: number;
-  /** Size of a part in memory; by default that of the kernel. */
+  /** Size of a part of a body in memory; by default that of the kernel. */
   readonly partBytes?: number | undefined;
+};
+
+export const INGEST_DEFAULTS: IngestSettings = {
+  allowUnsigned: false,
+  fieldTypes: 'shard',
+  maxShards: LIMITS.shardsPerWrite.value,
+  maxBadLines: LIMITS.badLines.value,
+  maxTextBytes: LIMITS.textBytes.value,
 };
 
 /** The shards of one database, as ingest needs them. */

@@ -1,5 +1,5 @@
 // Options that the program which embeds the engine chooses when it opens it.
-import type { StorageLog } from '@tidemark/storage-api';
+import type { IngestSettings, StorageLog } from '@tidemark/storage-api';
 
 export type StorageOptions = {
   /** The data directory. Created when it does not exist; owned by one process at a time. */
@@ -16,18 +16,9 @@ export type StorageOptions = {
   readonly reserveBytes?: number | undefined;
   /** Memtables are flushed when no write came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
-  /**
-   * A body is written in parts of about this many bytes in memory; tests pass less than the
-   * default.
-   */
-  readonly writePartBytes?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
-  /** Points of one write that would need more shards than this are refused; 0 is no limit. */
-  readonly maxShardsPerWrite?: number | undefined;
-  /** Points with a longer text, in bytes, are refused; 0 is no limit. */
-  readonly maxTextBytes?: number | undefined;
-  /** Parsing of a body ends after this many lines that cannot be parsed; 0 is no limit. */
-  readonly maxBadLines?: number | undefined;
+  /** Those that differ from `INGEST_DEFAULTS`. */
+  readonly ingest?: Partial<IngestSettings> | undefined;
   /** Size of the cache of decoded columns. */
   readonly columnCacheBytes?: number | undefined;
   /** Size of the cache of postings, for all databases together. */
@@ -40,10 +31,6 @@ export type StorageOptions = {
   /** A checkpoint of an index waits for more new series than this; tests pass fewer. */
   readonly checkpointSeriesMin?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
-  /** Accept `1u` in line protocol. */
-  readonly allowUnsigned?: boolean | undefined;
-  /** `measurement`: a field has one type in all shards of a measurement; default per shard. */
-  readonly fieldTypes?: 'shard' | 'measurement' | undefined;
   /** Reads leave out what is damaged, with a warning, instead of failing. */
   readonly servesDamaged?: boolean | undefined;
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */

@@ -6,8 +6,8 @@ import type { Clock, OpenParts } from '@tidemark/core';
 import { LocalDocuments, makeDirectory, narrowAndLog, PRIVATE_DIRECTORY } from '@tidemark/process';
 import type { ClickHouseStorage } from '@tidemark/clickhouse';
 import { openStorage } from '@tidemark/storage';
-import { retainPolicies } from '@tidemark/storage-api';
-import type { PointStorage, Storage, StorageLog } from '@tidemark/storage-api';
+import { INGEST_DEFAULTS, retainPolicies } from '@tidemark/storage-api';
+import type { IngestSettings, PointStorage, Storage, StorageLog } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
 
 import { Catalog } from './catalog/catalog.ts';
@@ -150,12 +150,9 @@ function startStorage(
     memtableMaxBytes: data.memtableMaxSizeBytes,
     quietFlushAfterMs: data.quietFlushAfterMs,
     writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
-    maxShardsPerWrite: data.maxShardsPerWrite,
-    maxBadLines: data.maxBadLines,
-    maxTextBytes: data.maxTextSizeBytes,
+    ingest: ingestSettings(data),
     indexCacheBytes: data.indexCacheSizeBytes,
     columnCacheBytes: data.columnCacheSizeBytes,
-    fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
     servesDamaged: storage.serveDamaged,
     reserveBytes: data.reserveSizeBytes,
     log: logStorage,
@@ -180,13 +177,7 @@ async function openCluster(
     givesPartialAnswers: coordinator.partialAnswers,
     readTimeoutMs: coordinator.queryTimeoutMs,
     pingTimeoutMs: storage.clickhousePingTimeoutMs,
-    ingest: {
-      allowUnsigned: false,
-      fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
-      maxShards: data.maxShardsPerWrite,
-      maxBadLines: data.maxBadLines,
-      maxTextBytes: data.maxTextSizeBytes,
-    },
+    ingest: ingestSettings(data),
     writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
     writeTimeoutMs: coordinator.writeTimeoutMs,
     clock,
@@ -209,4 +200,14 @@ async function requireCatalogOf(
   throw new Conflict(
     `there is data (${[...databases].join(', ')}) but no catalog in ${metaDirectory}: put the catalog back, or restore a backup into a new data directory`,
   );
+}
+
+function ingestSettings(data: TsdbConfig['data']): IngestSettings {
+  return {
+    ...INGEST_DEFAULTS,
+    fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
+    maxShards: data.maxShardsPerWrite,
+    maxBadLines: data.maxBadLines,
+    maxTextBytes: data.maxTextSizeBytes,
+  };
 }

@@ -379,7 +379,7 @@ test('an aggregation over its memory limit ends with an error that names the set
 });
 
 test('field types hold in all shards of a measurement when asked', async () => {
-  const own = await testEngine({ fieldTypes: 'measurement' });
+  const own = await testEngine({ ingest: { fieldTypes: 'measurement' } });
   await write(own.engine, 'm f=1 1\n');
 
   const outcome = await write(own.engine, 'm f=2i 1000000000000000\n');

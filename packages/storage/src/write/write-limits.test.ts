@@ -15,7 +15,7 @@ const weeks = (from: number, to: number): string =>
   );
 
 test('points in more shards than a write may have are refused, with the setting; the others are written', async () => {
-  storage = await testEngine({ maxShardsPerWrite: 10 });
+  storage = await testEngine({ ingest: { maxShards: 10 } });
   await write(storage.engine, weeks(0, 8));
 
   const outcome = await write(storage.engine, weeks(4, 20) + weeks(4, 6));
@@ -31,7 +31,7 @@ test('points in more shards than a write may have are refused, with the setting;
 });
 
 test('a point with a text that is too long is refused, and the others of its write are not', async () => {
-  storage = await testEngine({ maxTextBytes: 10 });
+  storage = await testEngine({ ingest: { maxTextBytes: 10 } });
   const lines = [
     'm s="0123456789" 1',
     'm s="0123456789a" 2',
@@ -58,13 +58,13 @@ test('the limit of texts is 64 KiB unless it is set, and 0 is none', async () =>
   expect((await write(storage.engine, line(65_536))).pointsWritten).toBe(1);
   expect((await write(storage.engine, line(65_537))).dropped?.count).toBe(1);
   await storage.dispose();
-  storage = await testEngine({ maxTextBytes: 0 });
+  storage = await testEngine({ ingest: { maxTextBytes: 0 } });
 
   expect((await write(storage.engine, line(2_000_000))).pointsWritten).toBe(1);
 });
 
 test('lines after too many bad ones are not read, and the answer says so', async () => {
-  storage = await testEngine({ maxBadLines: 100 });
+  storage = await testEngine({ ingest: { maxBadLines: 100 } });
   const bad = Array.from({ length: 150 }, (_, i) => `bad${i}\n`).join('');
 
   const outcome = await write(storage.engine, `m v=1 1\n${bad}m v=2 2\n`);
@@ -79,7 +79,7 @@ test('lines after too many bad ones are not read, and the answer says so', async
 });
 
 test('so many bad lines and no more are the end of no write', async () => {
-  storage = await testEngine({ maxBadLines: 3 });
+  storage = await testEngine({ ingest: { maxBadLines: 3 } });
   const outcome = await write(storage.engine, 'm v=1 1\na\nb\nm v=2 2\n\nc');
 
   expect(outcome.pointsWritten).toBe(2);
@@ -87,7 +87,7 @@ test('so many bad lines and no more are the end of no write', async () => {
 });
 
 test('bad lines of all parts of a large write count together', async () => {
-  storage = await testEngine({ maxBadLines: 100 });
+  storage = await testEngine({ ingest: { maxBadLines: 100 } });
   // Parts end after some hundred thousand values.
   const good = Array.from({ length: 300_000 }, (_, i) => `m v=${i} ${i}\n`).join('');
   const bad = 'bad\n'.repeat(60);

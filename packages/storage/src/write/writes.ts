@@ -5,9 +5,8 @@ import { isUtf8 } from 'node:buffer';
 import { assert, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RowBuffers } from '@tidemark/kernels';
-import { OutcomeCollector, validBody } from '@tidemark/storage-api';
+import { INGEST_DEFAULTS, OutcomeCollector, validBody } from '@tidemark/storage-api';
 import type {
-  IngestSettings,
   IngestTarget,
   PolicyRef,
   StorageLog,
@@ -51,17 +50,7 @@ export type WritesOptions = {
    * `undefined` when the engine has no background work: then the program that opened it flushes.
    */
   readonly flusher: Flusher | undefined;
-  readonly settings: Pick<
-    StorageOptions,
-    | 'allowUnsigned'
-    | 'fieldTypes'
-    | 'maxBadLines'
-    | 'maxShardsPerWrite'
-    | 'maxTextBytes'
-    | 'walMaxBytes'
-    | 'writePartBytes'
-    | 'writeQueueMaxBytes'
-  >;
+  readonly settings: Pick<StorageOptions, 'ingest' | 'walMaxBytes' | 'writeQueueMaxBytes'>;
 };
 
 /** Room in the memtable that a write was let into. `leave` is idempotent. */
@@ -239,16 +228,12 @@ export class Writes {
     const database = contents.databases.getOrAdd(name);
     let writes = this.#databases.get(database);
     if (writes === undefined) {
-      const ofIngest: IngestSettings = {
-        allowUnsigned: settings.allowUnsigned ?? false,
-        fieldTypes: settings.fieldTypes ?? 'shard',
-        maxShards: settings.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
-        maxBadLines: settings.maxBadLines ?? LIMITS.badLines.value,
-        maxTextBytes: settings.maxTextBytes ?? LIMITS.textBytes.value,
-        partBytes: settings.writePartBytes,
+      const parts = {
+        database,
+        shards: contents.shards,
+        settings: { ...INGEST_DEFAULTS, ...settings.ingest },
+        buffers: this.#buffers,
       };
-      const { shards } = contents;
-      const parts = { database, shards, settings: ofIngest, buffers: this.#buffers };
       writes = new DatabaseWrites(parts);
       this.#databases.set(database, writes);
     }

@@ -17,6 +17,7 @@ import {
   texts,
 } from '@tidemark/settings';
 import type { ConfigOf } from '@tidemark/settings';
+import { INGEST_DEFAULTS } from '@tidemark/storage-api';
 
 /** Sections and keys have the names that operators of InfluxDB 1.x know. */
 export const TSDB_CONFIG = {
@@ -51,15 +52,15 @@ export const TSDB_CONFIG = {
     'max-values-per-tag': integer('New values of a tag beyond are refused; 0 is no limit.'),
     'max-shards-per-write': integer(
       'Points of one write in further shards are refused; 0 is no limit. Each shard becomes a file.',
-      1000,
+      INGEST_DEFAULTS.maxShards,
     ),
     'max-bad-lines': integer(
       'Lines of one write that cannot be parsed; lines after them are not read. 0 is no limit.',
-      10_000,
+      INGEST_DEFAULTS.maxBadLines,
     ),
     'max-text-size': size(
       'Points with a text longer than this are refused, each with its line; 0 is no limit.',
-      64 * 1024,
+      INGEST_DEFAULTS.maxTextBytes,
     ),
     'memtable-max-size': size(
       'Points in memory before they are written to a segment; two of these may exist at once.',
@@ -161,7 +162,7 @@ export const TSDB_CONFIG = {
     ),
     'max-statements-per-request': integer(
       'Statements that one request may hold; 0 is no limit.',
-      10_000,
+      INGEST_DEFAULTS.maxBadLines,
     ),
     'max-query-tokens': integer(
       'Words and symbols of one request; 0 is no limit. A text is parsed in one go.',

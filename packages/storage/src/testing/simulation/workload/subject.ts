@@ -56,7 +56,7 @@ export async function openSubject(
     walSyncIntervalMs: 200,
     walMaxBytes: 4000,
     // Two lines, more or less.
-    writePartBytes: setup.hasParts ? 1 : undefined,
+    ingest: { partBytes: setup.hasParts ? 1 : undefined },
     deletedSeriesMin: 1,
     checkpointSeriesMin: 0,
     hasBackgroundWork: setup.hasBackgroundWork,
