@@ -254,6 +254,7 @@ export const EXPORTS = {
     'orderPass(address: usize, by: u32): bool',
     'selectPass(address: usize, at: usize): bool',
     'selectedValue(address: usize, at: usize): u64',
+    'selectedAmongEqual(address: usize): f64',
   ],
   'tally-rows': [
     'isHopeless(address: usize, at: usize, word: u64): bool',

@@ -266,6 +266,7 @@ export {
   orderPass,
   selectPass,
   selectedValue,
+  selectedAmongEqual,
 } from './tally-results';
 export {
   isHopeless,

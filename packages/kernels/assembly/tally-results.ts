@@ -98,6 +98,11 @@ function add(byte: u64, count: u64): void {
   store<u64>(address, load<u64>(address) + count);
 }
 
+/** How many values that equal the selected one rank before it. */
+export function selectedAmongEqual(address: usize): f64 {
+  return <f64>changetype<Tallies>(address).selected;
+}
+
 /** The selected value. */
 export function selectedValue(address: usize, at: usize): u64 {
   const tallies = changetype<Tallies>(address);

@@ -361,6 +361,7 @@ export type KernelExports = {
   orderPass(address: number, by: number): 0 | 1;
   selectPass(address: number, at: number): 0 | 1;
   selectedValue(address: number, at: number): bigint;
+  selectedAmongEqual(address: number): number;
   // tally-rows
   isHopeless(address: number, at: number, word: bigint): 0 | 1;
   tally(

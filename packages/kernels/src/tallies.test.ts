@@ -148,6 +148,8 @@ test.each(['float', 'integer', 'unsigned', 'boolean'] as const)(
             expect(tallies.valueCount(at(tallies))).toBe(rows.length);
             sorted.forEach((value, rank) => {
               expect(valueOf(type, finish(tallies.select(at(tallies), rank)))).toEqual(value);
+              const first = sorted.findIndex((other) => other === value);
+              expect(tallies.equalBefore).toBe(rank - first);
             });
           }
           expect(withTimes.distinctCount(at(withTimes))).toBe(new Set(sorted).size);

@@ -113,6 +113,11 @@ export class Tallies {
     return BigInt.asUintN(64, exports.selectedValue(this.#address, address));
   }
 
+  /** How many values that equal the value selected last rank before it. */
+  get equalBefore(): number {
+    return this.#kernels.exports.selectedAmongEqual(this.#address);
+  }
+
   /** The mode of a window, as `functions/distinct.ts` of the query package. Pauses as `select`. */
   *mode(window: TallyWindow): Generator<undefined, bigint> {
     yield* this.#order(window, { onlyMost: true, by: TALLY_ORDERS.key });

@@ -228,10 +228,6 @@ describe('EXPLAIN draws the way a statement goes', () => {
   test.each([
     ['max(v), host', 'max(v): the source does not calculate it'],
     ['percentile(v, 9), host', 'percentile(v, 9): other columns of its rows are selected'],
-    [
-      'percentile(v, 9)',
-      'percentile(v, 9): the time of its point depends on the order of the rows',
-    ],
     ['top(v, host, 5000)', 'top(v, host, 5000): it has very many points'],
     ['derivative(v)', 'derivative(v): it has points for rows, not for windows'],
   ])('why rows are read for %s', async (call, why) => {

@@ -175,8 +175,8 @@ export type FieldAggregates = {
 /** Functions whose windows have points: one, none, or several. */
 export type FoldFunction =
   | { readonly kind: 'median' | 'mode' | 'distinct' | 'count-distinct' }
-  /** Not the time of its point. */
-  | { readonly kind: 'percentile'; readonly percent: number }
+  /** `hasTime`: its point has its own time. Then there is no window, and no other function. */
+  | { readonly kind: 'percentile'; readonly percent: number; readonly hasTime?: boolean }
   | { readonly kind: 'top' | 'bottom'; readonly size: number };
 
 type FoldedField = { readonly field: string; readonly type: FieldType };

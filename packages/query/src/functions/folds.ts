@@ -22,7 +22,7 @@ export function foldAccumulator(
     inputType: type,
     descending,
     random: () => 0, // None of them chooses.
-    needsRow: false,
+    needsRow: hasOwnTimes(wanted),
     hold,
   });
 }
@@ -34,7 +34,7 @@ export function foldedType(wanted: FoldFunction, type: FieldType): FieldType {
 
 /** Whether the points have times of their own, not that of their window. */
 export function hasOwnTimes(wanted: FoldFunction): boolean {
-  return 'size' in wanted;
+  return 'size' in wanted || (wanted.kind === 'percentile' && wanted.hasTime === true);
 }
 
 function specOf(wanted: FoldFunction): ReducerSpec {

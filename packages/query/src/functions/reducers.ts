@@ -164,8 +164,7 @@ const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
     create: (_, context) => new DistinctAccumulator(context),
   },
   percentile: {
-    fold: (_, { pointTime }) =>
-      pointTime ? { rows: 'the time of its point depends on the order of the rows' } : 'points',
+    fold: 'points',
     pointTime: 'alone',
     create: ({ percent }, context) => new PercentileAccumulator(percent, context),
     read: (call) => ({ percent: numberOf(call.arguments.at(-1)) }),
@@ -236,7 +235,12 @@ export function foldOf(spec: ReducerSpec, needs: FoldNeeds): Fold {
   // The table allows no other combination.
   return decided === 'aggregate'
     ? { kind: 'aggregate', name: spec.kind as AggregateFunction }
-    : { kind: 'points', function: spec as FoldFunction };
+    : { kind: 'points', function: needs.pointTime ? withTime(spec) : (spec as FoldFunction) };
+}
+
+/** Other functions have the times of their points anyway, or none. */
+function withTime(spec: ReducerSpec): FoldFunction {
+  return spec.kind === 'percentile' ? { ...spec, hasTime: true } : (spec as FoldFunction);
 }
 
 /** A new accumulator for a group. */

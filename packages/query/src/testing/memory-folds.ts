@@ -7,6 +7,13 @@ import { foldAccumulator, foldedType, hasOwnTimes } from '../functions/folds.ts'
 import { finishSteps } from '../functions/steps.ts';
 import type { FoldFunction, WindowPoints } from '../series-source.ts';
 
+type Points = Windows['windows'][number];
+
+/** Some functions count rows of one value in the order of the query. */
+function inOrder(points: Points, descending: boolean): Points {
+  return points.toSorted((a, b) => Number(a.time - b.time) * (descending ? -1 : 1));
+}
+
 type Windows = {
   readonly type: FieldType;
   /** The values of each window with their times. */
@@ -20,7 +27,8 @@ export function foldedPoints(
 ): WindowPoints {
   const accumulator = foldAccumulator(wanted, { type, descending, hold: () => undefined });
   const out = new PointWriter(foldedType(wanted, type), []);
-  const counts = windows.map((points) => {
+  const counts = windows.map((unordered) => {
+    const points = hasOwnTimes(wanted) ? inOrder(unordered, descending) : unordered;
     const column = columnFrom(
       type,
       points.map(({ value }) => value),
@@ -28,7 +36,7 @@ export function foldedPoints(
     const times = BigInt64Array.from(points, ({ time }) => time);
     accumulator.add({ times, column, columns: [] }, 0, times.length);
     const before = out.rowCount;
-    const steps = accumulator.emit(0n, out);
+    const steps = accumulator.emit(hasOwnTimes(wanted) ? undefined : 0n, out);
     if (steps !== undefined) finishSteps(steps);
     return out.rowCount - before;
   });

@@ -1,11 +1,12 @@
 // SeriesSource.aggregate over a snapshot: folds chunks and runs of series into the windows of their
 // groups.
+import { AssertionFailed } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type {
   AggregateBatch,
   AggregateRequest,
-  BestRows,
+  FieldFolds,
   FieldRef,
   MeasurementAggregates,
   MeasurementRef,
@@ -22,7 +23,6 @@ import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { addShortSeries, GroupOfSeries } from './aggregate-short.ts';
 import { withBestColumns } from './best-columns.ts';
-import type { BestColumnsWork } from './best-columns.ts';
 import { isCountOnly } from './count-windows.ts';
 import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
@@ -39,6 +39,7 @@ import { readSeries } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
 import { alignedStart, requestedFields } from './windows.ts';
+import type { ReadRequest, StoredPoints } from './windows.ts';
 
 /** Aggregates of one measurement after another. What they have in common is made once. */
 export function* aggregate(
@@ -171,16 +172,18 @@ function* foldBlocks(
 }
 
 /**
- * The batches of a group, where `first` and `last` have chosen among rows of equal time, with the
- * columns of the best rows.
+ * The batches of a group, where `first` and `last` have chosen among rows of equal time, with what
+ * its points need of their rows.
  */
 function* settled(
   work: Omit<GroupWork, 'all' | 'windows'>,
   batches: Iterable<AggregateBatch | undefined>,
 ): Generator<AggregateBatch | undefined> {
   const { request, memory } = work;
-  if (request.best !== undefined) {
-    yield* withColumns(work, request.best, batches);
+  const [fold] = request.folds ?? [];
+  const ofRow = fold?.functions.find((wanted) => wanted.kind === 'percentile' && wanted.hasTime);
+  if (request.best !== undefined || ofRow !== undefined) {
+    for (const batch of batches) yield batch && (yield* withRows(work, batch));
     return;
   }
   const { database, measurement, shards } = work.selection;
@@ -194,36 +197,65 @@ function* settled(
   for (const batch of batches) yield batch && (yield* settleTies(batch, group));
 }
 
-/** `best` is the only field of its request. */
-function* withColumns(
-  work: BestColumnsWork,
-  best: BestRows,
-  batches: Iterable<AggregateBatch | undefined>,
-): Generator<AggregateBatch | undefined> {
-  for (const batch of batches) {
-    const points = batch?.points?.[0]?.[0];
-    if (points === undefined) yield batch;
-    else yield { ...batch!, points: [[yield* withBestColumns(points, best, work)]] };
-  }
+/** The columns of the best rows, or the time of the row of a percentile: it stands alone. */
+function* withRows(
+  work: Omit<GroupWork, 'all' | 'windows'>,
+  batch: AggregateBatch,
+): Generator<undefined, AggregateBatch> {
+  const points: StoredPoints | undefined = batch.points?.[0]?.[0];
+  if (points === undefined) return batch;
+  const { best, folds } = work.request;
+  const ofRows =
+    best === undefined
+      ? yield* withNthTime(points, folds![0]!, work)
+      : yield* withBestColumns(points, best, work);
+  return { ...batch, points: [[ofRows]] };
 }
 
-/** Aggregates of each series of a part that has any. Counters are those of the first pass. */
-function* eachSeries(
-  { request, selection, counters, memory, scans }: Work,
+function* withNthTime(
+  { equalBefore, ...points }: StoredPoints,
+  { field }: FieldFolds,
+  work: Omit<GroupWork, 'all' | 'windows'>,
+): Generator<undefined, StoredPoints> {
+  const { values } = points;
+  if (equalBefore === undefined || values.type === 'string' || values.type === 'boolean') {
+    return points;
+  }
+  const nthTime = { field, type: values.type, value: values.values[0]!, rank: equalBefore };
+  const { selection, group } = work;
+  const { series } = group;
+  const groups = new SeriesGroups({ series, ends: Uint32Array.of(series.length), tagsOf: noTags });
+  const read = { aggregates: [], folds: undefined, nthTime };
+  for (const found of readAgain(work, read, { ...selection, groups })) {
+    const times = found?.batch.points?.[0]?.[0]?.values;
+    if (times?.type === 'integer') return { ...points, times: times.values };
+    yield undefined;
+  }
+  throw new AssertionFailed('the row of a value is there a second time');
+}
+
+/** Aggregates of each series of a part that has any. */
+function eachSeries(
+  work: Work,
   { view, series, aggregates }: SeriesPart,
 ): Generator<SeriesAggregates | undefined> {
-  const own: MeasurementAggregates = {
-    ...request,
-    aggregates,
-    folds: undefined,
-    best: undefined,
-    omitsPointTimes: false,
-  };
   const groups = SeriesGroups.ofEach(series, noTags);
-  const wanted = aggregates.map(({ field, type }) => ({ name: field, type }));
+  const read = { aggregates, folds: undefined, best: undefined, omitsPointTimes: false };
+  return readAgain(work, read, { ...work.selection, shards: [view], groups });
+}
+
+/** Reads something else of the same rows. Counters are those of the first pass. */
+function* readAgain(
+  { request, counters, memory, scans }: Work,
+  read: Partial<ReadRequest>,
+  selection: Selection,
+): Generator<SeriesAggregates | undefined> {
+  const own: ReadRequest = { ...request, ...read };
+  const { groups } = selection;
+  const wanted = requestedFields(own).map(({ field, type }) => ({ name: field, type }));
   const work: Work = {
     request: own,
-    selection: { ...selection, shards: [view], groups },
+    selection,
     wanted,
     filterOf: rowFilters(request.where, wanted, selection.database),
     counters: { ...counters },
@@ -234,7 +266,8 @@ function* eachSeries(
   const { index } = selection.database;
   const windows = new WindowsOfGroups(own, { scans, index: () => index, count: groups.length });
   try {
-    const common = groups.length < MANY_SERIES ? undefined : commonResidual(request.where);
+    const isMany = groups.series.length >= MANY_SERIES;
+    const common = isMany ? commonResidual(request.where) : undefined;
     if (common !== undefined) yield* foldBlocks(work, common.condition, windows);
     else {
       for (const group of groups) {
@@ -274,7 +307,7 @@ type GroupWork = {
   readonly windows: GroupWindows;
   readonly wanted: readonly FieldRef[];
   readonly filterOf: (series: SeriesId) => RowFilter;
-  readonly request: MeasurementAggregates;
+  readonly request: ReadRequest;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
   /** Only the numbers of values are wanted, so values need not be read. */

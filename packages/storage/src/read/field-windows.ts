@@ -21,6 +21,7 @@ import type {
 } from './windows.ts';
 import { groupedBestRows } from './best-rows.ts';
 import { GroupedCounts, isCountOnly } from './count-windows.ts';
+import { groupedNthTimes } from './nth-time.ts';
 import { GroupedTallies } from './tally-windows.ts';
 import { groupedTextFolds } from './text-folds.ts';
 import { groupedTexts } from './text-windows.ts';
@@ -35,6 +36,7 @@ export function openFieldWindows(
   index: () => SeriesIndex,
 ): GroupedWindows {
   const { groups: count } = field;
+  if (field.kind === 'nth-time') return groupedNthTimes(scans, request, field);
   if (field.kind === 'best') return groupedBestRows(request, field, index);
   if (field.kind === 'folds') {
     const { type } = field;

@@ -60,6 +60,7 @@ function cellOf(column: ResultColumn, row: number): unknown {
 
 const OF_NUMBERS = [
   'median(X)',
+  'percentile(X, 60)',
   'percentile(X, 30)',
   'percentile(X, 99)',
   'percentile(X, 0.01)',
@@ -207,7 +208,13 @@ test.each([false, true])('the same of many series of few rows, flushed: %s', asy
     if (flushes) await own.engine.flush();
     const functions =
       'max(f) AS a, median(i) AS b, percentile(f, 9) AS c, mean(i) AS d, stddev(i) AS e';
-    const selectors = ['max(f), t, g', 'top(i, t, 3), f', 'bottom(f, g, 1), i', 'last(f), t'];
+    const selectors = [
+      'max(f), t, g',
+      'top(i, t, 3), f',
+      'bottom(f, g, 1), i',
+      'last(f), t',
+      'percentile(i, 60)',
+    ];
     for (const call of selectors) {
       for (const by of ['', ' GROUP BY g', ' GROUP BY time(10u) fill(none)']) {
         const text = `SELECT ${call} FROM m WHERE time >= 0 AND time < 1s${by}`;

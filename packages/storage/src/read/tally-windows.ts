@@ -11,7 +11,13 @@ import type { ColumnMeta, NumericStatistics } from '../segment/format.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
 import { rowsByGroup } from './windows-by-group.ts';
-import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
+import type {
+  FieldResult,
+  FieldWindows,
+  GroupedWindows,
+  StoredPoints,
+  WindowsRequest,
+} from './windows.ts';
 
 type NumberFolds = FieldFolds & { readonly type: NumericType; readonly count: number };
 
@@ -150,7 +156,7 @@ class TallyWindows implements FieldWindows {
 
   *finish(descending: boolean): Generator<undefined, FieldResult> {
     const { type, functions } = this.#field;
-    const points: WindowPoints[] = [];
+    const points: StoredPoints[] = [];
     let starts = new BigInt64Array();
     for (const { wanted, tallies } of functions) {
       const windows = tallies.windowsOf(this.#group);
@@ -178,7 +184,7 @@ class FoldResults {
     this.#descending = descending;
   }
 
-  *of(wanted: FoldFunction, windows: readonly TallyWindow[]): Generator<undefined, WindowPoints> {
+  *of(wanted: FoldFunction, windows: readonly TallyWindow[]): Generator<undefined, StoredPoints> {
     switch (wanted.kind) {
       case 'median':
         return yield* this.#medians(windows);
@@ -189,7 +195,7 @@ class FoldResults {
           valid: undefined,
         });
       case 'percentile':
-        return yield* this.#percentiles(windows, wanted.percent);
+        return yield* this.#percentiles(windows, wanted);
       case 'mode': {
         const words = new BigUint64Array(windows.length);
         for (const [i, window] of windows.entries()) {
@@ -228,8 +234,8 @@ class FoldResults {
   /** The nearest rank; no point for ranks outside of the window's values. */
   *#percentiles(
     windows: readonly TallyWindow[],
-    percent: number,
-  ): Generator<undefined, WindowPoints> {
+    { percent, hasTime }: FoldFunction & { readonly kind: 'percentile' },
+  ): Generator<undefined, StoredPoints> {
     const counts = new Uint32Array(windows.length);
     const words = new BigUint64Array(windows.length);
     let found = 0;
@@ -242,7 +248,11 @@ class FoldResults {
       }
       if (isPause(i)) yield undefined;
     }
-    return { counts, values: columnOfWords(this.#type, words.subarray(0, found)) };
+    const points = { counts, values: columnOfWords(this.#type, words.subarray(0, found)) };
+    // Then there is one window.
+    return hasTime === true && found > 0
+      ? { ...points, equalBefore: this.#tallies.equalBefore }
+      : points;
   }
 
   *#distinct(windows: readonly TallyWindow[]): Generator<undefined, WindowPoints> {

@@ -47,14 +47,14 @@ export class PointsCut {
   }
 
   #take(
-    { counts, values, times, series }: StoredPoints,
+    points: StoredPoints,
     at: { readonly i: number; readonly j: number; readonly from: number; readonly to: number },
   ): StoredPoints {
-    const ofWindows = counts.subarray(at.from, at.to);
+    const ofWindows = points.counts.subarray(at.from, at.to);
     const start = this.#taken[at.i]![at.j]!;
     const end = start + sumOf(ofWindows);
     this.#taken[at.i]![at.j] = end;
-    return slicePoints({ counts: ofWindows, values, times, series }, start, end);
+    return slicePoints({ ...points, counts: ofWindows }, start, end);
   }
 }
 
@@ -99,12 +99,12 @@ function* endsOf({ values, counts }: StoredPoints): Generator<number> {
 }
 
 function slicePoints(
-  { counts, values, times, series }: StoredPoints,
+  { values, times, series, ...each }: StoredPoints,
   from: number,
   to: number,
 ): StoredPoints {
   return {
-    counts,
+    ...each,
     values: sliceColumn(values, from, to),
     ...(times && { times: times.subarray(from, to) }),
     ...(series && { series: series.subarray(from, to) }),

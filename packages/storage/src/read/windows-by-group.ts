@@ -56,6 +56,7 @@ export class WindowsByGroup implements GroupedWindows {
   }
 
   close(): void {
+    for (const windows of this.#groups.values()) windows.close?.();
     this.#groups.clear();
   }
 }

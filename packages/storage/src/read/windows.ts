@@ -15,9 +15,16 @@ import type {
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
+import type { NthTime } from './nth-time.ts';
 
 /** What the windows of all measurements of a request have in common. */
-export type WindowsRequest = Omit<MeasurementAggregates, 'source'>;
+export type WindowsRequest = Omit<ReadRequest, 'source'>;
+
+/** A request, or a read that one of its results needs. */
+export type ReadRequest = MeasurementAggregates & {
+  /** Then there are no other fields. */
+  readonly nthTime?: NthTime | undefined;
+};
 
 /** Start of the window of a time. That of the first window may lie before the smallest int64. */
 export function alignedStart(time: Timestamp, { everyNanos, offsetNanos }: WindowSpec): bigint {
@@ -49,24 +56,31 @@ export type FieldResult = {
 };
 
 /** Points that may have the series of their rows, whose columns are wanted. */
-export type StoredPoints = WindowPoints & { readonly series?: Uint32Array | undefined };
+export type StoredPoints = WindowPoints & {
+  readonly series?: Uint32Array | undefined;
+  /** How many rows with the value of a percentile come before its row, whose time is wanted. */
+  readonly equalBefore?: number | undefined;
+};
 
 /** One of the fields of a request: its aggregates, or its folds. */
 export type RequestedField =
   | (FieldAggregates & { readonly kind: 'aggregates' })
   | (FieldFolds & { readonly kind: 'folds' })
-  | (BestRows & { readonly kind: 'best' });
+  | (BestRows & { readonly kind: 'best' })
+  | (NthTime & { readonly kind: 'nth-time' });
 
 /** The fields of a request, aggregates first: as many columns of rows are read. */
 export function requestedFields({
   aggregates,
   folds = [],
   best,
-}: Pick<MeasurementAggregates, 'aggregates' | 'folds' | 'best'>): readonly RequestedField[] {
+  nthTime,
+}: Pick<ReadRequest, 'aggregates' | 'folds' | 'best' | 'nthTime'>): readonly RequestedField[] {
   return [
     ...aggregates.map((field) => ({ kind: 'aggregates' as const, ...field })),
     ...folds.map((field) => ({ kind: 'folds' as const, ...field })),
     ...(best === undefined ? [] : [{ kind: 'best' as const, ...best }]),
+    ...(nthTime === undefined ? [] : [{ kind: 'nth-time' as const, ...nthTime }]),
   ];
 }
 
@@ -99,4 +113,6 @@ export interface FieldWindows {
   finish(descending: boolean): Generator<undefined, FieldResult>;
   /** Removes all windows, for the next group. */
   reset(): void;
+  /** Frees memory of the kernel; absent if there is none of its own. Idempotent. */
+  close?(): void;
 }
