@@ -25,7 +25,7 @@ export type {
 export { checkTopicId, ID_BYTES_MAX, printHandlerSpec, readHandlerSpec } from './handler-spec.ts';
 export type { HandlerSpec } from './handler-spec.ts';
 export type { HandlerPatch } from './handler-secrets.ts';
-export { HISTORY_LENGTH } from './limits.ts';
+export { HISTORY_LENGTH, QUEUE_LENGTH } from './limits.ts';
 export { LEVELS, parseLevel } from './level.ts';
 export { bodyTemplate, HTTP_POST_SECTION } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';

@@ -3,6 +3,7 @@ export type * from './ast.ts';
 export { parseDuration } from './duration.ts';
 export type { DurationResult } from './duration.ts';
 export { isTime } from './is-time.ts';
+export { MAX_DEPTH, MAX_OPERATORS, MAX_REGEX_LENGTH, MAX_TOKENS } from './limits.ts';
 export type { ParseLimits } from './limits.ts';
 export { ParseCache } from './parse-cache.ts';
 export type { CachedParseResult } from './parse-cache.ts';

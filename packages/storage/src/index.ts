@@ -10,6 +10,7 @@ export type { Disk } from './disk/disk.ts';
 export { nodeDisk } from './disk/node-disk.ts';
 export { lockStorage } from './disk/storage-lock.ts';
 export type { StorageEnvironment } from './engine/environment.ts';
+export { LIMITS } from './limits.ts';
 export type { StorageOptions } from './options.ts';
 export type { ToolOptions, ToolProgress } from './tools/directory.ts';
 export { inspectDirectory } from './tools/inspect.ts';

@@ -1,6 +1,7 @@
 // Limits of the storage engine as a whole; limits of single requests come with the request. Those
 // with a `setting` are its default.
 import type { Limit, SettingLimit } from '@tidemark/core';
+import { DEFAULT_QUERY_LIMITS } from '@tidemark/query';
 
 export const LIMITS = {
   walBytes: {
@@ -34,7 +35,7 @@ export const LIMITS = {
   },
   requestMemoryBytes: {
     setting: 'coordinator.query-memory-limit',
-    value: 256 << 20,
+    value: DEFAULT_QUERY_LIMITS.maxQueryMemoryBytes,
     unit: 'bytes',
     reason: 'what one aggregation may hold when its caller sets no limit',
   },

@@ -1,6 +1,7 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documentation.
 // Options of handlers and other overridable services come from their own tables
 // (overridable-sections.ts).
+import { QUEUE_LENGTH } from '@tidemark/alerting';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
 import { DEFAULT_TASK_LIMITS } from '@tidemark/runtime';
 import {
@@ -219,7 +220,7 @@ export const FIXED_SECTIONS = {
   }),
   alert: configSection('Alerting.', {
     'persist-topics': bool('Keep the state of events over a restart.', true),
-    'topic-buffer-length': integer('Events that may wait for one handler.', 5000),
+    'topic-buffer-length': integer('Events that may wait for one handler.', QUEUE_LENGTH.value),
     'allowed-programs': list(
       'Globs of programs that exec handlers may run, such as `/usr/local/bin/*`. What is not listed is refused.',
     ),

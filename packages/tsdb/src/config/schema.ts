@@ -1,7 +1,9 @@
 // Every setting of the database service: section, key, type, default and meaning in one table. The
 // commented default file, validation, environment variables, flags and the type TsdbConfig all
 // follow from it.
+import { MAX_DEPTH, MAX_OPERATORS, MAX_REGEX_LENGTH, MAX_TOKENS } from '@tidemark/influxql';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
+import { DEFAULT_QUERY_LIMITS } from '@tidemark/query';
 import {
   bool,
   BORDER_OPTIONS,
@@ -17,6 +19,7 @@ import {
   texts,
 } from '@tidemark/settings';
 import type { ConfigOf } from '@tidemark/settings';
+import { LIMITS } from '@tidemark/storage';
 import { INGEST_DEFAULTS } from '@tidemark/storage-api';
 
 /** Sections and keys have the names that operators of InfluxDB 1.x know. */
@@ -64,7 +67,7 @@ export const TSDB_CONFIG = {
     ),
     'memtable-max-size': size(
       'Points in memory before they are written to a segment; two of these may exist at once.',
-      32 * 1024 * 1024,
+      LIMITS.memtableBytes.value,
     ),
     'quiet-flush-after': duration(
       'More than 1 MiB of points in memory is written to a segment when no point came for this long; 0s waits until they are ten minutes old.',
@@ -72,21 +75,24 @@ export const TSDB_CONFIG = {
     ),
     'wal-max-size': size(
       'Size of the log; beyond it the points in memory are written to a segment.',
-      48 * 1024 * 1024,
+      LIMITS.walBytes.value,
     ),
     'write-queue-max-size': size(
       'Bodies that may wait for the log; beyond it writes are refused with 503.',
-      64 * 1024 * 1024,
+      LIMITS.queuedWriteBytes.value,
     ),
     'reserve-size': size(
       'Kept free on the disk, in files named RESERVE, so that deletes and drops work when it is full; other writes are refused then until twice as much is free. 0 keeps nothing.',
-      8 * 1024 * 1024,
+      LIMITS.reserveBytes.value,
     ),
     'index-cache-size': size(
       'Cache of tag postings for conditions; keys whose postings do not fit are searched series by series. A quarter as much is used in addition for the order of tag values and of series.',
-      32 * 1024 * 1024,
+      LIMITS.indexCacheBytes.value,
     ),
-    'column-cache-size': size('Cache of decoded columns of segments.', 32 * 1024 * 1024),
+    'column-cache-size': size(
+      'Cache of decoded columns of segments.',
+      LIMITS.columnCacheBytes.value,
+    ),
     'query-log-enabled': bool('Log every query before it runs, at level debug.', true),
     'rehearsal-enabled': bool(
       'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes four seconds of processor time at most.',
@@ -132,9 +138,12 @@ export const TSDB_CONFIG = {
     'max-select-buckets': integer('GROUP BY time windows of one SELECT; 0 is no limit.'),
     'max-filled-windows': integer(
       'Windows that fill() makes in one SELECT, counted before anything is read where the range has bounds; 0 is no limit.',
-      50_000_000,
+      DEFAULT_QUERY_LIMITS.maxFilledWindows,
     ),
-    'query-memory-limit': size('Memory one query may hold; 0 is no limit.', 256 * 1024 * 1024),
+    'query-memory-limit': size(
+      'Memory one query may hold; 0 is no limit.',
+      DEFAULT_QUERY_LIMITS.maxQueryMemoryBytes,
+    ),
     'total-query-memory-limit': size(
       'Memory all queries may hold together, in all threads: a quarter for what every query may begin with, the rest for those that need more, which get it in steps as they grow. The oldest of these may grow to the limit of one query, half of this at most; younger ones share what that leaves. Queries wait in order for theirs; clients that hold some and do not read are cut off then. 0 is no limit.',
       512 * 1024 * 1024,
@@ -143,42 +152,45 @@ export const TSDB_CONFIG = {
       'A query that waits longer for memory is refused: with 503, or in its answer when that has begun.',
       '30s',
     ),
-    'max-subquery-depth': integer('Nesting of subqueries; 0 is no limit.', 100),
+    'max-subquery-depth': integer(
+      'Nesting of subqueries; 0 is no limit.',
+      DEFAULT_QUERY_LIMITS.maxSubqueryDepth,
+    ),
     'max-select-sources': integer(
       'Measurements and subqueries that one FROM may name; 0 is no limit.',
-      1000,
+      DEFAULT_QUERY_LIMITS.maxSelectSources,
     ),
     'max-condition-fields': integer(
       'Fields that one WHERE may name; every row is compared with each. 0 is no limit.',
-      2000,
+      DEFAULT_QUERY_LIMITS.maxConditionFields,
     ),
     'max-select-columns': integer(
       'Columns of one answer, wildcards expanded; 0 is no limit.',
-      50_000,
+      DEFAULT_QUERY_LIMITS.maxSelectColumns,
     ),
     'max-select-dimensions': integer(
       'Tags in one GROUP BY, wildcards expanded; 0 is no limit.',
-      1000,
+      DEFAULT_QUERY_LIMITS.maxSelectDimensions,
     ),
     'max-statements-per-request': integer(
       'Statements that one request may hold; 0 is no limit.',
-      INGEST_DEFAULTS.maxBadLines,
+      10_000,
     ),
     'max-query-tokens': integer(
       'Words and symbols of one request; 0 is no limit. A text is parsed in one go.',
-      100_000,
+      MAX_TOKENS.value,
     ),
     'max-query-depth': integer(
       'Nesting of parentheses, calls and subqueries; 500 is the highest there can be.',
-      200,
+      MAX_DEPTH.value,
     ),
     'max-query-operators': integer(
       'Arithmetic operators in a row; 1000 is the highest there can be.',
-      1000,
+      MAX_OPERATORS.value,
     ),
     'max-regex-length': integer(
       'Characters of one regular expression in a query; 0 is no limit.',
-      65_536,
+      MAX_REGEX_LENGTH.value,
     ),
   }),
   retention: configSection('Removal of data that is older than its retention policy.', {
