@@ -168,9 +168,6 @@ async function balanceOf(
   });
 }
 
-/** An instance answers a moment after it was asked to start a task. */
-const REMOTE_STARTS = 16;
-
 /** A task of a cluster continues from any state: the log has all later points. */
 const FROM_LOG_MS = 100 * 365 * 86_400_000;
 
@@ -369,7 +366,6 @@ function definitions(
     executor,
     snapshots,
     redactor,
-    startsAtOnce: shared === undefined ? 1 : REMOTE_STARTS,
     onStarted: () => subscriptions.requestSync(),
     log: (message, fields) => log('error', message, fields),
   });

@@ -24,12 +24,16 @@ export type TaskStartsOptions = {
   readonly snapshots: Snapshots;
   /** Gets the secrets among the vars of every task. */
   readonly redactor: Redactor;
-  /** Number of tasks that are started at the same time when the engine starts. */
-  readonly startsAtOnce: number;
   /** Called after a task was started. */
   readonly onStarted: () => void;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
+
+/**
+ * Number of tasks that are started at the same time when the engine starts. A host answers a moment
+ * after it was asked to start one; meanwhile the next ones are made.
+ */
+const STARTS_AT_ONCE = 16;
 
 /** A task to run according to its record. */
 export type Start = {
@@ -66,12 +70,12 @@ export class TaskStarts {
    * that cannot start shows why; the others run.
    */
   async resumeEnabled(): Promise<void> {
-    const { records, startsAtOnce } = this.#options;
+    const { records } = this.#options;
     const enabled = [...records.values()].filter(({ status }) => status === 'enabled').values();
     const next = async (): Promise<void> => {
       for (const record of enabled) await this.#resume(record);
     };
-    await Promise.all(Array.from({ length: startsAtOnce }, next));
+    await Promise.all(Array.from({ length: STARTS_AT_ONCE }, next));
   }
 
   async #resume(record: TaskRecord): Promise<void> {

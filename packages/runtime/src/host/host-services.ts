@@ -75,7 +75,8 @@ export class Sideloaded {
 
 export type HostServicesOptions = {
   readonly task: number;
-  readonly start: TaskStart;
+  /** Without the saved state, which would stay in memory as long as the task. */
+  readonly start: Omit<TaskStart, 'state'>;
   readonly outside: HostCalls;
   readonly eventStates: EventStates;
   readonly inhibitions: Inhibitions;
@@ -200,7 +201,7 @@ function sideloadSources({ task, outside, sideloaded }: HostServicesOptions): Si
  * sent.
  */
 function scalerClusters(
-  start: TaskStart,
+  start: HostServicesOptions['start'],
   signers: WeakMap<HttpRequest, Signer>,
 ): TaskServices['scalerCluster'] {
   return (kind, name): ScalerCluster | undefined => {

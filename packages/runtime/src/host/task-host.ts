@@ -326,7 +326,7 @@ export class TaskHost implements HostCalls {
     );
   }
 
-  async #open(hostTask: HostTask, start: TaskStart): Promise<Answers['start']> {
+  async #open(hostTask: HostTask, { state, ...start }: TaskStart): Promise<Answers['start']> {
     const { clock, status, server } = this.#options;
     status[StatusCell.CurrentTask] = hostTask.id;
     const task = createTask(
@@ -367,7 +367,7 @@ export class TaskHost implements HostCalls {
       // Not in the middle of its turn.
       queueMicrotask(() => this.#forget(hostTask.id));
     });
-    if (start.state !== undefined) task.restore(start.state);
+    if (state !== undefined) task.restore(state);
     try {
       await task.start();
     } catch (cause) {
