@@ -27,6 +27,7 @@ export const AREAS = {
   lengths: { lifetime: 'result', owner: 'strings', holds: 'lengths or offsets of distinct texts' },
   texts: { lifetime: 'result', owner: 'strings', holds: 'distinct texts' },
   packedTexts: { lifetime: 'call', owner: 'strings', holds: 'distinct texts, compressed' },
+  frames: { lifetime: 'result', owner: 'text-frames', holds: 'where packed frames begin' },
   expanded: { lifetime: 'call', owner: 'cached', holds: 'values of a cached column in full width' },
   expandedTimes: {
     lifetime: 'call',

@@ -33,6 +33,7 @@ export const BITS_RUNS: u32 = 34;
 
 // First byte of a sequence of strings.
 export const STRING_DICTIONARY: u32 = 48;
+export const STRING_FRAMES: u32 = 49;
 
 // Log records are encoded fast, segments small: they are written once and read often.
 export const EFFORT_FAST: i32 = 0;
@@ -203,28 +204,30 @@ export const AREA_LENGTHS: u32 = 14;
 export const AREA_TEXTS: u32 = 15;
 /** Distinct texts, compressed. Of strings: call. */
 export const AREA_PACKED_TEXTS: u32 = 16;
+/** Where packed frames begin. Of text-frames: result. */
+export const AREA_FRAMES: u32 = 17;
 /** Values of a cached column in full width. Of cached: call. */
-export const AREA_EXPANDED: u32 = 17;
+export const AREA_EXPANDED: u32 = 18;
 /** Times of a cached column in full width. Of cached-windows: call. */
-export const AREA_EXPANDED_TIMES: u32 = 18;
+export const AREA_EXPANDED_TIMES: u32 = 19;
 /** Windows of the rows that are being added. Of windows: call. */
-export const AREA_WINDOW_RUN: u32 = 19;
+export const AREA_WINDOW_RUN: u32 = 20;
 /** Times of a cached column. Of tally-rows: call. */
-export const AREA_TALLIED_TIMES: u32 = 20;
+export const AREA_TALLIED_TIMES: u32 = 21;
 /** Values of a cached column. Of tally-rows: call. */
-export const AREA_TALLIED_VALUES: u32 = 21;
+export const AREA_TALLIED_VALUES: u32 = 22;
 /** A scope and a name that is looked up. Of names: call. */
-export const AREA_SCOPED_NAME: u32 = 22;
+export const AREA_SCOPED_NAME: u32 = 23;
 /** Split series. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 23;
+export const AREA_TAG_WORDS: u32 = 24;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 24;
+export const AREA_KEY_PART: u32 = 25;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 25;
+export const AREA_LIST_KEY: u32 = 26;
 /** Where the values of each row or column of a sparse table begin. Of sparse-rows: call. */
-export const AREA_SPARSE_STARTS: u32 = 26;
+export const AREA_SPARSE_STARTS: u32 = 27;
 /** The values of a sparse table by column, and one column with a place per row. Of sparse-rows: call. */
-export const AREA_SPARSE_COLUMN: u32 = 27;
+export const AREA_SPARSE_COLUMN: u32 = 28;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 28;
-export const AREA_COUNT: u32 = 29;
+export const AREA_ID_COUNTS: u32 = 29;
+export const AREA_COUNT: u32 = 30;

@@ -43,12 +43,16 @@ export function readBlockCount(): i32 {
   return count > <u64>BLOCK_VALUES_MAX ? ERROR_TOO_LARGE : <i32>count;
 }
 
+/** Where the opened block begins. */
+let started: usize = 0;
+
 /**
  * Opens a block. Returns its count or an error. `finishBlock` must follow, with room for this many
  * values.
  */
 export function startBlock(src: usize, bytes: usize): i32 {
   openReader(src, bytes);
+  started = src;
   return readBlockCount();
 }
 
@@ -70,7 +74,7 @@ export function finishBlock(kind: u32, count: u32, dst: usize): i32 {
  * `stringsBound`. Returns the size or an error.
  */
 export function encodeStringBlock(references: usize, count: u32, dst: usize, effort: i32): i32 {
-  const after = encodeStrings(references, count, writeVarint(dst, <u64>count), effort);
+  const after = encodeStrings(references, count, dst, writeVarint(dst, <u64>count), effort);
   return after === 0 ? ERROR_TOO_LARGE : <i32>(after - dst);
 }
 
@@ -78,7 +82,7 @@ export function encodeStringBlock(references: usize, count: u32, dst: usize, eff
  * Decodes the strings of `startBlock`. `stringCodes` and the exports beside it return the result.
  */
 export function finishStringBlock(count: u32): i32 {
-  const error = decodeStrings(count);
+  const error = decodeStrings(started, count);
   if (error < 0) return error;
   return at === end ? 0 : ERROR_VALUE;
 }

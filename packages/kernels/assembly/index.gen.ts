@@ -196,15 +196,19 @@ export {
 export {
   areStringsUtf8,
   codeStrings,
-  gatherStrings,
   decodeStringHead,
+  gatherStrings,
+  isFramed,
+  openStringFrames,
   stringBytes,
   stringCodes,
   stringEntries,
+  stringHeadBytes,
   stringOffsets,
   stringPackedBytes,
   stringTexts,
   stringsBound,
+  unpackStringFrame,
 } from './strings';
 export {
   fieldName,
@@ -273,6 +277,11 @@ export {
   tally,
   tallyCached,
 } from './tally-rows';
+export {
+  stringFrameRows,
+  stringFrames,
+  unpackedStringFrames,
+} from './text-frames';
 export {
   markTexts,
 } from './text-search';

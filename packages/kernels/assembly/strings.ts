@@ -1,5 +1,6 @@
 // Codec for strings: the distinct ones in the order of appearance, compressed together with LZ4,
-// and a code per row. Format: docs/formats/encodings.md, "Strings".
+// and a code per row; or, where most are distinct, all of them in frames. Format:
+// docs/formats/encodings.md, "Strings".
 import {
   AREA_CODES,
   AREA_DICTIONARY,
@@ -14,13 +15,26 @@ import {
   REFERENCE_ADDRESS,
   REFERENCE_BYTES,
   REFERENCE_LENGTH,
+  EFFORT_SMALL,
   STRING_DICTIONARY,
+  STRING_FRAMES,
 } from './abi.gen';
 import { at, failed, moveTo, readByte, readCount, remaining, writeVarint } from './bytes';
 import { hashBytes } from './hash';
 import { decodeInts, encodeInts } from './ints';
 import { lz4Bound, lz4Compress, lz4Decompress } from './lz4';
 import { scratch } from './memory';
+import {
+  encodeFrames,
+  isFrame,
+  prefersFrames,
+  openHead,
+  readFrameTable,
+  readHeadSize,
+  textBytes,
+  unpackFrame,
+  unpackFrames,
+} from './text-frames';
 import { isUtf8 } from './utf8';
 
 const STORED: u32 = 0;
@@ -143,10 +157,20 @@ export function stringsBound(count: u32, bytes: usize): usize {
 }
 
 /**
- * Encodes strings to `dst`, which has room for `stringsBound`, without the count. Returns the end,
- * or 0 when memory is exhausted or the decoder would refuse so many bytes.
+ * Encodes strings to `dst`, which has room for `stringsBound`, of a block that begins with the
+ * count at `block`. Returns the end, or 0 when memory is exhausted or the decoder would refuse so
+ * many bytes.
  */
-export function encodeStrings(references: usize, count: u32, dst: usize, effort: i32): usize {
+export function encodeStrings(
+  references: usize,
+  count: u32,
+  block: usize,
+  dst: usize,
+  effort: i32,
+): usize {
+  if (effort === EFFORT_SMALL && prefersFrames(references, count)) {
+    return encodeInFrames(references, count, block, dst, effort);
+  }
   if (!buildDictionary(references, count)) return 0;
   if (dictionaryBytes > STRING_BYTES_MAX) return 0;
   const bytes = copyDistinct();
@@ -169,6 +193,31 @@ export function encodeStrings(references: usize, count: u32, dst: usize, effort:
   store<u8>(dst++, <u8>STORED);
   memory.copy(dst, bytes, <usize>dictionaryBytes);
   return dst + <usize>dictionaryBytes;
+}
+
+/** As `encodeStrings`, in frames. */
+function encodeInFrames(
+  references: usize,
+  count: u32,
+  block: usize,
+  dst: usize,
+  effort: i32,
+): usize {
+  const size = textBytes(references, count);
+  const bytes = scratch(AREA_TEXTS, <usize>size);
+  const lengths = scratch(AREA_LENGTHS, <usize>count * 8);
+  const packed = scratch(AREA_PACKED_TEXTS, lz4Bound(<usize>size));
+  if (bytes === 0 || lengths === 0 || packed === 0) return 0;
+  let position = bytes;
+  for (let i: u32 = 0; i < count; i++) {
+    const reference = references + <usize>i * REFERENCE_BYTES;
+    const length = load<u32>(reference, REFERENCE_LENGTH);
+    memory.copy(position, <usize>load<u32>(reference, REFERENCE_ADDRESS), <usize>length);
+    store<u64>(lengths + <usize>i * 8, <u64>length);
+    position += <usize>length;
+  }
+  store<u8>(dst++, <u8>STRING_FRAMES);
+  return encodeFrames(bytes, size, lengths, count, packed, block, dst, effort);
 }
 
 // Results of the last `decodeStrings`.
@@ -260,15 +309,18 @@ export function decodeStringHead(count: u32): i32 {
   return form === LZ4 && decodedPackedBytes === 0 ? ERROR_VALUE : 0;
 }
 
-/** Whether all decoded texts are well-formed UTF-8: only files of old versions have others. */
-export function areStringsUtf8(): bool {
-  const first = <usize>load<u32>(decodedOffsets);
-  const end = <usize>load<u32>(decodedOffsets + <usize>decodedEntries * 4);
+/**
+ * Whether the decoded texts [from, to) are well-formed UTF-8: only files of old versions have
+ * others.
+ */
+export function areStringsUtf8(from: u32, to: u32): bool {
+  const first = <usize>load<u32>(decodedOffsets + <usize>from * 4);
+  const end = <usize>load<u32>(decodedOffsets + <usize>to * 4);
   if (isAscii(decodedBytes + first, end - first)) return true;
-  for (let i: u32 = 0; i < decodedEntries; i++) {
+  for (let i = from; i < to; i++) {
     const place = decodedOffsets + <usize>i * 4;
-    const from = load<u32>(place);
-    if (!isUtf8(decodedBytes + <usize>from, <usize>(load<u32>(place, 4) - from))) return false;
+    const start = load<u32>(place);
+    if (!isUtf8(decodedBytes + <usize>start, <usize>(load<u32>(place, 4) - start))) return false;
   }
   return true;
 }
@@ -283,8 +335,64 @@ function isAscii(bytes: usize, length: usize): bool {
   return true;
 }
 
-/** Decodes `count` strings. The functions above return the results. Returns 0 or an error. */
-export function decodeStrings(count: u32): i32 {
+/** Whether the strings at the reader's position are in frames. */
+export function isFramed(): bool {
+  return remaining() > 0 && <u32>load<u8>(at) === STRING_FRAMES;
+}
+
+/**
+ * Size of the head of a block of framed strings, after `startBlock` of at least its first bytes; 0
+ * for another encoding.
+ */
+export function stringHeadBytes(): u32 {
+  if (!isFramed()) return 0;
+  readByte();
+  return readHeadSize();
+}
+
+/**
+ * Opens `count` strings in frames, whose block begins at `block`, after `startBlock`. Needs no more
+ * of it than the head. `stringOffsets` returns where each text begins in `stringBytes`, once its
+ * frame is unpacked. Returns 0 or an error.
+ */
+export function openStringFrames(block: usize, count: u32): i32 {
+  const size = <usize>stringHeadBytes();
+  let error = openHead(block, size);
+  if (error < 0) return error;
+  error = decodeLengths(count);
+  if (error < 0) return error;
+  error = readFrameTable(count, dictionaryBytes, block + size);
+  if (error < 0) return error;
+  decodedEntries = count;
+  decodedBytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
+  return decodedBytes === 0 ? ERROR_TOO_LARGE : 0;
+}
+
+/**
+ * Verifies and unpacks one of the opened frames, which lies at `start`; see `unpackFrame`. Returns
+ * 0 or an error.
+ */
+export function unpackStringFrame(frame: u32, start: usize): i32 {
+  if (!isFrame(frame, start)) return ERROR_VALUE;
+  return unpackFrame(frame, start, decodedOffsets, decodedBytes);
+}
+
+/** All frames, with a code per row as a dictionary has. Returns 0 or an error. */
+function decodeFrames(block: usize, count: u32): i32 {
+  const error = openStringFrames(block, count);
+  if (error < 0) return error;
+  decodedCodes = scratch(AREA_CODES, <usize>count * 4);
+  if (decodedCodes === 0) return ERROR_TOO_LARGE;
+  for (let i: u32 = 0; i < count; i++) store<u32>(decodedCodes + <usize>i * 4, i);
+  return unpackFrames(decodedOffsets, decodedBytes);
+}
+
+/**
+ * Decodes `count` strings of a block that begins at `block`. The functions above return the
+ * results. Returns 0 or an error.
+ */
+export function decodeStrings(block: usize, count: u32): i32 {
+  if (isFramed()) return decodeFrames(block, count);
   const error = decodeStringHead(count);
   if (error < 0) return error;
   const size = dictionaryBytes;

@@ -44,6 +44,7 @@ export const BIT_ENCODINGS = {
 /** First byte of a sequence of strings. */
 export const STRING_ENCODINGS = {
   dictionary: 48,
+  frames: 49,
 } as const;
 
 /** Log records are encoded fast, segments small: they are written once and read often. */

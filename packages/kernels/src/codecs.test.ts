@@ -11,6 +11,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CodecError } from './codec-error.ts';
 import { Codecs } from './codecs.ts';
+import type { CodedStrings } from './codecs.ts';
 
 const codecs = new Codecs();
 
@@ -254,6 +255,7 @@ describe('decoders survive any bytes', () => {
         decoders[2]!,
         codecs.encodeBooleans(Uint8Array.from({ length: 300 }, (_, i) => (i % 3) & 1)),
       ],
+      [decoders[3]!, codecs.encodeStrings(distinctTexts(400, 20), 'small')],
       [
         decoders[3]!,
         codecs.encodeStrings({
@@ -358,4 +360,58 @@ test('bytes of old files that are no UTF-8 are read as a decoder replaces them',
   expect(stringsOf(codecs.decodeStrings(block).texts)).toEqual(wanted);
   const { codes, texts: some } = codecs.decodeStringsAt(block, Uint32Array.of(2, 0));
   expect(Array.from(codes, (code) => textAt(some, code))).toEqual([wanted[2], wanted[0]]);
+});
+
+/** Texts that are all different. */
+function distinctTexts(count: number, length: number): CodedStrings {
+  const codes = Uint32Array.from({ length: count }, (_, i) => i);
+  const texts = textsOf(
+    Array.from(codes, (i) => `${Math.imul(i + 1, 0x9e3779b1) >>> 0}`.padEnd(length, `é ${i} `)),
+  );
+  return { codes, texts };
+}
+
+test('distinct texts lie in frames, of which only those with wanted rows are unpacked', () => {
+  const own = new Codecs();
+  const strings = distinctTexts(3000, 140);
+  const all = stringsOf(strings.texts);
+  const block = own.encodeStrings(strings, 'small');
+  const read = (...places: number[]): readonly [texts: string[], frames: number] => {
+    const before = own.unpackedFrames;
+    const { codes, texts } = own.decodeStringsAt(block, Uint32Array.from(places));
+    const frames = own.unpackedFrames - before;
+    return [Array.from(codes, (code) => textAt(texts, code)), frames];
+  };
+
+  expect(stringsOf(own.decodeStrings(block).texts)).toEqual(all);
+  expect(read(2999)).toEqual([[all[2999]], 1]);
+  expect(read(2999, 0, 2998, 1)).toEqual([[all[2999], all[0], all[2998], all[1]], 2]);
+  expect(read()).toEqual([[], 0]);
+  expect(() => read(3000)).toThrow(CodecError);
+});
+
+test('texts of any lengths come back from frames', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 100 }),
+    fc.tuple(fc.nat(9), fc.nat(70_000)).map(([char, length]) => `${char}`.repeat(length)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(text, { minLength: 64, maxLength: 700 }),
+      fc.array(fc.nat(), { maxLength: 20 }),
+      (texts, picks) => {
+        const codes = Uint32Array.from(texts, (_, i) => i);
+        const block = codecs.encodeStrings({ codes, texts: textsOf(texts) }, 'small');
+        const places = Uint32Array.from(picks, (pick) => pick % texts.length);
+
+        const { codes: all, texts: back } = codecs.decodeStrings(block);
+        expect(Array.from(all, (code) => textAt(back, code))).toEqual(texts);
+        const some = codecs.decodeStringsAt(block, places);
+        expect(Array.from(some.codes, (code) => textAt(some.texts, code))).toEqual(
+          Array.from(places, (place) => texts[place]),
+        );
+      },
+    ),
+    { numRuns: 100 },
+  );
 });

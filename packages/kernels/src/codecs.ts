@@ -33,6 +33,9 @@ export type TextSearch = {
   readonly keeps: 'matches' | 'others';
 };
 
+/** Reads bytes of a block. */
+export type ReadBytes = (offset: number, length: number) => Uint8Array;
+
 /** A block of strings without its texts. */
 export type StringHead = {
   readonly codes: Uint32Array;
@@ -62,6 +65,11 @@ export class Codecs {
   /** Size of the linear memory. */
   get memoryBytes(): number {
     return this.#kernels.memoryBytes;
+  }
+
+  /** How many frames of texts were unpacked so far. */
+  get unpackedFrames(): number {
+    return this.#kernels.exports.unpackedStringFrames();
   }
 
   encodeTimes(times: BigInt64Array, effort: CodecEffort = 'fast'): Uint8Array {
@@ -168,12 +176,13 @@ export class Codecs {
 
   /**
    * The head of a block of strings, before its texts. For blocks whose texts are too many to be
-   * decoded at once.
+   * decoded at once; `undefined` for strings in frames, which are never that many.
    */
-  decodeStringHead(beginning: Uint8Array): StringHead {
+  decodeStringHead(beginning: Uint8Array): StringHead | undefined {
     const { exports } = this.#kernels;
     const input = this.#kernels.copyIn(Area.input, beginning);
     const count = checkResult(exports.startBlock(input, beginning.byteLength), 'strings');
+    if (exports.isFramed() !== 0) return undefined;
     checkResult(exports.decodeStringHead(count), 'strings');
     return {
       ...this.#stringCodes(count),
@@ -199,30 +208,91 @@ export class Codecs {
     const { bytes, exports } = this.#kernels;
     const textsAt = exports.stringBytes() >>> 0;
     const texts = { bytes: bytes.slice(textsAt, textsAt + offsets.at(-1)!), offsets };
-    if (exports.areStringsUtf8() !== 0) return { codes, texts };
+    if (exports.areStringsUtf8(0, offsets.length - 1) !== 0) return { codes, texts };
     const replaced = Array.from({ length: offsets.length - 1 }, (_, i) => textAt(texts, i));
     return { codes, texts: textsOf(replaced) };
   }
 
   /**
-   * As `decodeStrings`, for the values at some positions only, which are below the number of
-   * values. There are no other texts.
+   * As `decodeStrings`, for the values at some positions only. There are no other texts. A position
+   * that the block does not have is a `CodecError`.
    */
   decodeStringsAt(block: Uint8Array, places: Uint32Array): CodedStrings {
-    const { codes, offsets } = this.#unpackStrings(block);
+    const framed = this.decodeFramedAt(bytesOf(block), block.length, places);
+    if (framed !== undefined) return framed;
+    const count = this.#start(block, 'strings');
+    checkPlaces(places, count);
+    checkResult(this.#kernels.exports.finishStringBlock(count), 'strings');
+    const { codes, offsets } = this.#stringCodes(count);
     const all = this.#unpackedTexts(offsets);
-    const isUtf8 = this.#kernels.exports.areStringsUtf8() !== 0;
     const texts = new TextBuilder(places.length);
     const found = new Uint32Array(offsets.length);
     const chosen = new Uint32Array(places.length);
     for (let i = 0; i < places.length; i++) {
       const code = codes[places[i]!]!;
-      if (found[code] === 0) {
-        found[code] = (isUtf8 ? texts.addFrom(all, code) : texts.add(textAt(all, code))) + 1;
-      }
+      if (found[code] === 0) found[code] = this.#addText(texts, all, code) + 1;
       chosen[i] = found[code]! - 1;
     }
     return { codes: chosen, texts: texts.texts };
+  }
+
+  /**
+   * As `decodeStringsAt`, of a block of `sizeBytes` bytes of which only the head and the frames of
+   * the wanted values are read, and verified by their own checksums. `undefined` when its strings
+   * are not in frames.
+   */
+  decodeFramedAt(
+    read: ReadBytes,
+    sizeBytes: number,
+    places: Uint32Array,
+  ): CodedStrings | undefined {
+    const { exports } = this.#kernels;
+    const headSize = this.#openHead(read, sizeBytes, places);
+    if (headSize === undefined) return undefined;
+    const rows = exports.stringFrameRows();
+    const count = exports.stringEntries();
+    const offsets = this.#words(exports.stringOffsets(), count + 1).slice();
+    const starts = this.#words(exports.stringFrames(), Math.ceil(count / rows) + 1).slice();
+    // In order, as the kernel wants them; one more, in which none is wanted.
+    const wanted = new Uint8Array(starts.length);
+    for (let i = 0; i < places.length; i++) wanted[Math.floor(places[i]! / rows)] = 1;
+    for (let first = wanted.indexOf(1); first >= 0;) {
+      const end = wanted.indexOf(0, first);
+      const from = starts[first]!;
+      const packed = read(headSize + from, starts[end]! - from);
+      const address = this.#kernels.copyIn(Area.output, packed);
+      for (let frame = first; frame < end; frame++) {
+        const start = address + starts[frame]! - from;
+        checkResult(exports.unpackStringFrame(frame, start), 'strings');
+      }
+      first = wanted.indexOf(1, end);
+    }
+    const all = this.#unpackedTexts(offsets);
+    const texts = new TextBuilder(places.length);
+    for (let i = 0; i < places.length; i++) this.#addText(texts, all, places[i]!);
+    return { codes: Uint32Array.from(places, (_, i) => i), texts: texts.texts };
+  }
+
+  /** Reads and opens the head of a block of frames. Returns its size. */
+  #openHead(read: ReadBytes, sizeBytes: number, places: Uint32Array): number | undefined {
+    const { exports } = this.#kernels;
+    let head = read(0, Math.min(sizeBytes, HEAD_READ_BYTES));
+    this.#start(head, 'strings');
+    const headSize = exports.stringHeadBytes() >>> 0;
+    if (headSize === 0) return undefined;
+    if (headSize > sizeBytes) throw new CodecError('truncated', 'strings');
+    if (headSize > head.length) head = read(0, headSize);
+    const count = this.#start(head, 'strings');
+    checkPlaces(places, count);
+    const input = this.#kernels.scratch(Area.input, 0);
+    checkResult(exports.openStringFrames(input, count), 'strings');
+    return headSize;
+  }
+
+  /** Adds a text of the block that was unpacked last. */
+  #addText(to: TextBuilder, all: Texts, index: number): number {
+    const isUtf8 = this.#kernels.exports.areStringsUtf8(index, index + 1) !== 0;
+    return isUtf8 ? to.addFrom(all, index) : to.add(textAt(all, index));
   }
 
   /**
@@ -384,6 +454,19 @@ type Single = BigInt64Array | BigUint64Array | Float64Array | Uint8Array;
 const SINGLE = new DataView(new ArrayBuffer(8));
 
 const CRC_PIECE_BYTES = 1 << 18;
+
+/** Of a block of strings, its head is mostly within this many bytes. */
+const HEAD_READ_BYTES = 4 << 10;
+
+function bytesOf(block: Uint8Array): ReadBytes {
+  return (offset, length) => block.subarray(offset, offset + length);
+}
+
+function checkPlaces(places: Uint32Array, count: number): void {
+  for (let i = 0; i < places.length; i++) {
+    if (places[i]! >= count) throw new CodecError('value', 'strings');
+  }
+}
 
 function checkCount(count: number): number {
   assert(count <= BLOCK_VALUES_MAX, 'a block holds at most BLOCK_VALUES_MAX values');

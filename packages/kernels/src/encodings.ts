@@ -7,8 +7,8 @@ export type BlockEncoding = {
   /** The first byte after the count of a block. */
   readonly code: number;
   readonly name: string;
-  /** The first versions of segments and log files that may have it. */
-  readonly since: { readonly segment: number; readonly log: number };
+  /** The first versions of segments and log files that may have it; none has it where absent. */
+  readonly since: { readonly segment: number; readonly log?: number };
 };
 
 const FIRST = { segment: 1, log: 1 };
@@ -29,4 +29,5 @@ export const BLOCK_ENCODINGS: readonly BlockEncoding[] = [
   { code: BIT_ENCODINGS.constant, name: 'constant', since: FIRST },
   { code: BIT_ENCODINGS.runs, name: 'runs', since: FIRST },
   { code: STRING_ENCODINGS.dictionary, name: 'dictionary', since: FIRST },
+  { code: STRING_ENCODINGS.frames, name: 'frames', since: { segment: 3 } },
 ];

@@ -277,17 +277,21 @@ export type KernelExports = {
   ): number;
   sortIds(what: number, ids: number, count: number): void;
   // strings
-  areStringsUtf8(): 0 | 1;
+  areStringsUtf8(from: number, to: number): 0 | 1;
   codeStrings(references: number, count: number): number;
-  gatherStrings(): 0 | 1;
   decodeStringHead(count: number): number;
+  gatherStrings(): 0 | 1;
+  isFramed(): 0 | 1;
+  openStringFrames(block: number, count: number): number;
   stringBytes(): number;
   stringCodes(): number;
   stringEntries(): number;
+  stringHeadBytes(): number;
   stringOffsets(): number;
   stringPackedBytes(): number;
   stringTexts(): number;
   stringsBound(count: number, bytes: number): number;
+  unpackStringFrame(frame: number, start: number): number;
   // names
   fieldName(measurement: number, field: number): number;
   fieldNameLength(measurement: number, field: number): number;
@@ -380,6 +384,10 @@ export type KernelExports = {
     from: number,
     to: number,
   ): 0 | 1;
+  // text-frames
+  stringFrameRows(): number;
+  stringFrames(): number;
+  unpackedStringFrames(): number;
   // text-search
   markTexts(
     texts: number,

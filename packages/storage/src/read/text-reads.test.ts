@@ -5,6 +5,7 @@ import { eachBatch, zeroCounters } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import { codecs } from '../columns/codecs.ts';
 import { threadHeap } from '../columns/thread-heap.ts';
 import { aggregateRows, EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
@@ -262,4 +263,23 @@ test.each([
   const read = await scanned({ where, fields: [{ name: 'n', type: 'integer' }] });
   expect(read.batches.reduce((sum, { times }) => sum + times.length, 0)).toBe(rows);
   expect(made.mock.calls.reduce((sum, [size]) => sum + size, 0)).toBeLessThan(100_000);
+});
+
+test('frames of texts are unpacked only for rows of the answer', async () => {
+  await write(subject.engine, lines());
+  await subject.engine.flush();
+  const framesOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = codecs().unpackedFrames;
+    await work();
+    return codecs().unpackedFrames - before;
+  };
+  const last = [{ field: 's', type: 'string', functions: ['last'] }] as const;
+  const where = { kind: 'field', field: 'n', operator: '>', value: 97n } as const;
+
+  // A series has a hundred texts of 3,000 bytes: ten frames.
+  expect(await framesOf(() => scanned())).toBe(SERIES * 10);
+  expect(await framesOf(() => scanned({ descending: true, limitPerSeries: 3 }))).toBe(SERIES);
+  expect(await framesOf(() => scanned({ where }))).toBe(SERIES);
+  // The first and the last text of each series, which have the same times.
+  expect(await framesOf(() => aggregateRows(subject.engine, 'm', last))).toBe(2 * SERIES);
 });

@@ -70,8 +70,8 @@ class TextWindows implements FieldWindows {
     const { count } = chunk.columns[index]!;
     const { minTime, maxTime } = chunk.meta;
     // Nearly all of these texts are replaced by those of other chunks before they are read.
-    const first = { text: () => chunk.text(index, 'first'), time: minTime };
-    const last = { text: () => chunk.text(index, 'last'), time: maxTime };
+    const first = { text: once(() => chunk.text(index, 'first')), time: minTime };
+    const last = { text: once(() => chunk.text(index, 'last')), time: maxTime };
     this.#add(start, { count, first, last });
   }
 
@@ -161,6 +161,12 @@ class RowsOfWindow {
     own.addFrom(texts, code);
     return { text: own.texts, time: this.#times[row]! };
   }
+}
+
+/** Points of equal times are compared again and again. */
+function once(read: () => Texts): () => Texts {
+  let text: Texts | undefined;
+  return () => (text ??= read());
 }
 
 /** Whether two points have one time, and the text of `a` is the larger. */

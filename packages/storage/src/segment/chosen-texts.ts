@@ -51,6 +51,14 @@ export function textsAt(
   { rows, whole }: { readonly rows: Uint32Array; readonly whole?: ReadAhead | undefined },
 ): Column {
   const { offset, validBytes, valueBytes } = meta;
+  if (whole === undefined && validBytes === 0) {
+    const read = (at: number, length: number): Uint8Array => blocks.bytesAt(offset + at, length);
+    const framed = blocks.decoding(offset, () => codecs().decodeFramedAt(read, valueBytes, rows));
+    if (framed !== undefined) {
+      noteTexts(framed.texts);
+      return columnOf('string', { values: framed.codes, texts: framed.texts, valid: undefined });
+    }
+  }
   const bytes = blocks.read(offset, validBytes + valueBytes, whole);
   return blocks.decoding(offset, () => {
     const block = bytes.subarray(validBytes);

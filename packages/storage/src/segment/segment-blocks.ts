@@ -138,7 +138,7 @@ const READ_AHEAD_WASTE_BYTES = 16 << 10;
  * Blocks of larger chunks are read one by one: a condition often makes reading the largest of them
  * unnecessary.
  */
-const READ_AHEAD_BYTES_MAX = 256 << 10;
+const READ_AHEAD_BYTES_MAX = 64 << 10;
 /** Chunks with very many columns are read at once if the columns are this small on average. */
 const READ_AHEAD_COLUMN_BYTES = 1 << 10;
 

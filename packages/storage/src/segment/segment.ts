@@ -341,7 +341,7 @@ export class Segment {
     const headBytes = Math.min(valueBytes, count * HEAD_BYTES_OF_VALUE + HEAD_BYTES);
     return this.blocks.decoding(offset, () => {
       const head = codecs().decodeStringHead(this.blocks.bytesAt(valuesAt, headBytes));
-      if (!isLarge(head)) return undefined;
+      if (head === undefined || !isLarge(head)) return undefined;
       this.blocks.checkLarge(offset, validBytes + valueBytes);
       this.blocks.check(head.codes.length === count, 'number of values', offset);
       const valid =

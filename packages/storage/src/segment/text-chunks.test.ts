@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { columnFrom, columnValue } from '@tidemark/core';
+import { columnFrom, columnValue, Corruption } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import { Codecs } from '@tidemark/kernels';
 import { zeroCounters } from '@tidemark/query';
@@ -16,6 +16,7 @@ import { CHUNK_TEXT_BYTES, TEXT_PART_BYTES } from '../columns/run-texts.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { ChunkReader } from '../read/chunk-reader.ts';
 import { storedRowsOf } from '../shard/stored-rows.ts';
+import { textsAt } from './chosen-texts.ts';
 import type { ColumnMeta, SegmentField } from './format.ts';
 import { SegmentCaches } from './segment-caches.ts';
 import { Segment } from './segment.ts';
@@ -247,6 +248,35 @@ test('a damaged chunk that is too large is reported with file and offset', async
     closeSync(file);
 
     expect(() => readerOf(segment).parts()).toThrow(/segment is damaged: block checksum/);
+  } finally {
+    segment.close();
+  }
+});
+
+test('a damaged frame of texts fails the reads of its rows only', async () => {
+  const texts = Array.from({ length: 1000 }, (_, i) => longText(i * 7919, 100));
+  const segment = await written((writer) => {
+    writer.addRun({
+      times: BigInt64Array.from(texts, (_, i) => BigInt(i)),
+      columns: [columnFrom('string', texts)],
+    });
+    writer.endSeries(7);
+  });
+  try {
+    const stored = segment.measurement(0)!;
+    const { chunk } = segment.rowsOf(stored, 7)[0]!;
+    const meta = chunk.columns[0]!;
+    const read = (...rows: number[]): string[] =>
+      textsOf(textsAt(segment.blocks, { chunk, meta }, { rows: Uint32Array.from(rows) }));
+    expect(read(0, 999)).toEqual([texts[0], texts[999]]);
+
+    const file = openSync(join(directory, 'segment'), 'r+');
+    writeSync(file, Uint8Array.of(0xff), 0, 1, meta.offset + meta.valueBytes - 20);
+    closeSync(file);
+
+    expect(read(0, 5)).toEqual([texts[0], texts[5]]);
+    expect(() => read(999)).toThrow(Corruption);
+    expect(() => segment.column(stored, chunk, meta)).toThrow(Corruption);
   } finally {
     segment.close();
   }

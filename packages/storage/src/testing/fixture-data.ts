@@ -39,6 +39,15 @@ export async function shareChunks(engine: StorageEngine): Promise<void> {
   }
 }
 
+/** Since version 8: distinct texts, which are stored in frames. */
+export async function writeMessages(engine: StorageEngine): Promise<void> {
+  await write(engine, MESSAGES.map((text, i) => `log,t=x s="${text}" ${i}\n`).join(''));
+}
+
+export const MESSAGES = Array.from({ length: 300 }, (_, i) =>
+  `message ${(i * 2_654_435_761).toString(16)} é of ${i}`.padEnd(150, '.'),
+);
+
 /** Rows of each series of `shareChunks`. */
 export const SHARED_ROWS = 3;
 

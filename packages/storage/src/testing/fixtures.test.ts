@@ -13,7 +13,7 @@ import { openStorageInline } from '../engine/open-inline.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { readCheckpoint } from '../series/checkpoint.ts';
 import { SeriesIndex } from '../series/series-index.ts';
-import { fixtureIndex, SHARED_ROWS } from './fixture-data.ts';
+import { fixtureIndex, MESSAGES, SHARED_ROWS } from './fixture-data.ts';
 import { scanRows } from './fixtures.ts';
 
 const FIELDS = [
@@ -50,8 +50,9 @@ const FILES = {
   v5: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v6: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v7: ['MANIFEST.1', 'index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
+  v8: ['MANIFEST.1', 'index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
 } as const;
-const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const;
+const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7', 'v8'] as const;
 
 test.each(VERSIONS)('a fixture of version %s has a file of every kind', (version) => {
   const folder = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
@@ -80,6 +81,7 @@ test.each(VERSIONS)('the files of format version %s are read', async (version) =
     );
     const rows = await scanRows(engine, 'm', FIELDS);
     const short = await scanRows(engine, 'short', SHORT_FIELDS);
+    const messages = await scanRows(engine, 'log', [['s', 'string']]);
     await engine.close();
     const restored = await openStorageInline(
       { directory: `${directory}/restored`, hasBackgroundWork: false },
@@ -95,6 +97,7 @@ test.each(VERSIONS)('the files of format version %s are read', async (version) =
     expect(sound.damage).toEqual([]);
     expect(rows).toEqual([...ROWS, ESCAPED, LOGGED]);
     expect(short).toEqual(version >= 'v5' ? SHORT : []);
+    expect(messages.map(([, , text]) => text)).toEqual(version >= 'v8' ? MESSAGES : []);
     expect(copy).toEqual([...ROWS, ESCAPED]);
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -10,6 +10,7 @@ import {
   rebuiltFixtureIndex,
   rebuildIndex,
   shareChunks,
+  writeMessages,
 } from './fixture-data.ts';
 
 const [, , directory = ''] = process.argv;
@@ -20,6 +21,7 @@ const engine = await openStorageInline({
 });
 await rebuildIndex(engine);
 await shareChunks(engine);
+await writeMessages(engine);
 await fillFixture(engine);
 await backupFixture(engine, `${directory}/backup`);
 await engine.close();
