@@ -234,6 +234,18 @@ describe('EXPLAIN draws the way a statement goes', () => {
     expect(await plan(`SELECT ${call} FROM m`)).toContain(`; rows are read because ${why}`);
   });
 
+  test.each([
+    ['max(x)', '1h', true],
+    ['max(x), stddev(x)', '1h', false],
+    ['mean(x)', '1h', false],
+    ['percentile(x, 9), median(x)', '1h', true],
+    ['max(x)', '2s', false],
+  ])('whether %s by %s takes windows of a subquery in any order', async (calls, every, is) => {
+    const inner = 'SELECT mean(v) AS x FROM m GROUP BY time(1s), host';
+    const text = `SELECT ${calls} FROM (${inner}) WHERE time < 12s GROUP BY time(${every})`;
+    expect((await plan(text)).includes('read subquery: group by group')).toBe(is);
+  });
+
   test('subqueries, merged sources, limits of series and faults', async () => {
     const text =
       'SELECT max(mean) FROM (SELECT mean(v) FROM m GROUP BY host), (SELECT v AS mean FROM m)';

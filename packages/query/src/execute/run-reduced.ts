@@ -18,7 +18,6 @@ import type { Execute } from '../scan/open-rows.ts';
 import { endingInputs, StopOutOfRange } from '../scan/stop-out-of-range.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { withinGroup } from '../scan/scan-measurement.ts';
-import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 type ReducedPlan = RowsPlan & { readonly kind: 'reduced' };
 
@@ -103,11 +102,9 @@ class OpenedRows {
   }
 
   rows(): Operator<RowBatch> {
-    const { select, sources } = this.#rows;
-    const options: ScanOptions = {
-      range: new CallsPlan(select).rangeOfAll(),
-      limitPerSeries: undefined,
-    };
+    const { select, sources, anyOrder } = this.#rows;
+    const range = new CallsPlan(select).rangeOfAll();
+    const options = { range, limitPerSeries: undefined, anyOrder };
     const opening = { select, sources, options, ending: this.#ending };
     const opened = openRows(opening, this.#execution, this.#execute);
     const ends = this.#ends;

@@ -119,52 +119,69 @@ type ReducerRow<K extends Kind> = {
   readonly fold: FoldRow<K>;
   /** What it selects, if its points are rows: these are found with all their columns. */
   readonly best?: BestRows['order'];
+  /**
+   * Its points do not depend on the order of the rows: never with other columns, and of `integers`
+   * only where sums of floats are rounded.
+   */
+  readonly anyOrder?: true | 'integers';
   /** Combines the results of sources, so that reading each of them may end separately. */
   readonly endsBySource?: true;
   /** Reads the arguments of a checked call; absent if the field is the only one. */
   readonly read?: (call: Call, tagInput: (name: string) => number) => Omit<SpecOf<K>, 'kind'>;
 };
 
-const SOURCE = { fold: 'aggregate', endsBySource: true } as const;
+const SOURCE = { fold: 'aggregate', endsBySource: true, anyOrder: true } as const;
+
+/** Every value counts, wherever it comes. */
+const OF_VALUES = { fold: 'points', anyOrder: true } as const;
 
 const SELECTOR = { ...SOURCE, pointTime: 'alone' } as const;
 
-const RANKING = { fold: 'points', fill: 'never', pointTime: 'always' } as const;
+const RANKING = { ...OF_VALUES, fill: 'never', pointTime: 'always' } as const;
 
 /** A reducer consists of its accumulator and its row. */
 const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
   count: { ...SOURCE, type: 'integer', fill: 'zero', create: () => new CountAccumulator() },
   'count-distinct': {
-    fold: 'points',
+    ...OF_VALUES,
     type: 'integer',
     fill: 'zero',
     create: (_, context) => new CountDistinctAccumulator(context),
   },
-  sum: { ...SOURCE, create: (_, { inputType }) => new SumAccumulator(inputType, 'value') },
+  sum: {
+    ...SOURCE,
+    anyOrder: 'integers',
+    create: (_, { inputType }) => new SumAccumulator(inputType, 'value'),
+  },
   mean: {
     ...SOURCE,
+    anyOrder: 'integers',
     type: 'float',
     create: (_, { inputType }) => new SumAccumulator(inputType, 'mean'),
   },
-  spread: { fold: 'aggregate', create: (_, { inputType }) => new SpreadAccumulator(inputType) },
+  spread: {
+    fold: 'aggregate',
+    anyOrder: true,
+    create: (_, { inputType }) => new SpreadAccumulator(inputType),
+  },
   min: { ...SELECTOR, best: 'bottom', create: ({ kind }) => new ExtremeAccumulator(kind) },
   max: { ...SELECTOR, best: 'top', create: ({ kind }) => new ExtremeAccumulator(kind) },
   first: { ...SELECTOR, best: 'first', create: endAccumulator },
   last: { ...SELECTOR, best: 'last', create: endAccumulator },
-  median: { fold: 'points', type: 'float', create: (_, context) => new MedianAccumulator(context) },
-  mode: { fold: 'points', create: (_, context) => new ModeAccumulator(context) },
+  median: { ...OF_VALUES, type: 'float', create: (_, context) => new MedianAccumulator(context) },
+  mode: { ...OF_VALUES, create: (_, context) => new ModeAccumulator(context) },
   stddev: {
     fold: { rows: 'its digits depend on the order of the rows' },
     type: 'float',
     create: (_, context) => new StddevAccumulator(context),
   },
   distinct: {
-    fold: 'points',
+    ...OF_VALUES,
     fill: 'never',
     create: (_, context) => new DistinctAccumulator(context),
   },
   percentile: {
-    fold: 'points',
+    ...OF_VALUES,
     pointTime: 'alone',
     create: ({ percent }, context) => new PercentileAccumulator(percent, context),
     read: (call) => ({ percent: numberOf(call.arguments.at(-1)) }),
@@ -217,6 +234,21 @@ export function reducerSpec(
 ): ReducerSpec | undefined {
   if (!Object.hasOwn(REDUCERS, kind)) return undefined;
   return { kind, ...REDUCERS[kind as Kind].read?.(call, tagInput) } as ReducerSpec;
+}
+
+/**
+ * Whether the points of a reduction do not depend on the order of its rows. The time of the point
+ * of a percentile does.
+ */
+export function takesAnyOrder(
+  spec: ReducerSpec,
+  inputType: FieldType,
+  { pointTime, auxiliary }: Pick<FoldNeeds, 'pointTime' | 'auxiliary'>,
+): boolean {
+  const { anyOrder } = reducerRow(spec) as ReducerRow<Kind>;
+  if (auxiliary || (pointTime && spec.kind === 'percentile')) return false;
+  if ('distinctInputs' in spec && spec.distinctInputs.length > 0) return false;
+  return anyOrder === true || (anyOrder === 'integers' && inputType !== 'float');
 }
 
 /** What the source can reduce the windows of a call to. */

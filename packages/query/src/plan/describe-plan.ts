@@ -70,21 +70,26 @@ function orRows(ifTied: CallRows | undefined): string {
   return ifTied === undefined ? '' : '; rows of groups with ties are read';
 }
 
-function reduceNode({ select, why, sources }: CallRows): TreeNode {
+function reduceNode({ select, why, sources, anyOrder }: CallRows): TreeNode {
   return {
     label: `reduce: ${printCalls(select.calls)}; rows are read because ${why}`,
-    children: sourcesNodes(select, sources),
+    children: sourcesNodes(select, sources, anyOrder),
   };
 }
 
-function sourcesNodes(select: SelectPlan, { kind, sources }: SourcesPlan): readonly TreeNode[] {
-  const nodes = sources.map((source) => openNode(select, source));
+function sourcesNodes(
+  select: SelectPlan,
+  { kind, sources }: SourcesPlan,
+  anyOrder = false,
+): readonly TreeNode[] {
+  const nodes = sources.map((source) => openNode(select, source, anyOrder));
   return kind === 'merge' ? [{ label: 'merge sources', children: nodes }] : nodes;
 }
 
-function openNode(select: SelectPlan, opened: OpenPlan): TreeNode {
+function openNode(select: SelectPlan, opened: OpenPlan, anyOrder: boolean): TreeNode {
   if (opened.kind === 'subquery') {
-    return { label: 'read subquery', children: [describePlan(opened.inner)] };
+    const label = anyOrder ? 'read subquery: group by group' : 'read subquery';
+    return { label, children: [describePlan(opened.inner)] };
   }
   const scan = scanNode(select, opened.source);
   return opened.hasSeriesPerGroup ? scan : { label: 'merge series', children: [scan] };

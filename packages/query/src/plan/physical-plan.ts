@@ -8,6 +8,7 @@ import type { FieldRef, SourceCapabilities } from '../series-source.ts';
 import { areDistinctMeasurements, callReads, planOfCalls } from './call-reads.ts';
 import type { CallReads } from './call-reads.ts';
 import { withCalculatedCondition } from './calculated-condition.ts';
+import { takeAnyOrder } from './any-order.ts';
 import { foldOfCall, mayHaveManyPoints } from './calls-plan.ts';
 import { hasSeriesPerGroup } from './plan-select.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
@@ -70,6 +71,8 @@ export type CallRows = {
   readonly sources: SourcesPlan;
   /** Reading ends at a value outside of the range (`stop-out-of-range.ts`). */
   readonly stopsOutOfRange: boolean;
+  /** Rows of a subquery are not merged: one of its groups may come after another. */
+  readonly anyOrder: boolean;
 };
 
 /** Rows of everything that FROM names, with the inputs of the plan as columns. */
@@ -193,6 +196,7 @@ function callRows(
     why,
     sources,
     stopsOutOfRange: stopsOutOfRange(select),
+    anyOrder: takeAnyOrder(select),
   };
 }
 

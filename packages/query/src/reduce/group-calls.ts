@@ -4,6 +4,7 @@ import { MIN_TIME } from '@tidemark/core';
 
 import { chosenRows } from '../batch/column-ops.ts';
 import type { SeriesMerge } from '../functions/first-last.ts';
+import type { Accumulator } from '../functions/reducers.ts';
 import { createAccumulator, reducerRow } from '../functions/reducers.ts';
 import { createTransformation } from '../functions/transformation-table.ts';
 import type { Transformation } from '../functions/transformation.ts';
@@ -44,7 +45,7 @@ export class GroupCalls {
     this.#ofRows = ofRows.map((call, i) => ({
       call,
       queue: this.#queues[rows!.calls[i]!]!,
-      reduction: reductionOf(call, { calls, merge, execution }),
+      reduction: reductionOf(call, { calls, merge, execution, anyOrder: rows!.anyOrder }),
     }));
     this.#aligner = new CallAligner(this.#queues, calls.types, plan.descending);
   }
@@ -136,31 +137,37 @@ type ReductionOptions = {
   readonly calls: CallsPlan;
   readonly merge: SeriesMerge | undefined;
   readonly execution: ExecutionContext;
+  readonly anyOrder: boolean;
 };
 
 function reductionOf(
   call: AggregateCall,
-  { calls, merge, execution }: ReductionOptions,
+  { calls, merge, execution, anyOrder }: ReductionOptions,
 ): Reduction | undefined {
   const { reducer, input, inputType } = call;
   if (reducer === undefined || input === undefined) return undefined;
-  return new Reduction(
-    {
-      windows: calls.windows,
-      wholeStamp: calls.wholeStamp,
-      keepsPointTime: calls.keepsPointTime || hasPointTimes(call),
-      descending: calls.plan.descending,
-      input,
-      inputType,
-    },
+  const hold = (bytes: number): void => execution.hold(bytes);
+  const accumulator = (): Accumulator =>
     createAccumulator(reducer, {
       inputType,
       descending: calls.plan.descending,
       random: execution.query.random,
       needsRow: calls.keepsPointTime || hasPointTimes(call) || calls.auxiliary.length > 0,
       merge,
-      hold: (bytes) => execution.hold(bytes),
-    }),
+      hold,
+    });
+  return new Reduction(
+    {
+      windows: calls.windows,
+      wholeStamp: calls.wholeStamp,
+      keepsPointTime: calls.keepsPointTime || hasPointTimes(call),
+      descending: calls.plan.descending,
+      anyOrder,
+      input,
+      inputType,
+      hold,
+    },
+    accumulator,
     new PointWriter(typeOfReduced(call), calls.auxiliary),
   );
 }

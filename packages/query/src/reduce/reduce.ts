@@ -17,20 +17,34 @@ export type ReduceOptions = {
   /** Points keep their own time. */
   readonly keepsPointTime: boolean;
   readonly descending: boolean;
+  /** Rows come in the order of the query, but only batch by batch: all windows stay open. */
+  readonly anyOrder: boolean;
   readonly input: number;
   readonly inputType: FieldType;
+  /** Counts memory of open windows, negative when it is freed. */
+  readonly hold: (bytes: number) => void;
 };
 
-/** Reduces one call of one group. Rows come in the time order of the query. */
+/** An open window that waits for more rows, with its accumulator. */
+const WINDOW_BYTES = 300;
+
+/** Reduces one call of one group. */
 export class Reduction {
   readonly #options: ReduceOptions;
-  readonly #accumulator: Accumulator;
+  readonly #newAccumulator: () => Accumulator;
   readonly #out: PointWriter;
+  #accumulator: Accumulator;
   #window: Window | undefined;
+  /** In any order: the open windows by their starts. */
+  readonly #open = new Map<
+    bigint,
+    { readonly window: Window; readonly accumulator: Accumulator }
+  >();
 
-  constructor(options: ReduceOptions, accumulator: Accumulator, out: PointWriter) {
+  constructor(options: ReduceOptions, accumulator: () => Accumulator, out: PointWriter) {
     this.#options = options;
-    this.#accumulator = accumulator;
+    this.#newAccumulator = accumulator;
+    this.#accumulator = accumulator();
     this.#out = out;
   }
 
@@ -51,11 +65,12 @@ export class Reduction {
     let pause = STEP_ITEMS;
     for (let row = 0; row < times.length;) {
       const time = times[row]!;
-      if (this.#window === undefined || !contains(this.#window, time)) {
-        yield* this.#close() ?? [];
-        this.#window = windows.of(time);
+      let window = this.#window;
+      if (window === undefined || !contains(window, time)) {
+        window = windows.of(time);
+        yield* this.#enter(window);
       }
-      const end = windowEnd(times, row, this.#window, descending);
+      const end = windowEnd(times, row, window, descending);
       if (end - row <= STEP_ITEMS) this.#accumulator.add(rows, row, end);
       else yield* this.#add(rows, row, end);
       row = end;
@@ -66,8 +81,27 @@ export class Reduction {
     return this.#out.rowCount > 0 ? this.#out.take() : undefined;
   }
 
-  /** Ends the group: the points of the last window. */
+  *#enter(window: Window): Calculation {
+    if (!this.#options.anyOrder) yield* this.#close() ?? [];
+    this.#window = window;
+    if (!this.#options.anyOrder) return;
+    const known = this.#open.get(window.start);
+    this.#accumulator = known?.accumulator ?? this.#newAccumulator();
+    if (known !== undefined) return;
+    this.#open.set(window.start, { window, accumulator: this.#accumulator });
+    this.#options.hold(WINDOW_BYTES);
+  }
+
+  /** Ends the group: the points of the last window, or of all that are open. */
   *finish(): Calculation<PointBatch | undefined> {
+    const starts = [...this.#open.keys()].sort((a, b) => (a < b ? -1 : 1));
+    if (this.#options.descending) starts.reverse();
+    for (const start of starts) {
+      ({ window: this.#window, accumulator: this.#accumulator } = this.#open.get(start)!);
+      yield* this.#close() ?? [];
+    }
+    this.#options.hold(-this.#open.size * WINDOW_BYTES);
+    this.#open.clear();
     if (this.#options.windows === undefined) {
       const { keepsPointTime, wholeStamp } = this.#options;
       yield* this.#accumulator.emit(keepsPointTime ? undefined : wholeStamp, this.#out) ?? [];

@@ -50,7 +50,7 @@ export function openRows(
     const rows = execution.operator(
       'read subquery',
       source,
-      scanSubquery(opened.source, select, { inner, ends: options.ends }, execution),
+      scanSubquery(opened.source, select, { ...options, inner }, execution),
     );
     return ending === undefined ? rows : endingRows(rows, select, ending);
   };

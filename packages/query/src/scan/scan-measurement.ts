@@ -50,6 +50,8 @@ export type ScanOptions = {
   readonly sendsAll?: boolean | undefined;
   /** Present if reading a group may end before its last row. */
   readonly ends?: GroupEnds | undefined;
+  /** Whether rows of a subquery may come in any order. */
+  readonly anyOrder?: boolean | undefined;
 };
 
 /**

@@ -20,6 +20,7 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import { groupOf } from './group-ends.ts';
 import type { GroupEnds } from './group-ends.ts';
 import { conditionMask, inputTypes } from './scan-measurement.ts';
+import type { ScanOptions } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
 import { flatMapBatches } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
@@ -30,35 +31,36 @@ type CollectedGroup = { readonly key: GroupKey; readonly parts: SortedRows[][]; 
 export type SubqueryRows = {
   /** Runs the plan of the subquery. */
   readonly inner: (ends?: GroupEnds) => Operator<RowBatch>;
-  readonly ends: GroupEnds | undefined;
-};
+} & Pick<ScanOptions, 'ends' | 'anyOrder'>;
 
 /**
- * Reads a subquery. Within an outer group rows are merged by time or window; some subqueries return
- * one inner group after another (see `keepsGroupsApart`), and the groups of some are those of the
- * outer query: their rows are passed on as they come.
+ * Reads a subquery. Within an outer group rows are merged by time or window, unless they may come
+ * in any order; some subqueries return one inner group after another (see `keepsGroupsApart`).
+ * Where the groups of a subquery are those of the outer query, or parts of them one after another,
+ * rows that need no merge are passed on as they come.
  */
 export function* scanSubquery(
   source: SubqueryPlan,
   plan: SelectPlan,
-  { inner, ends }: SubqueryRows,
+  { inner, ends, anyOrder = false }: SubqueryRows,
   execution: ExecutionContext,
 ): Operator<RowBatch> {
-  const isSameGrouping =
-    plan.dimensions.length === source.plan.dimensions.length &&
-    plan.dimensions.every((name, i) => source.plan.dimensions[i] === name);
-  if (isSameGrouping && isInOrderOfTime(source.plan, plan.descending)) {
-    const groups = new SameGroups(source, plan);
-    yield* flatMapBatches(inner(ends), (batch) => groups.rows(batch));
+  const { dimensions } = source.plan;
+  const isPrefix = plan.dimensions.every((name, i) => dimensions[i] === name);
+  const isSameGrouping = isPrefix && plan.dimensions.length === dimensions.length;
+  const inOrder = isSameGrouping && isInOrderOfTime(source.plan, plan.descending);
+  if (inOrder || (anyOrder && isPrefix)) {
+    const groups = new PassedGroups(source, plan);
+    yield* flatMapBatches(inner(inOrder ? ends : undefined), (batch) => groups.rows(batch));
     return;
   }
-  const groups = new CollectedGroups(source, plan, execution);
+  const groups = new CollectedGroups({ source, plan, execution, anyOrder });
   yield* flatMapBatches(inner(), (batch) => groups.add(batch));
   yield* groups.finish();
 }
 
-/** Groups that are those of the subquery: rows are passed on as they come. */
-class SameGroups {
+/** Groups that begin with the tags of the outer ones: rows are passed on as they come. */
+class PassedGroups {
   readonly #source: SubqueryPlan;
   readonly #plan: SelectPlan;
   #group: GroupKey | undefined;
@@ -72,10 +74,18 @@ class SameGroups {
     yield;
     const rows = yield* outerRows(batch, { source: this.#source, plan: this.#plan });
     if (rows === undefined) return;
-    this.#group = groupOf(this.#group, batch.group.name, batch.group.tags);
+    const tags = batch.group.tags.slice(0, this.#plan.dimensions.length);
+    this.#group = groupOf(this.#group, batch.group.name, tags);
     yield { group: this.#group, ...rows };
   }
 }
+
+type Collecting = {
+  readonly source: SubqueryPlan;
+  readonly plan: SelectPlan;
+  readonly execution: ExecutionContext;
+  readonly anyOrder: boolean;
+};
 
 /** Groups that are merged when their last rows have come. */
 class CollectedGroups {
@@ -92,13 +102,13 @@ class CollectedGroups {
   #current: string | undefined;
   #innerGroup: GroupKey | undefined;
 
-  constructor(source: SubqueryPlan, plan: SelectPlan, execution: ExecutionContext) {
+  constructor({ source, plan, execution, anyOrder }: Collecting) {
     this.#source = source;
     this.#plan = plan;
     this.#execution = execution;
     this.#picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
     this.#isStreaming = this.#picks.every((place, i) => place === i);
-    this.#keepsInnerOrder = keepsGroupsApart(plan, source.plan);
+    this.#keepsInnerOrder = anyOrder || keepsGroupsApart(plan, source.plan);
     this.#merge = {
       types: inputTypes(plan.inputs),
       descending: plan.descending,

@@ -197,6 +197,60 @@ test('equals what operators make of the rows', async () => {
   );
 });
 
+/** The first two columns of rows that have any of them. */
+function pointsOf(answer: readonly Series[]): unknown {
+  return answer.flatMap(({ tags, rows }) => {
+    const points = (rows as unknown[][])
+      .map((row) => row.slice(0, 3))
+      .filter(([, ...values]) => values.some((value) => value !== null && value !== 0n));
+    return points.length === 0 ? [] : [{ tags, points }];
+  });
+}
+
+test('takes rows of subqueries in any order where that changes nothing', async () => {
+  const own = await testEngine();
+  const next = numbers(42);
+  const pick = <T>(from: readonly T[]): T => from[next() % from.length]!;
+  const inner = [
+    'SELECT mean(f) AS x, max(i) AS y FROM m WHERE RANGE GROUP BY time(3u), g, t',
+    'SELECT max(i) AS x, count(f) AS y FROM m WHERE RANGE GROUP BY time(2u), t, g fill(0)',
+    'SELECT top(f, 2) AS x, i AS y FROM m WHERE RANGE GROUP BY time(5u), t, g',
+    'SELECT f AS x, i AS y FROM m WHERE RANGE GROUP BY t, g',
+    'SELECT first(f) AS x FROM m WHERE RANGE GROUP BY time(4u, 1u), g, t',
+  ];
+  const calls = ['count(X)', 'min(X)', 'max(X)', 'last(X)', 'first(X)', 'spread(X)', 'sum(y)'];
+  const more = ['median(X)', 'percentile(X, 40)', 'mode(X)', 'count(distinct(X))', 'mean(y)'];
+  try {
+    await write(own.engine, linesOf(next, { rows: 400, times: 60, values: 9 }).join('\n'));
+    for (let i = 0; i < 300; i++) {
+      const chosen = [calls, more].map((each) => pick(each).replace('X', pick(['x', 'y'])));
+      const list = chosen.map((call, column) => `${call} AS c${column}`).join(', ');
+      const by = pick([
+        '',
+        'g',
+        't',
+        'g, t',
+        'time(26u)',
+        'time(16u), g',
+        'time(50u, 2u), t',
+        'time(3u)',
+      ]);
+      const groupBy = by === '' ? '' : ` GROUP BY ${by}`;
+      const range = 'time >= 0 AND time < 60000';
+      const from = pick(inner).replace('RANGE', pick([range, 'time >= 5000 AND time < 60000']));
+      const text = (columns: string, end: string): string =>
+        `SELECT ${columns} FROM (${from}) WHERE ${range} AND x > -2${groupBy}${end}`;
+      const end = pick(['', ' ORDER BY time DESC']);
+      // Deviations need the rows in their order.
+      const ordered = pointsOf(await answerOf(own, text(`${list}, stddev(x)`, end), true));
+      const found = pointsOf(await answerOf(own, text(list, end), true));
+      expect(found, text(list, end)).toEqual(ordered);
+    }
+  } finally {
+    await own.dispose();
+  }
+});
+
 test.each([false, true])('the same of many series of few rows, flushed: %s', async (flushes) => {
   const own = await testEngine();
   try {
