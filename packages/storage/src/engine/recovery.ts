@@ -10,6 +10,7 @@ import { DecodeError } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
 import type { RowBlock } from '../columns/row-block.ts';
 import type { Disk } from '../disk/disk.ts';
+import { hasSeriesOf, readIndexLater } from './later-index.ts';
 import { namedIndexes } from '../manifest/manifest.ts';
 import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import type { StoredManifest } from '../manifest/manifest-file.ts';
@@ -99,7 +100,8 @@ export function recover(options: RecoveryOptions): Recovered {
   for (const fileId of indexFileIds(disk, directory)) ids.reserve({ nextInstance: fileId + 1 });
   shards.reserveIds(manifest.nextShardId);
   for (const one of manifest.stopped ?? []) stopped.stop(one);
-  for (const ref of manifest.databases) openDatabase(options, ref);
+  const progress = { isOver: false };
+  for (const ref of manifest.databases) openDatabase(options, ref, progress);
   for (const shard of manifest.shards) openShard(options, shard);
   const { nextFileId, listed, damagedLogs, unsyncedLogs } = replayLog(options, manifest);
   // Series in segments that cannot be opened seem to have no data, but repair may bring them back.
@@ -108,7 +110,10 @@ export function recover(options: RecoveryOptions): Recovered {
       damage === undefined ? [] : [descriptor.database],
     ),
   );
-  for (const { name, index } of databases.all()) if (!hidden.has(name)) index.deleteAllEmpty();
+  for (const { name, stored } of databases.all()) {
+    if (stored.isRead && !hidden.has(name)) stored.index.deleteAllEmpty();
+  }
+  progress.isOver = true;
   const isNamed = ({ descriptor }: ManifestShard): boolean => shards.has(descriptor.id);
   const isServed = ({ name, instance }: ManifestDatabase): boolean =>
     databases.get(name)?.instance === instance;
@@ -143,7 +148,11 @@ export function removeLeftovers(options: RecoveryOptions): void {
   indexFiles.removeOthers(contents.databases.indexFileIds());
 }
 
-function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {
+function openDatabase(
+  options: RecoveryOptions,
+  ref: ManifestDatabase,
+  progress: { readonly isOver: boolean },
+): void {
   const { disk, log } = options;
   const { databases, stopped } = options.contents;
   const directory = indexDirectory(options.directory);
@@ -151,6 +160,10 @@ function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {
   const { fileId } = database.stored;
   const file = new IndexLog(disk, directory, fileId);
   const path = checkpointPath(directory, fileId);
+  if (!disk.exists(path)) {
+    const from = { file, known: ref.index, isRecovered: () => progress.isOver };
+    if (readIndexLater(options.contents, database, from)) return;
+  }
   let covered = 0;
   try {
     covered = database.stored.readCheckpoint({ disk, path });
@@ -200,8 +213,10 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
   const tombstones = withSharedSeries(stored.tombstones);
   const shard = shards.make(descriptor, { segments, tombstones, unreadable, seriesFileBytes });
   shards.adopt(shard);
-  const index = databases.get(name)?.index;
-  if (index === undefined) return;
+  const database = databases.get(name);
+  if (database === undefined) return;
+  const needsIndex = tombstones.length > 0 || segments.some((one) => !hasSeriesOf(database, one));
+  const index = needsIndex || database.stored.isRead ? database.index : undefined;
   for (const segment of segments) registerSegment(shards, { shard, index }, segment);
 }
 

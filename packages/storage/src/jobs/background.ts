@@ -70,8 +70,10 @@ async function prepareIndexes(
   signal: AbortSignal,
 ): Promise<void> {
   const pacer = new Pacer(turns);
-  for (const { index } of contents.databases.all()) {
-    while (!signal.aborted && index.keys.prepareSome()) await pacer.pause();
+  for (const { stored } of contents.databases.all()) {
+    if (!stored.isRead) continue;
+    const { keys } = stored.index;
+    while (!signal.aborted && keys.prepareSome()) await pacer.pause();
   }
 }
 

@@ -36,6 +36,15 @@ export class IndexLog {
     return sizeOf(this.#disk, this.#path);
   }
 
+  /** Whether the file has this size and this CRC-32C. */
+  isAsWritten({ bytes, checksum }: { readonly bytes: number; readonly checksum: number }): boolean {
+    return this.#read(false, (file) => {
+      if (file.size() !== bytes) return false;
+      const buffer = new Uint8Array(bytes);
+      return file.read(buffer, 0) === bytes && crc32c(buffer) === checksum;
+    });
+  }
+
   /** CRC-32C of the first bytes. */
   checksum(sizeBytes: number): number {
     return this.#read(0, (file) => {

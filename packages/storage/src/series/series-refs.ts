@@ -6,6 +6,8 @@ const PAGE_BITS = 12;
 const PAGE_LENGTH = 1 << PAGE_BITS;
 const PAGE_MASK = PAGE_LENGTH - 1;
 const SERIES_BYTES = 10;
+/** Places of a page at first: very many databases have few series. */
+const LEAST_LENGTH = 64;
 
 type Page = {
   readonly measurements: Uint32Array;
@@ -15,14 +17,15 @@ type Page = {
 
 export class SeriesRefs {
   readonly #pages: (Page | undefined)[] = [];
-  #pageCount = 0;
+  /** Of all pages. */
+  #places = 0;
 
   get memoryBytes(): number {
-    return this.#pageCount * PAGE_LENGTH * SERIES_BYTES;
+    return this.#places * SERIES_BYTES;
   }
 
   set(id: SeriesId, ref: { readonly measurementId: number; readonly ordinal: number }): void {
-    const page = this.#pages[id >>> PAGE_BITS] ?? this.#addPage(id >>> PAGE_BITS);
+    const page = this.#pageFor(id);
     page.measurements[id & PAGE_MASK] = ref.measurementId;
     page.ordinals[id & PAGE_MASK] = ref.ordinal;
   }
@@ -51,19 +54,32 @@ export class SeriesRefs {
   copyShardCounts(other: SeriesRefs): void {
     this.#pages.forEach((page, number) => {
       const from = other.#pages[number];
-      if (page !== undefined && from !== undefined) page.shardCounts.set(from.shardCounts);
+      if (page === undefined || from === undefined) return;
+      page.shardCounts.set(from.shardCounts.subarray(0, page.shardCounts.length));
     });
   }
 
-  #addPage(number: number): Page {
+  /** The page of an id, with a place for it. */
+  #pageFor(id: SeriesId): Page {
+    const number = id >>> PAGE_BITS;
+    const known = this.#pages[number];
+    const present = known?.measurements.length ?? 0;
+    if (known !== undefined && (id & PAGE_MASK) < present) return known;
     while (this.#pages.length < number) this.#pages.push(undefined);
+    const wanted = Math.max(LEAST_LENGTH, 2 * present, (id & PAGE_MASK) + 1);
+    const length = Math.min(PAGE_LENGTH, wanted);
     const page = {
-      measurements: new Uint32Array(PAGE_LENGTH),
-      ordinals: new Uint32Array(PAGE_LENGTH),
-      shardCounts: new Uint16Array(PAGE_LENGTH),
+      measurements: new Uint32Array(length),
+      ordinals: new Uint32Array(length),
+      shardCounts: new Uint16Array(length),
     };
+    if (known !== undefined) {
+      page.measurements.set(known.measurements);
+      page.ordinals.set(known.ordinals);
+      page.shardCounts.set(known.shardCounts);
+    }
     this.#pages[number] = page;
-    this.#pageCount++;
+    this.#places += length - present;
     return page;
   }
 }

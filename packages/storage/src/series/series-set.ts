@@ -1,6 +1,11 @@
-// A set of series ids: pages of a bitmap. Empty pages do not exist.
+// A set of series ids: pages of a bitmap. Empty pages do not exist, and a page is as long as its
+// largest id needs.
 
 const PAGE_BITS = 1 << 15;
+/**
+ * V8 keeps so short arrays in its heap, where they cost least: very many shards have few series.
+ */
+const LEAST_WORDS = 16;
 
 /** A set that belongs to somebody else. */
 export type ReadonlySeriesSet = Pick<
@@ -19,7 +24,7 @@ export class SeriesSet {
     return this.#size;
   }
 
-  /** Number of pages, each of 4 KiB. */
+  /** Number of pages, each of 4 KiB at most. */
   get pageCount(): number {
     return this.#pages.size;
   }
@@ -28,14 +33,17 @@ export class SeriesSet {
     const page = this.#pageOf(Math.floor(id / PAGE_BITS));
     if (page === undefined) return false;
     const bit = id % PAGE_BITS;
-    return ((page[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+    return (((page[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1;
   }
 
   /** Returns whether the id was new. */
   add(id: number): boolean {
     const pageNumber = Math.floor(id / PAGE_BITS);
-    const page = this.#pageOf(pageNumber) ?? this.#addPage(pageNumber);
     const bit = id % PAGE_BITS;
+    let page = this.#pageOf(pageNumber);
+    if (page === undefined || page.length <= bit >>> 5) {
+      page = this.#enlarge(pageNumber, page, (bit >>> 5) + 1);
+    }
     const mask = 1 << (bit & 31);
     if ((page[bit >>> 5]! & mask) !== 0) return false;
     page[bit >>> 5]! |= mask;
@@ -79,8 +87,10 @@ export class SeriesSet {
     return this.#lastPage;
   }
 
-  #addPage(number: number): Uint32Array {
-    const page = new Uint32Array(PAGE_BITS / 32);
+  #enlarge(number: number, present: Uint32Array | undefined, words: number): Uint32Array {
+    const wanted = Math.max(words, LEAST_WORDS, 2 * (present?.length ?? 0));
+    const page = new Uint32Array(Math.min(PAGE_BITS / 32, wanted));
+    if (present !== undefined) page.set(present);
     this.#pages.set(number, page);
     this.#lastNumber = number;
     this.#lastPage = page;

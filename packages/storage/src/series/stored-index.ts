@@ -29,24 +29,49 @@ const PORTION_KEY_BYTES = 4 << 20;
 /** Numbers of measurements and series. */
 export type EntryCounts = { readonly measurements: number; readonly series: number };
 /** The entries that are in the index log, and their bytes. */
-type Persisted = EntryCounts & FramedEnd;
+export type PersistedEnd = EntryCounts & FramedEnd;
 
 export class StoredIndex {
-  readonly index: SeriesIndex;
+  #index: SeriesIndex | undefined;
+  readonly #make: () => SeriesIndex;
   /** Id of the index files. */
   readonly fileId: number;
   #damagedEnd: { readonly known: IndexEnd | undefined } | undefined;
-  #persisted: Persisted = { measurements: 0, series: 0, logBytes: 0, checksum: 0 };
+  #persisted: PersistedEnd = { measurements: 0, series: 0, logBytes: 0, checksum: 0 };
   /** Series with smaller ids are in the checkpoint. */
   #checkpointSeries = 0;
 
   readonly #checkpointSeriesMin: number | undefined;
 
-  /** `checkpointSeriesMin` replaces the series that a checkpoint usually waits for. */
-  constructor(index: SeriesIndex, fileId: number, checkpointSeriesMin?: number) {
-    this.index = index;
+  /**
+   * `index` may be a function that reads it when somebody first needs it; `persisted` says then
+   * what its files hold. `checkpointSeriesMin` replaces the series that a checkpoint usually waits
+   * for.
+   */
+  constructor(
+    index: SeriesIndex | (() => SeriesIndex),
+    fileId: number,
+    checkpointSeriesMin?: number,
+  ) {
+    if (typeof index !== 'function') this.#index = index;
+    this.#make = typeof index === 'function' ? index : () => index;
     this.fileId = fileId;
     this.#checkpointSeriesMin = checkpointSeriesMin;
+  }
+
+  /** Read now if nobody has needed it before. Throws what reading throws. */
+  get index(): SeriesIndex {
+    return this.read();
+  }
+
+  /** Reads the index unless it is in memory. */
+  read(): SeriesIndex {
+    return (this.#index ??= this.#make());
+  }
+
+  /** Whether the index is in memory. One that is not is as its files are. */
+  get isRead(): boolean {
+    return this.#index !== undefined;
   }
 
   /** Marks everything in the index as read from the index files. */
@@ -55,7 +80,7 @@ export class StoredIndex {
   }
 
   /** The entries and bytes of the index log. */
-  get persistedEnd(): Persisted {
+  get persistedEnd(): PersistedEnd {
     return this.#persisted;
   }
 
@@ -81,15 +106,15 @@ export class StoredIndex {
   unpersisted():
     | { readonly portions: Iterable<IndexAdditions>; readonly end: EntryCounts }
     | undefined {
+    if (this.#damagedEnd !== undefined || !this.isRead) return undefined;
     const end = endOf(this.index);
     const first = this.#persisted;
-    if (this.#damagedEnd !== undefined) return undefined;
     if (first.measurements === end.measurements && first.series === end.series) return undefined;
     return { portions: portionsOf(this.index, first, end), end };
   }
 
   /** Marks entries as written to the index log. */
-  persisted(persisted: Persisted): void {
+  persisted(persisted: PersistedEnd): void {
     this.#persisted = persisted;
   }
 

@@ -13,6 +13,7 @@ import type { SeriesId } from '../columns/series-id.ts';
 import type { DatabaseRef } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
 import { StoredIndex } from '../series/stored-index.ts';
+import type { PersistedEnd } from '../series/stored-index.ts';
 
 /** A rebuild in progress: the index that will replace the present one, and its files. */
 export type PendingIndex = {
@@ -38,6 +39,7 @@ export class Database {
   /** Tells this database from an earlier one of the same name. */
   readonly instance: number;
   readonly #checkpointSeriesMin: number | undefined;
+  readonly #makeIndex: () => SeriesIndex;
   #stored: StoredIndex;
   #rebuild: PendingIndex | undefined;
   /** Measurements and series with smaller ids are in the log or in the index files. */
@@ -55,8 +57,8 @@ export class Database {
   ) {
     this.name = ref.name;
     this.instance = ref.instance;
-    const index = new SeriesIndex(ref.name, cache, schemaVersions);
-    this.#stored = new StoredIndex(index, ref.indexFile, checkpointSeriesMin);
+    this.#makeIndex = () => new SeriesIndex(ref.name, cache, schemaVersions);
+    this.#stored = new StoredIndex(this.#makeIndex, ref.indexFile, checkpointSeriesMin);
     this.#checkpointSeriesMin = checkpointSeriesMin;
   }
 
@@ -70,6 +72,22 @@ export class Database {
 
   get stored(): StoredIndex {
     return this.#stored;
+  }
+
+  /**
+   * Puts off reading the index, whose files hold `end`, until somebody needs it. `read` fills an
+   * empty one.
+   */
+  readLater(end: PersistedEnd, read: (index: SeriesIndex) => void): void {
+    const make = (): SeriesIndex => {
+      const index = this.#makeIndex();
+      read(index);
+      return index;
+    };
+    this.#stored = new StoredIndex(make, this.#stored.fileId, this.#checkpointSeriesMin);
+    this.#stored.persisted(end);
+    this.#loggedMeasurements = end.measurements;
+    this.#loggedSeries = end.series;
   }
 
   /** The rebuild in progress. */
@@ -165,6 +183,7 @@ export class Database {
 
   /** Marks everything in the index as logged. */
   markLogged(): void {
+    if (!this.#stored.isRead) return;
     this.#loggedMeasurements = this.index.measurements.length;
     this.#loggedSeries = this.index.seriesEnd;
   }
@@ -174,6 +193,7 @@ export class Database {
    * `deletedSeriesMin`.
    */
   needsRebuild(deletedSeriesMin: number): boolean {
+    if (!this.#stored.isRead) return false;
     const { deletedCount, keys } = this.index;
     const enough = Math.max(deletedSeriesMin, (keys.presentCount - deletedCount) / 2);
     return this.#rebuild === undefined && deletedCount >= enough;

@@ -1,6 +1,6 @@
 // Which series have rows in a shard: in a segment where no tombstone covers them, or in the
 // memtable.
-import { AssertionFailed } from '@tidemark/core';
+import { assert, AssertionFailed } from '@tidemark/core';
 
 import type { SeriesId } from '../columns/series-id.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -12,7 +12,8 @@ import { storedRowsOf } from '../shard/stored-rows.ts';
 import { tombstonesOf } from '../shard/tombstone.ts';
 import type { ShardStore } from './shard-store.ts';
 
-type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
+/** Without an index its series are counted when it is read. */
+type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex | undefined };
 
 /**
  * Adds a segment's field types, and its series with rows, to its shard and to the series index.
@@ -26,7 +27,9 @@ export function registerSegment(
   for (const measurement of segment.footer.measurements) {
     const { measurementId } = measurement;
     const largest = measurement.series.at(-1) ?? -1;
-    padIndex(index, { measurements: measurementId + 1, series: largest + 1 });
+    if (index !== undefined) {
+      padIndex(index, { measurements: measurementId + 1, series: largest + 1 });
+    }
     const tombstones = tombstonesOf(shard.tombstones, measurementId);
     const isFreed = tombstones.some((t) => t.freesTypes && t.sequence > segment.info.sequence);
     if (!isFreed) {
@@ -35,12 +38,13 @@ export function registerSegment(
       }
     }
     const isTouched = tombstones.length > 0;
+    assert(!isTouched || index !== undefined, 'the index is read where rows are deleted');
+    const hasRows = (series: SeriesId): boolean =>
+      index?.has(series) === true && hasRowsInSegments(shard, measurementId, series);
     for (const series of measurement.series) {
       // A rebuilt index does not have the deleted series any more, even if their rows cannot be
       // read.
-      if (isTouched && !(index.has(series) && hasRowsInSegments(shard, measurementId, series))) {
-        continue;
-      }
+      if (isTouched && !hasRows(series)) continue;
       shards.addSeries(shard, series, index);
     }
   }

@@ -251,9 +251,9 @@ export class ShardStore {
     one.tombstones = withTombstones(one.tombstones, added);
   }
 
-  /** The series has rows in the shard. */
-  addSeries(shard: Shard, series: SeriesId, index: SeriesIndex): void {
-    if (owned(shard).series.add(series)) index.addedToShard(series);
+  /** The series has rows in the shard. An index that is not read yet counts them then. */
+  addSeries(shard: Shard, series: SeriesId, index: SeriesIndex | undefined): void {
+    if (owned(shard).series.add(series)) index?.addedToShard(series);
   }
 
   /** The series, which are in the shard, have no rows in it any more. Snapshots keep their set. */

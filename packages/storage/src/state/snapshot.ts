@@ -27,6 +27,7 @@ export type ShardView = {
  */
 export type DatabaseView = {
   readonly instance: number;
+  /** May be read from its files with the first access. */
   readonly index: SeriesIndex;
   /** Some live series may belong to a dropped policy only, whose shards are not in the snapshot. */
   readonly hidesSeries: boolean;

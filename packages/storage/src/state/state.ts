@@ -124,8 +124,15 @@ export class State implements Contents {
       } else hiding.add(shard.descriptor.database);
     }
     const databases = new Map<string, DatabaseView>();
-    for (const { name, instance, index } of this.databases.all()) {
-      databases.set(name, { instance, index, hidesSeries: hiding.has(name) });
+    for (const { name, instance, stored } of this.databases.all()) {
+      const hidesSeries = hiding.has(name);
+      databases.set(name, {
+        instance,
+        get index() {
+          return stored.index;
+        },
+        hidesSeries,
+      });
     }
     const { servesDamaged, reclaimer } = this.#options;
     const release = reclaimer.enter();

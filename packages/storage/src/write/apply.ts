@@ -103,11 +103,15 @@ export function applyDrop(
 ): readonly DroppedShard[] {
   const dropped: DroppedShard[] = [];
   for (const id of record.shardIds) {
-    const shard = shards.remove(id);
+    const shard = shards.get(id);
     if (shard === undefined) continue;
-    memtables.drop(id);
     const { database: name } = shard.descriptor;
     const database = databases.get(name);
+    // It counts the shards that are there when it is read, and `releaseDropped` counts this one
+    // off.
+    database?.stored.read();
+    shards.remove(id);
+    memtables.drop(id);
     if (database === undefined) continue;
     dropped.push({ database, shard });
     // A start that reads the log finds only these.

@@ -247,6 +247,8 @@ export class Deletes {
     const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
     const framed = encodeFramed(record);
     const names = [...new Set(shards.map(({ descriptor }) => descriptor.database))];
+    // `applyDrop` needs them, and must not fail.
+    for (const name of names) state.databases.get(name)?.stored.read();
     let dropped: readonly DroppedShard[] = [];
     const apply = (): void => {
       dropped = applyDrop(state, record);

@@ -1,0 +1,104 @@
+// Indexes that are read after the start, when somebody first needs them.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { POLICY, scanRows, testEngine, write } from '../testing/fixtures.ts';
+import type { Row, TestEngine } from '../testing/fixtures.ts';
+
+const WEEK = POLICY.shardDurationNanos;
+const FIELDS = [['f', 'float']] as const;
+const OTHER = { id: 2, database: 'other' };
+
+let opened: TestEngine;
+
+/** Two databases; series `a` and `b` in the first shard of `db`, `b` and `c` in its second. */
+beforeEach(async () => {
+  opened = await testEngine();
+  await write(opened.engine, `m,t=a f=1 1\nm,t=b f=2 1\nm,t=b f=3 ${WEEK}\nn,t=c f=4 ${WEEK}\n`);
+  await write(opened.engine, 'm,t=z f=5 1\n', OTHER);
+  await opened.engine.flush();
+  await opened.reopen();
+});
+
+afterEach(() => opened.dispose());
+
+async function indexBytes(): Promise<number> {
+  return (await opened.engine.statistics()).counters['indexBytes'] ?? 0;
+}
+
+function rows(database: string, measurement = 'm'): Promise<Row[]> {
+  const source = { database, retentionPolicy: 'autogen', measurement };
+  return scanRows(opened.engine, measurement, FIELDS, { source });
+}
+
+test('no index is read by a start, by statistics, or for another database', async () => {
+  const { databases } = await opened.engine.statistics();
+
+  expect(await indexBytes()).toBe(0);
+  expect(databases).toEqual([
+    { database: 'db', seriesCount: 3, measurementCount: 2 },
+    { database: 'other', seriesCount: 1, measurementCount: 1 },
+  ]);
+  expect(await rows('other')).toEqual([['m,t=z', 1n, 5]]);
+  const ofOne = await indexBytes();
+  expect(ofOne).toBeGreaterThan(0);
+  expect(await rows('db')).toHaveLength(3);
+  expect(await indexBytes()).toBeGreaterThan(ofOne);
+  expect((await opened.engine.statistics()).databases).toEqual(databases);
+});
+
+test('a flush and a stop leave the index of another database unread', async () => {
+  await write(opened.engine, 'm,t=y f=6 2\n', OTHER);
+  const before = await indexBytes();
+
+  await opened.engine.flush();
+
+  expect(await indexBytes()).toBe(before);
+  await opened.reopen();
+  expect(await rows('other')).toEqual([
+    ['m,t=y', 2n, 6],
+    ['m,t=z', 1n, 5],
+  ]);
+  expect(await rows('db', 'n')).toEqual([['n,t=c', WEEK, 4]]);
+});
+
+test('series of a shard that is dropped before the index is read are gone', async () => {
+  const shards = await opened.engine.shards();
+  const first = shards.find(({ database, start }) => database === 'db' && start <= 1n);
+
+  await opened.engine.dropShard(first!.id);
+
+  expect(await rows('db')).toEqual([['m,t=b', WEEK, 3]]);
+  const [of] = (await opened.engine.statistics()).databases;
+  expect(of).toEqual({ database: 'db', seriesCount: 2, measurementCount: 2 });
+  await write(opened.engine, 'm,t=a f=7 3\n');
+  expect(await rows('db')).toContainEqual(['m,t=a', 3n, 7]);
+});
+
+test('a write continues an index that was not read, and a crash keeps both', async () => {
+  await write(opened.engine, 'm,t=d f=8 4\nm,t=a f=9 4\n');
+
+  await opened.reopen('crash');
+
+  expect((await rows('db')).toSorted()).toEqual(
+    [
+      ['m,t=a', 1n, 1],
+      ['m,t=a', 4n, 9],
+      ['m,t=b', 1n, 2],
+      ['m,t=b', WEEK, 3],
+      ['m,t=d', 4n, 8],
+    ].toSorted(),
+  );
+});
+
+test('deleted series stay deleted after a start that has tombstones', async () => {
+  await opened.engine.delete({
+    database: 'db',
+    measurements: ['m'],
+    where: { kind: 'tag', key: 't', operator: '=', value: 'b' },
+  });
+  await opened.reopen();
+
+  expect(await rows('db')).toEqual([['m,t=a', 1n, 1]]);
+  const [of] = (await opened.engine.statistics()).databases;
+  expect(of).toEqual({ database: 'db', seriesCount: 2, measurementCount: 2 });
+});
