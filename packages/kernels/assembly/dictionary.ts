@@ -6,6 +6,7 @@ import { hashBytes } from './hash';
 import { allocatePages, freePages } from './memory';
 import {
   fillSlots,
+  findInSlots,
   makeSlots,
   placeInSlot,
   reserveSlot,
@@ -37,6 +38,14 @@ export class Dictionary extends SlotTable {
   // Number of entries in slots. Loaded entries are put into slots when they are needed, or in
   // portions before.
   placed: u32;
+
+  @inline
+  hasKey(id: u32, bytes: usize, length: u32): bool {
+    const place = this.entries + <usize>id * PLACE;
+    return (
+      load<u32>(place, 4) === length && sameBytes(<usize>load<u32>(place), bytes, <usize>length)
+    );
+  }
 }
 
 /** Memory of the dictionary. */
@@ -70,63 +79,6 @@ function placeRange(dictionary: Dictionary, first: u32, end: u32): void {
     if (waitForSlot(hash, id)) fillSlots(dictionary);
   }
   fillSlots(dictionary);
-}
-
-@inline
-function findText(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
-  const id = findIn(
-    dictionary,
-    dictionary.slots,
-    dictionary.slotCount,
-    dictionary.idMask,
-    bytes,
-    length,
-    hash,
-  );
-  if (id !== NO_ENTRY || dictionary.old === 0) return id;
-  return findInOld(dictionary, bytes, length, hash);
-}
-
-/** Searches the old slots of a table that is growing. */
-function findInOld(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
-  return findIn(
-    dictionary,
-    dictionary.old,
-    dictionary.oldCount,
-    dictionary.oldMask,
-    bytes,
-    length,
-    hash,
-  );
-}
-
-@inline
-function findIn(
-  dictionary: Dictionary,
-  slots: usize,
-  slotCount: u32,
-  idMask: u32,
-  bytes: usize,
-  length: u32,
-  hash: u32,
-): u32 {
-  const entries = dictionary.entries;
-  const mask = slotCount - 1;
-  let slot = hash & mask;
-  while (true) {
-    const value = load<u32>(slots + <usize>slot * 4);
-    if (value === 0) return NO_ENTRY;
-    if (((value ^ hash) & ~idMask) === 0) {
-      const place = entries + <usize>((value & idMask) - 1) * PLACE;
-      if (
-        load<u32>(place, 4) === length &&
-        sameBytes(<usize>load<u32>(place), bytes, <usize>length)
-      ) {
-        return (value & idMask) - 1;
-      }
-    }
-    slot = (slot + 1) & mask;
-  }
 }
 
 function append(dictionary: Dictionary, bytes: usize, length: u32, isKept: bool): bool {
@@ -170,7 +122,8 @@ function copyOf(dictionary: Dictionary, bytes: usize, length: usize): usize {
 export function findEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   placeAll(dictionary);
   if (dictionary.slotCount === 0) return NO_ENTRY;
-  return findText(dictionary, bytes, length, hashText(dictionary, bytes, length));
+  const hash = hashText(dictionary, bytes, length);
+  return findInSlots<Dictionary>(dictionary, bytes, length, hash);
 }
 
 /** Id of the bytes, which are added if they are new. NO_ENTRY when memory is exhausted. */
@@ -192,7 +145,7 @@ export function addHashed(
   placeAll(dictionary);
   const id = dictionary.count;
   if (!reserveSlot(dictionary, id, id, hashOfEntry, changetype<usize>(dictionary))) return NO_ENTRY;
-  const known = findText(dictionary, bytes, length, hash);
+  const known = findInSlots<Dictionary>(dictionary, bytes, length, hash);
   if (known !== NO_ENTRY) return known;
   if (!append(dictionary, bytes, length, isKept)) return NO_ENTRY;
   placeInSlot(dictionary, hash, id);

@@ -35,6 +35,7 @@ import {
 import { allocatePages, freePages } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
 import { sameBytes } from './bytes';
+import { clearSlots, findInSlots, placeInSlot, reserveSlot, SlotTable } from './slots';
 
 const SPACE: u32 = 32;
 const QUOTE: u32 = 34;
@@ -58,12 +59,29 @@ let times: usize = 0;
 let columns: usize = 0;
 let seriesOfRow: usize = 0;
 
-// Series: a hash table of entries. An entry has its hash u64, the offset of its key in `keys` u32,
-// the key's length u32, the last write with the series u32, its index in that write u32, and the
-// entry that followed it last, plus one, u32, 0 for none.
-const ENTRY: usize = 32;
-let slots: usize = 0;
-let slotCount: u32 = 0;
+@unmanaged
+class Entry {
+  hash: u32;
+  /** Offset in `keys`. */
+  key: u32;
+  length: u32;
+  /** The last write with the series, and its index there. */
+  write: u32;
+  index: u32;
+  /** The entry that followed this one last, plus one; 0 for none. */
+  next: u32;
+}
+
+@unmanaged
+class RowSeries extends SlotTable {
+  @inline
+  hasKey(id: u32, key: usize, length: u32): bool {
+    const entry = entryAt(id);
+    return entry.length === length && sameBytes(keys + <usize>entry.key, key, <usize>length);
+  }
+}
+
+const seriesRecord: usize = memory.data(offsetof<SlotTable>(), 8);
 let entries: usize = 0;
 let entryCapacity: u32 = 0;
 let entryCount: u32 = 0;
@@ -185,7 +203,7 @@ export function takeRows(): void {
 
 /** Removes all series. */
 export function clearRowSeries(): void {
-  if (slots !== 0) memory.fill(slots, 0, <usize>slotCount * 4);
+  clearSlots(series());
   entryCount = 0;
   keyBytes = 0;
   lastEntry = -1;
@@ -228,44 +246,26 @@ function grown(address: usize, bytes: usize, larger: usize): usize {
   return moved;
 }
 
-function growSlots(): bool {
-  const count: u32 = slotCount === 0 ? 4096 : slotCount * 2;
-  const larger = allocatePages(<usize>count * 4);
-  if (larger === 0) return false;
-  memory.fill(larger, 0, <usize>count * 4);
-  const mask = count - 1;
-  for (let entry: u32 = 0; entry < entryCount; entry++) {
-    let slot = <u32>load<u64>(entries + <usize>entry * ENTRY) & mask;
-    while (load<u32>(larger + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
-    store<u32>(larger + <usize>slot * 4, entry + 1);
-  }
-  if (slots !== 0) freePages(slots, <usize>slotCount * 4);
-  slots = larger;
-  slotCount = count;
-  return true;
+@inline
+function series(): RowSeries {
+  return changetype<RowSeries>(seriesRecord);
+}
+
+@inline
+function entryAt(id: u32): Entry {
+  return changetype<Entry>(entries + <usize>id * offsetof<Entry>());
+}
+
+function hashOfEntry(_context: usize, id: u32): u64 {
+  return <u64>entryAt(id).hash;
 }
 
 /** The entry of the key [start, end) with this hash, or -1. */
 @inline
-function find(start: usize, end: usize, hash: u64): i32 {
-  if (slotCount === 0) return -1;
-  const length = end - start;
-  const mask = slotCount - 1;
-  let slot = <u32>hash & mask;
-  let found = load<u32>(slots + <usize>slot * 4);
-  while (found !== 0) {
-    const at = entries + <usize>(found - 1) * ENTRY;
-    if (
-      load<u64>(at) === hash &&
-      load<u32>(at, 12) === <u32>length &&
-      sameBytes(keys + <usize>load<u32>(at, 8), start, length)
-    ) {
-      return <i32>(found - 1);
-    }
-    slot = (slot + 1) & mask;
-    found = load<u32>(slots + <usize>slot * 4);
-  }
-  return -1;
+function find(start: usize, end: usize, hash: u32): i32 {
+  if (series().slotCount === 0) return -1;
+  // `NO_ID` is -1.
+  return <i32>findInSlots<RowSeries>(series(), start, <u32>(end - start), hash);
 }
 
 /**
@@ -277,20 +277,20 @@ function find(start: usize, end: usize, hash: u64): i32 {
 @inline
 function guess(): i32 {
   if (lastEntry < 0) return -1;
-  const next = load<u32>(entries + <usize>lastEntry * ENTRY, 24);
+  const next = entryAt(<u32>lastEntry).next;
   if (next === 0) return -1;
-  const at = entries + <usize>(next - 1) * ENTRY;
-  const length = <usize>load<u32>(at, 12);
+  const entry = entryAt(next - 1);
+  const length = <usize>entry.length;
   // A longer key has no space here, because plain keys have none.
   if (cursor + length >= bodyEnd || load<u8>(cursor + length) !== 32) return -1;
-  return sameBytes(cursor, keys + <usize>load<u32>(at, 8), length) ? <i32>(next - 1) : -1;
+  return sameBytes(cursor, keys + <usize>entry.key, length) ? <i32>(next - 1) : -1;
 }
 
 /** Index of an entry in this write; -1 when memory is exhausted. */
 @inline
-function indexInWrite(entry: i32): i32 {
-  const at = entries + <usize>entry * ENTRY;
-  if (load<u32>(at, 16) === write) return <i32>load<u32>(at, 20);
+function indexInWrite(id: i32): i32 {
+  const entry = entryAt(<u32>id);
+  if (entry.write === write) return <i32>entry.index;
   if (writeEntryCount === writeEntryCapacity) {
     const count: u32 = writeEntryCapacity === 0 ? 16384 : writeEntryCapacity * 2;
     const larger = grown(writeEntries, <usize>writeEntryCapacity * 4, <usize>count * 4);
@@ -299,9 +299,9 @@ function indexInWrite(entry: i32): i32 {
     writeEntryCapacity = count;
   }
   const index = writeEntryCount++;
-  store<u32>(writeEntries + <usize>index * 4, <u32>entry);
-  store<u32>(at, write, 16);
-  store<u32>(at, index, 20);
+  store<u32>(writeEntries + <usize>index * 4, <u32>id);
+  entry.write = write;
+  entry.index = index;
   return <i32>index;
 }
 
@@ -309,7 +309,7 @@ function indexInWrite(entry: i32): i32 {
 export function rowSeriesIndex(start: usize, end: usize): i32 {
   const from = body + start;
   const to = body + end;
-  const entry = find(from, to, hashBytes(from, to - from));
+  const entry = find(from, to, <u32>hashBytes(from, to - from));
   return entry < 0 ? -1 : indexInWrite(entry);
 }
 
@@ -318,7 +318,7 @@ export function rowSeriesIndex(start: usize, end: usize): i32 {
  */
 export function addRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
-  return addEntry(from, end - start, hashBytes(from, end - start));
+  return addEntry(from, end - start, <u32>hashBytes(from, end - start));
 }
 
 /**
@@ -327,14 +327,14 @@ export function addRowSeries(start: usize, end: usize): i32 {
  */
 export function readRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
-  return addExpected(from, body + end, hashBytes(from, end - start));
+  return addExpected(from, body + end, <u32>hashBytes(from, end - start));
 }
 
 /**
  * Adds a series whose key has the expected shape, and its values. Returns what `readRowSeries`
  * does.
  */
-function addExpected(start: usize, end: usize, hash: u64): i32 {
+function addExpected(start: usize, end: usize, hash: u32): i32 {
   if (shapeParts === 0 || end - start > <usize>EXPECTED_KEY_MAX) return -1;
   if (!reserveValues(end - start)) return -2;
   let at = start;
@@ -384,11 +384,15 @@ function reserveValues(bytes: usize): bool {
   return true;
 }
 
-function addEntry(start: usize, length: usize, hash: u64): i32 {
-  if (entryCount * 2 >= slotCount && !growSlots()) return -1;
+function addEntry(start: usize, length: usize, hash: u32): i32 {
+  if (!reserveSlot(series(), entryCount, entryCount, hashOfEntry, 0)) return -1;
   if (entryCount === entryCapacity) {
     const count: u32 = entryCapacity === 0 ? 2048 : entryCapacity * 2;
-    const larger = grown(entries, <usize>entryCapacity * ENTRY, <usize>count * ENTRY);
+    const larger = grown(
+      entries,
+      <usize>entryCapacity * offsetof<Entry>(),
+      <usize>count * offsetof<Entry>(),
+    );
     if (larger === 0) return -1;
     entries = larger;
     entryCapacity = count;
@@ -401,20 +405,17 @@ function addEntry(start: usize, length: usize, hash: u64): i32 {
     keys = larger;
     keyCapacity = wanted;
   }
-  const mask = slotCount - 1;
-  let slot = <u32>hash & mask;
-  while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
-  const entry = entryCount++;
-  store<u32>(slots + <usize>slot * 4, entry + 1);
-  const at = entries + <usize>entry * ENTRY;
-  store<u64>(at, hash);
-  store<u32>(at, <u32>keyBytes, 8);
-  store<u32>(at, <u32>length, 12);
-  store<u32>(at, 0, 16);
-  store<u32>(at, 0, 24);
+  const id = entryCount++;
+  placeInSlot(series(), hash, id);
+  const entry = entryAt(id);
+  entry.hash = hash;
+  entry.key = <u32>keyBytes;
+  entry.length = <u32>length;
+  entry.write = 0;
+  entry.next = 0;
   memory.copy(keys + keyBytes, start, length);
   keyBytes += length;
-  return <i32>entry;
+  return <i32>id;
 }
 
 /**
@@ -486,11 +487,11 @@ export function runRows(): i32 {
     }
     if (rowCount === rowCapacity) return ROWS_FULL;
     let entry = guess();
-    if (entry >= 0) p += <usize>load<u32>(entries + <usize>entry * ENTRY, 12);
+    if (entry >= 0) p += <usize>entryAt(<u32>entry).length;
     else {
       p = sectionEnd(p);
       if (p === 0) return ROWS_OTHER;
-      const hash = hashBytes(cursor, p - cursor);
+      const hash = <u32>hashBytes(cursor, p - cursor);
       entry = find(cursor, p, hash);
       if (entry < 0) entry = addExpected(cursor, p, hash);
       if (entry < 0) {
@@ -500,7 +501,7 @@ export function runRows(): i32 {
         keyEnd = p;
         return ROWS_NEW_SERIES;
       }
-      if (lastEntry >= 0) store<u32>(entries + <usize>lastEntry * ENTRY, <u32>entry + 1, 24);
+      if (lastEntry >= 0) entryAt(<u32>lastEntry).next = <u32>entry + 1;
     }
     const fieldsEnd = scanFields(p + 1);
     if (fieldsEnd === 0) return ROWS_OTHER;

@@ -7,6 +7,7 @@ import { hashBytes } from './hash';
 import { allocatePages, allocateZeros, freePages } from './memory';
 import {
   fillSlots,
+  findInSlots,
   finishGrowth,
   makeSlots,
   NO_HASH,
@@ -52,9 +53,18 @@ let keyAt: usize = 0;
 let keyEnd: usize = 0;
 let keyBytes: usize = 0;
 
+@unmanaged
+class SeriesTable extends SlotTable {
+  @inline
+  hasKey(id: u32, key: usize, length: u32): bool {
+    const entry = <usize>load<u32>(placeOf(id));
+    return <u32>load<u16>(entry, 4) === length && sameBytes(entry + KEY_HEADER, key, <usize>length);
+  }
+}
+
 @inline
-function table(): SlotTable {
-  return changetype<SlotTable>(tableRecord);
+function table(): SeriesTable {
+  return changetype<SeriesTable>(tableRecord);
 }
 
 export function seriesCount(): u32 {
@@ -129,44 +139,8 @@ export function isDeleted(id: u32): bool {
 
 export function findSeries(key: usize, length: u32, hash: u32): u32 {
   placeAll();
-  const found = findIn(table().slots, table().slotCount, table().idMask, key, length, hash);
-  if (found !== NO_SERIES || table().old === 0) return found;
-  return findInOld(key, length, hash);
-}
-
-/** Searches the old slots of a growing table. Not inlined, so that `findSeries` stays small. */
-function findInOld(key: usize, length: u32, hash: u32): u32 {
-  return findIn(table().old, table().oldCount, table().oldMask, key, length, hash);
-}
-
-@inline
-function findIn(
-  slots: usize,
-  slotCount: u32,
-  idMask: u32,
-  key: usize,
-  length: u32,
-  hash: u32,
-): u32 {
-  if (slotCount === 0) return NO_SERIES;
-  const mask = slotCount - 1;
-  let slot = hash & mask;
-  while (true) {
-    const value = load<u32>(slots + <usize>slot * 4);
-    if (value === 0) return NO_SERIES;
-    const known = value & idMask;
-    // The mask itself stands for a removed series.
-    if (((value ^ hash) & ~idMask) === 0 && known !== idMask) {
-      const entry = <usize>load<u32>(placeOf(known - 1));
-      if (
-        <u32>load<u16>(entry, 4) === length &&
-        sameBytes(entry + KEY_HEADER, key, <usize>length)
-      ) {
-        return known - 1;
-      }
-    }
-    slot = (slot + 1) & mask;
-  }
+  if (table().slotCount === 0) return NO_SERIES;
+  return findInSlots<SeriesTable>(table(), key, length, hash);
 }
 
 /** Hash of a series, unless it is deleted. */

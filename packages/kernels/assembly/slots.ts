@@ -1,13 +1,15 @@
-// Hash slots of the tables of series and texts. A slot has four bytes: 0 if it is empty, otherwise
-// id + 1 in the lower bits and as many bits of the hash as fit above. So a look-up compares the
-// bytes of a wrong entry only once in some hundred times, while slots with whole hashes would take
-// twice the memory: 25 MiB for a million series that have two tags each. In return, hashes are
-// computed again when a table grows, from entries that are stored in order.
+// Hash slots: the one hash table of keys that are kept between calls, for series, names and texts.
+// A slot has four bytes: 0 if it is empty, otherwise id + 1 in the lower bits and as many bits of
+// the hash as fit above. So a look-up compares the bytes of a wrong entry only once in some hundred
+// times, while slots with whole hashes would take twice the memory: 25 MiB for a million series
+// that have two tags each. In return, hashes are computed again when a table grows, from entries
+// that are stored in order.
 //
 // A table grows in portions, one with every few added entries, because growing at once takes half a
 // second with ten million series. First the new slots are cleared. Then they take new entries, and
 // the entries of the old slots are moved in the order of ids. Until that is finished, look-ups that
 // find nothing in the new slots continue in the old ones.
+import { NO_ID } from './abi.gen';
 import { allocatePages, freePages } from './memory';
 
 /** Linear probing, at most three quarters full. A table without slots has all zeros. */
@@ -108,6 +110,51 @@ export function touchSlots(table: SlotTable, hash: u32): u32 {
   return touched + load<u32>(table.old + ((<usize>(hash & (table.oldCount - 1))) << 2));
 }
 
+/**
+ * The id of the entry with this key, or `NO_ID`, in a table that has slots. Its
+ * `hasKey(id, key, length)` compares.
+ */
+@inline
+export function findInSlots<T extends SlotTable>(
+  table: T,
+  key: usize,
+  length: u32,
+  hash: u32,
+): u32 {
+  const id = probe<T>(table, table.slots, table.slotCount, table.idMask, key, length, hash);
+  if (id !== NO_ID || table.old === 0) return id;
+  return findInOld<T>(table, key, length, hash);
+}
+
+/** Searches the old slots of a growing table. Not inlined, so that `findInSlots` stays small. */
+function findInOld<T extends SlotTable>(table: T, key: usize, length: u32, hash: u32): u32 {
+  return probe<T>(table, table.old, table.oldCount, table.oldMask, key, length, hash);
+}
+
+@inline
+function probe<T extends SlotTable>(
+  table: T,
+  slots: usize,
+  slotCount: u32,
+  idMask: u32,
+  key: usize,
+  length: u32,
+  hash: u32,
+): u32 {
+  const mask = slotCount - 1;
+  let slot = hash & mask;
+  while (true) {
+    const value = load<u32>(slots + <usize>slot * 4);
+    if (value === 0) return NO_ID;
+    if (((value ^ hash) & ~idMask) === 0) {
+      const known = value & idMask;
+      // The mask itself stands for a removed entry.
+      if (known !== idMask && table.hasKey(known - 1, key, length)) return known - 1;
+    }
+    slot = (slot + 1) & mask;
+  }
+}
+
 /** Puts an entry into a slot. The table has room for it. */
 export function placeInSlot(table: SlotTable, hash: u32, id: u32): void {
   const slots = table.slots;
@@ -137,6 +184,14 @@ export function truncateSlots(table: SlotTable, first: u32): void {
   if (table.old === 0 || table.oldEnd <= first) return;
   table.oldEnd = first;
   if (table.moved >= first) dropOld(table);
+}
+
+/** Removes all slots. */
+export function clearSlots(table: SlotTable): void {
+  if (table.slotCount > 0) freePages(table.slots, <usize>table.slotCount * 4);
+  if (table.nextCount > 0) freePages(table.next, <usize>table.nextCount * 4);
+  dropOld(table);
+  memory.fill(changetype<usize>(table), 0, offsetof<SlotTable>());
 }
 
 /**
