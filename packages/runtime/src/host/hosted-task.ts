@@ -380,9 +380,8 @@ export class HostedTask implements RunningTask {
     for (const [tap, { nodeName, options: tapOptions }] of this.#taps) {
       client.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
     }
-    await started;
+    this.#stats = await started;
     for (const topic of namedTopicsOf(pipeline)) services.alerts.openTopic(topic);
-    await this.refresh();
   }
 
   async #refresh(): Promise<void> {

@@ -299,7 +299,8 @@ export type FromHost =
 
 /** Answers by the name of their request. */
 export type Answers = {
-  readonly start: readonly string[];
+  /** The first counters. */
+  readonly start: TaskStats;
   readonly drain: undefined;
   readonly close: FinalTaskState;
   readonly state: Uint8Array;

@@ -318,7 +318,7 @@ export class TaskHost implements HostCalls {
     });
     this.#tasks.set(taskId, task);
     this.#open(task, start).then(
-      (endpoints) => this.#answer(id, endpoints satisfies Answers['start']),
+      (stats) => this.#answer(id, stats satisfies Answers['start']),
       (cause: unknown) => {
         this.#forget(taskId);
         this.#fault(id, cause);
@@ -381,7 +381,7 @@ export class TaskHost implements HostCalls {
     }
     hostTask.begin(task);
     this.#leave();
-    return task.httpEndpoints;
+    return task.stats();
   }
 
   /**
