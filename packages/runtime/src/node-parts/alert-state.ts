@@ -23,10 +23,13 @@ export class AlertState {
     this.#history = Array.from({ length: Math.max(HISTORY_MIN, historySize) }, () => 0);
   }
 
-  static decode(code: AlertStateCode): AlertState {
-    const state = new AlertState(code.history.length);
-    state.#history = [...code.history];
-    state.#index = code.index;
+  /** Of a history of another size only the present level is kept. */
+  static decode(code: AlertStateCode, historySize: number): AlertState {
+    const state = new AlertState(historySize);
+    if (code.history.length === state.#history.length) {
+      state.#history = [...code.history];
+      state.#index = code.index;
+    } else state.#history[0] = code.history[code.index] as number;
     state.#isFlapping = code.isFlapping;
     state.#firstTriggered = code.firstTriggered;
     state.#lastTriggered = code.lastTriggered;

@@ -77,7 +77,7 @@ export class AlertNode implements RunningNode {
     this.#texts = new AlertTexts(ctx);
     this.#levels = new AlertLevels(ctx, options);
     this.#groups = new GroupStates((group) => ({
-      state: new AlertState(Number(options.history)),
+      state: new AlertState(this.#historySize()),
       isUnchecked: false,
       inhibitions: this.#inhibitionsOf(group),
     }));
@@ -192,7 +192,7 @@ export class AlertNode implements RunningNode {
         codeOfGroup.values,
       );
       if (group === undefined) continue;
-      const restored = AlertState.decode(stateCode);
+      const restored = AlertState.decode(stateCode, this.#historySize());
       const inhibitions = this.#inhibitionsOf(group);
       this.#inhibit(inhibitions, restored.level !== OK);
       const { event } = stateCode;
@@ -201,9 +201,15 @@ export class AlertNode implements RunningNode {
     this.#levels.restore(code);
   }
 
+  /** Only flapping looks further back than to the last level. */
+  #historySize(): number {
+    const { flapping, history } = this.#ctx.options;
+    return flapping === undefined ? 0 : Number(history);
+  }
+
   /** A new group starts at the level that topics have for its event. */
   #open(group: Group, first: FirstMessage): GroupAlert {
-    const state = new AlertState(Number(this.#ctx.options.history));
+    const state = new AlertState(this.#historySize());
     const id = this.#texts.id(first.point.withSeries(first.point.series, group));
     const remembered = this.#remembered(id);
     const published = this.#publishedBefore(remembered, first);
