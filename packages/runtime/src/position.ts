@@ -6,11 +6,12 @@ import { deserialize } from 'node:v8';
 import type { Timestamp } from '@tidemark/core';
 import { rowNumber } from './data/row-selection.ts';
 import type { RowSelection } from './data/row-selection.ts';
+import { HashIndex } from './data/hash-index.ts';
 import type { Series, SeriesTable } from './data/series.ts';
 import type { TaskPosition, TaskSnapshot, TaskState } from './running-task.ts';
 
 const TIME_MIN_HIGH = -0x8000_0000;
-const FIRST_CAPACITY = 64;
+const FIRST_CAPACITY = 8;
 
 /** A text that identifies a series within a database and retention policy. Tags sorted by key. */
 export function seriesText(
@@ -62,9 +63,11 @@ class Marks {
   readonly #table: SeriesTable;
   /** The first id of the table's epoch, which ids are relative to. */
   #firstId: number;
-  /** By the series' id in the epoch: the two halves of its newest time. */
+  /** Of the series with marks, by their ids in the epoch: a task may read few of very many. */
+  #index = new HashIndex();
+  readonly #series: Series[] = [];
+  /** The two halves of the newest time of each of them. */
   #halves = new Int32Array(0);
-  readonly #series: (Series | undefined)[] = [];
   /** Series of an earlier epoch of the table, or of the restored state. */
   #older = new Map<string, Timestamp>();
 
@@ -119,12 +122,12 @@ class Marks {
   #place(series: Series): number {
     const id = series.id - this.#firstId;
     if (id < 0) return -1;
-    if (this.#series[id] === undefined) {
-      while (this.#series.length <= id) this.#series.push(undefined);
-      this.#series[id] = series;
-      if (this.#halves.length < (id + 1) * 2) this.#grow(id + 1);
-    }
-    return id * 2;
+    const found = this.#index.find(id);
+    if (found >= 0) return this.#index.at(found) * 2;
+    const at = this.#series.push(series) - 1;
+    this.#index.add(id, at);
+    if (this.#halves.length < (at + 1) * 2) this.#grow(at + 1);
+    return at * 2;
   }
 
   #grow(count: number): void {
@@ -149,10 +152,9 @@ class Marks {
   /** Moves all marks to the map by text. */
   #collect(): void {
     const times = new BigInt64Array(this.#halves.buffer);
-    this.#series.forEach((series, id) => {
-      if (series !== undefined) this.#noteOlder(series, times[id] as bigint);
-    });
+    this.#series.forEach((series, i) => this.#noteOlder(series, times[i] as bigint));
     this.#series.length = 0;
+    this.#index = new HashIndex();
     this.#halves = new Int32Array(0);
   }
 }

@@ -1,7 +1,7 @@
 // Look-up of groups by id, in every order of look-ups, creations and removals.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GroupIndex } from './group-index.ts';
+import { HashIndex } from './hash-index.ts';
 import type { GroupDimensions } from './group.ts';
 import { GroupTable } from './group.ts';
 import { PagedSeries, SeriesPage } from './paged-series.ts';
@@ -12,7 +12,7 @@ test('the index finds what a map finds when many hashes are equal', () => {
   const step = fc.record({ hash: fc.integer({ min: -3, max: 3 }), isRemoved: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-      const index = new GroupIndex();
+      const index = new HashIndex();
       const model = new Map<number, number[]>();
       steps.forEach(({ hash, isRemoved }, i) => {
         const spread = hash * 64 + (hash % 2);
@@ -32,7 +32,7 @@ test('the index finds what a map finds when many hashes are equal', () => {
   );
 });
 
-function found(index: GroupIndex, hash: number): number[] {
+function found(index: HashIndex, hash: number): number[] {
   const all: number[] = [];
   for (let place = index.find(hash); place >= 0; place = index.find(hash, place + 1)) {
     all.push(index.at(place));

@@ -1,6 +1,6 @@
 // Groups: interned per task, with a dense index for the per-group state arrays of nodes.
 import { assert, hashSeed, hashText } from '@tidemark/core';
-import { GroupIndex } from './group-index.ts';
+import { HashIndex } from './hash-index.ts';
 import type { SeriesTable } from './series.ts';
 import { Series } from './series.ts';
 
@@ -105,7 +105,8 @@ export class Group {
 /** The groups of a task. */
 export class GroupTable {
   readonly #seed = hashSeed();
-  readonly #index = new GroupIndex();
+  /** By the hash of their ids, which most groups never need. */
+  readonly #index = new HashIndex();
   readonly #groups: (Group | undefined)[] = [];
   readonly #freeIndexes: number[] = [];
   readonly #series: SeriesTable;

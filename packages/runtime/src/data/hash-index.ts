@@ -1,12 +1,14 @@
-// Finds groups by the hash of their ids without building the ids, which most groups never need.
+// An open-addressing table from hashes to dense indexes, in two typed arrays: small for few entries,
+// without an object for each of many.
 import { assert } from '@tidemark/core';
 
-const FIRST_CAPACITY = 64;
+/** The arrays of so few are part of their objects. */
+const FIRST_CAPACITY = 16;
 const EMPTY = -1;
 
-/** An open-addressing table from hashes to the dense indexes of groups. */
-export class GroupIndex {
-  /** Index of a group, or `EMPTY`, by position. */
+/** Hashes need not be unique: who adds an entry knows which of those with its hash is meant. */
+export class HashIndex {
+  /** Index of an entry, or `EMPTY`, by position. */
   #indexes = new Int32Array(FIRST_CAPACITY).fill(EMPTY);
   #hashes = new Int32Array(FIRST_CAPACITY);
   #count = 0;
@@ -27,7 +29,7 @@ export class GroupIndex {
     return -1;
   }
 
-  /** Index of the group at a position returned by `find`. */
+  /** Index of the entry at a position returned by `find`. */
   at(place: number): number {
     return this.#indexes[place] as number;
   }
@@ -39,11 +41,11 @@ export class GroupIndex {
     this.#count++;
   }
 
-  /** Removes the entry of an existing group. */
+  /** Removes an existing entry. */
   delete(hash: number, index: number): void {
     let place = this.find(hash);
     while (place >= 0 && this.#indexes[place] !== index) place = this.find(hash, place + 1);
-    assert(place >= 0, 'a group that is forgotten is in the table');
+    assert(place >= 0, 'an entry that is removed is in the table');
     this.#count--;
     this.#close(place);
   }
