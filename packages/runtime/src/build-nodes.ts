@@ -78,5 +78,19 @@ function makeHandle(
     edges,
     tapEdge,
     parentNames: spec.parents.map((id) => pipeline.nodes[id]?.name ?? ''),
+    fieldsRead: fieldsReadBy(spec.children.map((id) => built.handles[id])),
   });
+}
+
+/** The only fields that these nodes read; `undefined` when that is not known of one. */
+function fieldsReadBy(
+  children: readonly (NodeHandle | undefined)[],
+): readonly string[] | undefined {
+  const names = new Set<string>();
+  for (const child of children) {
+    const fields = child?.node?.capabilities.fieldsRead;
+    if (fields === undefined) return undefined;
+    for (const name of fields) names.add(name);
+  }
+  return [...names];
 }

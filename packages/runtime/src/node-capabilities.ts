@@ -17,6 +17,8 @@ export type NodeCapabilities = {
   readonly alerting?: Alerting | undefined;
   readonly rows?: RowReceiver | undefined;
   readonly results?: ResultReceiver | undefined;
+  /** The only fields of its input that the node reads, or passes on; absent: all of them. */
+  readonly fieldsRead?: readonly string[] | undefined;
 };
 
 /** For nodes that distinguish which parent a message is from. */

@@ -23,6 +23,7 @@ export class NodeHandle implements NodeContext {
   /** The edge that a tap watches; also exists for nodes without children. */
   readonly tapEdge: Edge;
   explain: NodeContext['explain'];
+  readonly #fieldsOfChildren: readonly string[] | undefined;
   readonly #explainers = new Set<NonNullable<NodeContext['explain']>>();
   #errorCount = 0;
   #heldBytes = 0;
@@ -39,6 +40,7 @@ export class NodeHandle implements NodeContext {
       readonly edges: readonly Edge[];
       readonly tapEdge: Edge;
       readonly parentNames: readonly string[];
+      readonly fieldsRead: readonly string[] | undefined;
     },
   ) {
     this.spec = spec;
@@ -47,6 +49,11 @@ export class NodeHandle implements NodeContext {
     this.outputs = output.edges;
     this.tapEdge = output.tapEdge;
     this.parentNames = output.parentNames;
+    this.#fieldsOfChildren = output.fieldsRead;
+  }
+
+  get fieldsWanted(): readonly string[] | undefined {
+    return this.tapEdge.isObserved ? undefined : this.#fieldsOfChildren;
   }
 
   /** Adds a listener for the node's decisions; returns a function that removes it. */

@@ -98,6 +98,11 @@ export interface NodeContext<Options = unknown> {
   readonly name: string;
   readonly wants: EdgeType;
   readonly parentNames: readonly string[];
+  /**
+   * The only fields of its output that are read at present, by its children or by a tap;
+   * `undefined` when all may be.
+   */
+  readonly fieldsWanted: readonly string[] | undefined;
   readonly task: TaskContext;
   /** Receives the output: all children, in their order. */
   readonly out: Receiver;

@@ -1,5 +1,5 @@
-// An open-addressing table from hashes to dense indexes, in two typed arrays: small for few entries,
-// without an object for each of many.
+// An open-addressing table from hashes to dense indexes, in two typed arrays: small for few
+// entries, without an object for each of many.
 import { assert } from '@tidemark/core';
 
 /** The arrays of so few are part of their objects. */

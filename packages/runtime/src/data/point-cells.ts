@@ -15,8 +15,8 @@ export class PointCells {
   /** Views of one buffer; the first cell of a row is its time. */
   readonly floats: Float64Array;
   readonly integers: BigInt64Array;
-  /** By row. */
-  readonly series: Series[] = [];
+  /** By row; as long as the capacity, because an array that grows has room for many more. */
+  readonly series: (Series | undefined)[];
   /** Points or batches refer to the rows: they do not change any more. */
   isShared = false;
   readonly #booleans: Uint8Array | undefined;
@@ -26,6 +26,7 @@ export class PointCells {
   constructor(layout: PointLayout, capacity: number) {
     this.layout = layout;
     this.capacity = capacity;
+    this.series = Array.from({ length: capacity }, () => undefined);
     const count = capacity * layout.stride;
     this.floats = new Float64Array(count);
     this.integers = new BigInt64Array(this.floats.buffer);
@@ -97,8 +98,8 @@ export class PointCells {
     const [first, last] = [start * stride, end * stride];
     if (from === this) this.floats.copyWithin(0, first, last);
     else this.floats.set(from.floats.subarray(first, last));
-    for (let row = start; row < end; row++) this.series[row - start] = from.series[row] as Series;
-    this.series.length = end - start;
+    for (let row = start; row < end; row++) this.series[row - start] = from.series[row];
+    this.series.fill(undefined, end - start);
     this.#booleans?.set((from.#booleans as Uint8Array).subarray(first, last));
     const texts = this.#texts;
     if (texts === undefined) return;

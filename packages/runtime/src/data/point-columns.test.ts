@@ -6,7 +6,7 @@ import { GroupTable, NO_DIMENSIONS } from './group.ts';
 import { encodePoint } from './codec.ts';
 import { Batch, Point } from './point.ts';
 import { PointColumns } from './point-columns.ts';
-import { layoutCache } from './point-layout.ts';
+import { LayoutCache } from './point-layout.ts';
 import type { Value, ValueType } from './schema.ts';
 import { columnSchema, ownSchema } from './schema.ts';
 import { SeriesTable } from './series.ts';
@@ -85,7 +85,7 @@ test('the points of a window are those that were appended and not removed', () =
           held -= count;
         },
       };
-      const columns = new PointColumns(holder, layoutCache());
+      const columns = new PointColumns(holder, new LayoutCache(() => undefined));
       let model: Point[] = [];
       const kept: { readonly batch: Batch; readonly expected: unknown }[] = [];
       for (const one of steps) {

@@ -6,8 +6,8 @@ import type { Group } from './group.ts';
 import type { Origin } from './point.ts';
 import { Point } from './point.ts';
 import { PointCells } from './point-cells.ts';
-import type { LayoutOfSchema, PointLayout } from './point-layout.ts';
-import type { Field, Schema, SchemaCache, Value } from './schema.ts';
+import type { LayoutCache, PointLayout } from './point-layout.ts';
+import type { Field, Schema, Value } from './schema.ts';
 import type { Series } from './series.ts';
 
 const FIRST_CAPACITY = 4;
@@ -29,12 +29,12 @@ type Run = {
 export class PointColumns {
   readonly #holder: Holder;
   /** Of all groups of the node. */
-  readonly #layouts: SchemaCache<LayoutOfSchema>;
-  /** Mostly one; the oldest first. */
-  readonly #runs: Run[] = [];
+  readonly #layouts: LayoutCache;
+  /** Mostly one; the oldest first. An array that was pushed to has room for many more. */
+  #runs: Run[] = [];
   #count = 0;
 
-  constructor(holder: Holder, layouts: SchemaCache<LayoutOfSchema>) {
+  constructor(holder: Holder, layouts: LayoutCache) {
     this.#holder = holder;
     this.#layouts = layouts;
   }
@@ -53,7 +53,8 @@ export class PointColumns {
       if (run?.start === run?.end) this.#runs.pop();
       const cells = new PointCells(layout, FIRST_CAPACITY);
       run = { layout, origin: point.origin, cells, start: 0, end: 0 };
-      this.#runs.push(run);
+      if (this.#runs.length === 0) this.#runs = [run];
+      else this.#runs.push(run);
     }
     if (run.end === run.cells.capacity) makeRoom(run);
     run.cells.set(run.end++, point, copying);

@@ -28,11 +28,31 @@ export type LayoutOfSchema = {
 const layouts = new WeakMap<Schema, PointLayout>();
 
 /** The layouts of schemas, cached. */
-export function layoutCache(): SchemaCache<LayoutOfSchema> {
-  return new SchemaCache((schema) => layoutOf(schema));
+export class LayoutCache {
+  readonly #fieldsWanted: () => readonly string[] | undefined;
+  readonly #whole = new SchemaCache((schema) => layoutOf(schema.fields));
+  readonly #wanted: SchemaCache<LayoutOfSchema>;
+
+  /**
+   * `fieldsWanted` returns the fields that are kept of points which have all of them; `undefined`:
+   * every field. The others are kept whole, since errors show them.
+   */
+  constructor(fieldsWanted: () => readonly string[] | undefined) {
+    this.#fieldsWanted = fieldsWanted;
+    this.#wanted = new SchemaCache((schema) => layoutOf(wantedOf(schema, fieldsWanted() ?? [])));
+  }
+
+  get(schema: Schema): LayoutOfSchema {
+    return (this.#fieldsWanted() === undefined ? this.#whole : this.#wanted).get(schema);
+  }
 }
 
-function layoutOf({ fields }: Schema): LayoutOfSchema {
+function wantedOf(schema: Schema, names: readonly string[]): readonly Field[] {
+  if (!names.every((name) => schema.indexOf.has(name))) return schema.fields;
+  return schema.fields.filter(({ name }) => names.includes(name));
+}
+
+function layoutOf(fields: readonly Field[]): LayoutOfSchema {
   const schema = columnSchema(fields);
   let layout = layouts.get(schema);
   if (layout === undefined) {

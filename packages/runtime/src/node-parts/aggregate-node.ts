@@ -46,7 +46,7 @@ class PointList implements SamplePoints {
 }
 
 export class AggregateNode implements RunningNode {
-  readonly capabilities: NodeCapabilities = { state: this };
+  readonly capabilities: NodeCapabilities;
   readonly #ctx: NodeContext<FunctionOptions>;
   readonly #aggregate: Aggregate;
   readonly #fields: SchemaCache<Field | undefined>;
@@ -58,6 +58,9 @@ export class AggregateNode implements RunningNode {
   constructor(ctx: NodeContext<FunctionOptions>, aggregate: Aggregate) {
     this.#ctx = ctx;
     this.#aggregate = aggregate;
+    // A selector passes on the other fields of its point.
+    const fieldsRead = aggregate.isSelector ? undefined : [ctx.options.field];
+    this.capabilities = { state: this, fieldsRead };
     this.#fields = new SchemaCache((schema) => schema.field(ctx.options.field));
     this.#renamed = new SchemaCache((schema) => this.#rename(schema));
     this.#states = new GroupStates<Collected | undefined>(() => undefined);

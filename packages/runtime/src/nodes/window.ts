@@ -6,7 +6,7 @@ import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import { PointColumns } from '../data/point-columns.ts';
-import { layoutCache } from '../data/point-layout.ts';
+import { LayoutCache } from '../data/point-layout.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import { StartError } from '../node.ts';
@@ -28,10 +28,11 @@ export class TimeWindowNode implements RunningNode {
   readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<TimeWindow>;
-  readonly #layouts = layoutCache();
+  readonly #layouts: LayoutCache;
 
   constructor(ctx: ContextOf<typeof windowNode>) {
     this.#ctx = ctx;
+    this.#layouts = new LayoutCache(() => ctx.fieldsWanted);
     this.#windows = new GroupStates(() => ({
       points: new PointColumns(ctx, this.#layouts),
       nextEmit: 0n,
@@ -148,12 +149,13 @@ export class CountWindowNode implements RunningNode {
   readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<CountWindow>;
-  readonly #layouts = layoutCache();
+  readonly #layouts: LayoutCache;
   readonly #period: number;
   readonly #every: number;
 
   constructor(ctx: ContextOf<typeof windowNode>) {
     this.#ctx = ctx;
+    this.#layouts = new LayoutCache(() => ctx.fieldsWanted);
     this.#period = Number(ctx.options.periodCount);
     this.#every = Number(ctx.options.everyCount);
     const nextEmit = ctx.options.isFillingPeriod ? this.#period : this.#every;
