@@ -29,21 +29,16 @@ export type BodyOptions = {
  * The whole body, as sent. The bytes own their ArrayBuffer, so that they can be transferred to
  * another thread.
  */
-export async function receiveBody(
-  request: IncomingMessage,
-  options: BodyOptions,
-): Promise<Uint8Array> {
+export function receiveBody(request: IncomingMessage, options: BodyOptions): Promise<Uint8Array> {
   const limit = options.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : options.maxBytes;
   const declared = Number(request.headers['content-length'] ?? Number.NaN);
-  if (declared > limit) throw options.tooLarge();
+  if (declared > limit) return Promise.reject(options.tooLarge());
   const reception = new Reception(request, options);
-  try {
-    return Number.isInteger(declared)
-      ? await readDeclared(reception, declared, options)
-      : await readStreamed(reception, limit, options);
-  } finally {
-    reception.end();
-  }
+  if (!Number.isInteger(declared)) return readStreamed(reception, limit, options);
+  const taken = declared > 0 ? reception.take(declared) : undefined;
+  // Without a promise of its own where there is room, because most bodies are small.
+  if (taken === undefined) return readDeclared(reception, declared, options);
+  return taken.then(() => readDeclared(reception, declared, options));
 }
 
 /** The unpacked size according to the end of a gzip member. */
@@ -70,27 +65,28 @@ export function discardBody(request: IncomingMessage): void {
 
 const allocateZeroed: Allocate = (sizeBytes) => new Uint8Array(sizeBytes);
 
-async function readDeclared(
+function readDeclared(
   reception: Reception,
   sizeBytes: number,
   { allocate = allocateZeroed }: BodyOptions,
 ): Promise<Uint8Array> {
-  if (sizeBytes > 0) await reception.take(sizeBytes);
   const body = allocate(sizeBytes);
   let received = 0;
-  await reception.receive((chunk) => {
-    // Node's parser cuts data beyond the declared length.
-    body.set(chunk, received);
-    received += chunk.length;
-    releasePiece(chunk);
-  });
-  return received === sizeBytes ? body : body.slice(0, received);
+  return reception.receive(
+    (chunk) => {
+      // Node's parser cuts data beyond the declared length.
+      body.set(chunk, received);
+      received += chunk.length;
+      releasePiece(chunk);
+    },
+    () => (received === sizeBytes ? body : body.slice(0, received)),
+  );
 }
 
 /** First memory for a body of unknown length; doubled each time. */
 const FIRST_PART_BYTES = 64 << 10;
 
-async function readStreamed(
+function readStreamed(
   reception: Reception,
   limitBytes: number,
   { allocate = allocateZeroed, tooLarge }: BodyOptions,
@@ -98,7 +94,7 @@ async function readStreamed(
   const chunks: Uint8Array[] = [];
   let received = 0;
   let takenBytes = 0;
-  await reception.receive((chunk) => {
+  const add = (chunk: Buffer): Promise<void> | undefined => {
     received += chunk.length;
     if (received > limitBytes) throw tooLarge();
     chunks.push(chunk);
@@ -106,15 +102,17 @@ async function readStreamed(
     const wanted = Math.max(FIRST_PART_BYTES, takenBytes, chunk.length);
     takenBytes += wanted;
     return reception.take(wanted);
+  };
+  return reception.receive(add, () => {
+    const body = allocate(received);
+    let at = 0;
+    for (const chunk of chunks) {
+      body.set(chunk, at);
+      at += chunk.length;
+      releasePiece(chunk);
+    }
+    return body;
   });
-  const body = allocate(received);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-    releasePiece(chunk);
-  }
-  return body;
 }
 
 /** A body being received: its bytes so far, and its parts of the budget. */
@@ -123,6 +121,7 @@ class Reception implements Holder {
   readonly #options: BodyOptions;
   /** While the client has to send; later its speed does not matter. */
   #isReceiving = false;
+  #isOver = false;
   #received = 0;
   #fail: (error: Error) => void = () => undefined;
 
@@ -139,7 +138,8 @@ class Reception implements Holder {
     this.#fail(error);
   }
 
-  end(): void {
+  #end(): void {
+    this.#isOver = true;
     this.#isReceiving = false;
   }
 
@@ -156,47 +156,58 @@ class Reception implements Holder {
     const wasReceiving = this.#isReceiving;
     // The service does not read.
     this.#isReceiving = false;
-    this.#options.parts.push(await part);
+    const taken = await part;
+    if (this.#isOver) {
+      // The client has gone meanwhile, and the other parts are released.
+      taken.release();
+      return;
+    }
+    this.#options.parts.push(taken);
     this.#isReceiving = wasReceiving;
   }
 
-  /** Resolves at the end of the body. `onData` may take time, which delays the client. */
-  receive(onData: (chunk: Buffer) => Promise<void> | undefined | void): Promise<void> {
+  /**
+   * Resolves at the end of the body with what `whole` returns. `onData` may take time, which delays
+   * the client.
+   */
+  receive(
+    onData: (chunk: Buffer) => Promise<void> | undefined | void,
+    whole: () => Uint8Array,
+  ): Promise<Uint8Array> {
     const request = this.#request;
     const { gone } = this.#options;
     this.#isReceiving = true;
     return new Promise((resolve, reject) => {
-      let isSettled = false;
       const fail = (error: Error): void => {
-        if (isSettled) return;
-        isSettled = true;
+        if (this.#isOver) return;
+        this.#end();
         request.pause();
         reject(error);
       };
       this.#fail = fail;
       // `close` comes after every request, so the error is only created if it is needed.
       const onGone = (): void => {
-        if (!isSettled) fail(gone());
+        if (!this.#isOver) fail(gone());
       };
       if (request.destroyed && !request.complete) return onGone();
       request.on('data', (chunk: Buffer) => {
-        if (isSettled) return;
+        if (this.#isOver) return;
         this.#received += chunk.length;
         try {
           const later = onData(chunk);
           if (later === undefined) return;
           request.pause();
           later.then(() => {
-            if (!isSettled) request.resume();
+            if (!this.#isOver) request.resume();
           }, fail);
         } catch (error) {
           fail(error as Error);
         }
       });
       request.on('end', () => {
-        if (isSettled) return;
-        isSettled = true;
-        resolve();
+        if (this.#isOver) return;
+        this.#end();
+        resolve(whole());
       });
       request.on('error', onGone);
       request.on('close', onGone);

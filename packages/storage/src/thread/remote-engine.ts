@@ -22,7 +22,15 @@ export function remoteEngine(connection: () => Connection, bodies: BodyBuffers):
 function remoteCalls(connection: () => Connection): Calls {
   const names = Object.keys(CALLS) as CallName[];
   const calls = names.map((name) => {
-    return [name, async (...args: unknown[]) => connection().call(name, args)] as const;
+    const call = (...args: unknown[]): Promise<unknown> => {
+      try {
+        return connection().call(name, args);
+      } catch (error) {
+        // There is no thread now.
+        return Promise.reject(error as Error);
+      }
+    };
+    return [name, call] as const;
   });
   // The thread answers each name with the result that its row declares.
   return Object.fromEntries(calls) as unknown as Calls;

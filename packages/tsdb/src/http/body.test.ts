@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { Budget, systemClock } from '@tidemark/core';
+import { Budget, deferred, systemClock } from '@tidemark/core';
 import type { Part } from '@tidemark/core';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { ClientGone } from './answer.ts';
 import { readBody } from './body.ts';
 
 /** Bytes that differ from piece to piece. */
@@ -60,4 +62,41 @@ test('bodies of many pieces arrive as they were sent: with their length, in chun
     for (const part of parts.splice(0)) part.release();
     expect(budget.heldBytes).toBe(0);
   }
+});
+
+test('memory that a body gets when its client has gone is released', async () => {
+  const budget = new Budget({
+    setting: 'http.body-memory-limit',
+    limitBytes: 100_000,
+    waitMs: 10_000,
+    clock: systemClock(),
+    what: 'bodies',
+  });
+  const held = budget.take(90_000) as Part;
+  const ended = deferred<unknown>();
+  const server = createServer((request) => {
+    const parts: Part[] = [];
+    readBody({ request, parts }, { maxBytes: 0, budget })
+      .then(ended.resolve, ended.resolve)
+      .finally(() => {
+        for (const part of parts.splice(0)) part.release();
+      });
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const sent = sendRequest({ port, host: '127.0.0.1', method: 'POST', agent: false });
+  sent.on('error', () => undefined);
+  sent.write('m v=1');
+  await once(server, 'request');
+  await expect.poll(() => budget.waitingCount).toBe(1);
+
+  sent.destroy();
+  expect(await ended.promise).toBeInstanceOf(ClientGone);
+  held.release();
+  await expect.poll(() => budget.waitingCount).toBe(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(budget.heldBytes).toBe(0);
 });

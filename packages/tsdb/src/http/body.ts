@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
 import { InvalidRequest } from '@tidemark/core';
-import type { Budget } from '@tidemark/core';
+import type { Budget, Part } from '@tidemark/core';
 import { receiveBody, unpackedBytes } from '@tidemark/process';
 import type { Allocate } from '@tidemark/process';
 
@@ -27,21 +27,38 @@ export type BodySource = Pick<Exchange, 'request' | 'parts'>;
  * Reads the whole body. The bytes own their ArrayBuffer, so that they can be transferred to another
  * thread. Their part of the budget is released when the exchange is over.
  */
-export async function readBody(
-  { request, parts }: BodySource,
+export function readBody(
+  source: BodySource,
   limits: BodyLimits,
   allocate?: Allocate,
 ): Promise<Uint8Array> {
+  const { request, parts } = source;
   const encoding = request.headers['content-encoding'];
   const isPlain = encoding === undefined || encoding === 'identity';
-  const raw = await receiveBody(request, {
-    ...limits,
+  const { budget, maxBytes } = limits;
+  const options = { budget, maxBytes, parts, allocate: isPlain ? allocate : undefined };
+  const raw = receiveBody(request, { ...options, tooLarge, gone });
+  return isPlain ? raw : unpackBody(raw, { encoding, limits, parts, allocate });
+}
+
+const tooLarge = (): BodyTooLarge => new BodyTooLarge();
+const gone = (): ClientGone => new ClientGone('the client closed the connection');
+
+async function unpackBody(
+  received: Promise<Uint8Array>,
+  {
+    encoding,
+    limits,
     parts,
-    allocate: isPlain ? allocate : undefined,
-    tooLarge: () => new BodyTooLarge(),
-    gone: () => new ClientGone('the client closed the connection'),
-  });
-  if (isPlain) return raw;
+    allocate,
+  }: {
+    readonly encoding: string;
+    readonly limits: BodyLimits;
+    readonly parts: Part[];
+    readonly allocate: Allocate | undefined;
+  },
+): Promise<Uint8Array> {
+  const raw = await received;
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
   // The declared size, which may be false: four threads unpack at a time, so that the damage is
   // limited.

@@ -111,7 +111,8 @@ export class Dispatch {
       response.end();
       return;
     }
-    const identity = await this.#identify(endpoint, exchange);
+    const found = this.#identify(endpoint, exchange);
+    const identity = found instanceof Promise ? await found : found;
     warnOfUnknown(exchange, exchange.parameters);
     const { right } = endpoint;
     if (right !== 'write' && right !== 'statements') {
@@ -142,7 +143,7 @@ export class Dispatch {
    * Identifies the client. Throws if it lacks a right that does not depend on the contents of the
    * request.
    */
-  async #identify({ right }: Endpoint, exchange: Exchange): Promise<Identity> {
+  #identify({ right }: Endpoint, exchange: Exchange): Identity | Promise<Identity> {
     const { authenticator, config } = this.#parts;
     const { pingAuthEnabled, pprofAuthEnabled } = config.http;
     const isForAll =
@@ -157,11 +158,14 @@ export class Dispatch {
       authorization: request.headers.authorization,
       address: remoteAddress,
     };
-    const identity = await authenticator.authenticate(login);
-    if (identity.kind === 'user') exchange.userName = identity.user.name;
-    if (identity.kind === 'open') exchange.claimedName = claimedName(login);
-    if (right === 'debug' || right === 'admin') requireAdmin(identity);
-    return identity;
+    const noted = (identity: Identity): Identity => {
+      if (identity.kind === 'user') exchange.userName = identity.user.name;
+      if (identity.kind === 'open') exchange.claimedName = claimedName(login);
+      if (right === 'debug' || right === 'admin') requireAdmin(identity);
+      return identity;
+    };
+    const found = authenticator.authenticate(login);
+    return found instanceof Promise ? found.then(noted) : noted(found);
   }
 
   #answerError(exchange: Exchange, error: unknown): void {

@@ -14,7 +14,8 @@ export function behindGate(handle: Handler): Handler {
   return async (exchange, parts, identity) => {
     let leave: () => void;
     try {
-      leave = await parts.gate.enter();
+      const entry = parts.gate.enter();
+      leave = entry instanceof Promise ? await entry : entry;
     } catch (error) {
       if (!(error instanceof Throttled)) throw error;
       askToRetry(exchange);
@@ -37,6 +38,8 @@ export type WriteGateOptions = {
   readonly clock: Clock;
 };
 
+const LEAVE_NOTHING = (): void => undefined;
+
 export class WriteGate {
   readonly #options: WriteGateOptions;
   readonly #waiting = new Set<() => void>();
@@ -46,12 +49,19 @@ export class WriteGate {
     this.#options = options;
   }
 
-  /** Resolves with a function to call when the write is done. Rejects with `Throttled`. */
-  async enter(): Promise<() => void> {
+  /**
+   * A function to call when the write is done, at once if it need not wait. Throws or rejects with
+   * `Throttled`.
+   */
+  enter(): (() => void) | Promise<() => void> {
     const { maxActive } = this.#options;
-    if (maxActive === 0) return () => undefined;
-    if (this.#active >= maxActive) await this.#wait();
-    else this.#active++;
+    if (maxActive === 0) return LEAVE_NOTHING;
+    if (this.#active >= maxActive) return this.#wait().then(() => this.#exit());
+    this.#active++;
+    return this.#exit();
+  }
+
+  #exit(): () => void {
     let isLeft = false;
     return () => {
       if (isLeft) return;
