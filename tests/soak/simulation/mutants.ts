@@ -197,6 +197,15 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 1,
   },
   {
+    area: 'delayed sync',
+    guard: 'a group is acknowledged after its sync',
+    file: 'wal/wal.ts',
+    from: 'this.counters.syncs++;\n      await file.sync();',
+    to: 'this.counters.syncs++;\n      void file.sync();',
+    by: 'writes and a power cut',
+    seed: 1,
+  },
+  {
     area: 'damaged record',
     guard: 'a file that is finished ends in a mark, until the list has its length',
     file: 'wal/wal.ts',

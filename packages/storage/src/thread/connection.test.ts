@@ -9,9 +9,11 @@ import { POLICY } from '../testing/fixtures.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import { Connection } from './connection.ts';
 import type { BatchesMessage, ToThread } from './protocol.ts';
+import { RingReader, ringMemory, SMALL_BODY_BYTES } from './write-ring.ts';
 
 let posted: (readonly ToThread[])[];
 let connection: Connection;
+let ring: RingReader;
 
 beforeEach(() => {
   posted = [];
@@ -19,7 +21,10 @@ beforeEach(() => {
     postMessage: (messages: readonly ToThread[]) => void posted.push(messages),
   };
   const versions = new SchemaVersions();
-  connection = new Connection(port, { versions, bodies: new BodyBuffers() });
+  const memory = ringMemory();
+  ring = new RingReader(memory);
+  ring.sleep();
+  connection = new Connection(port, { versions, bodies: new BodyBuffers(), ring: memory });
 });
 
 const SOURCE = { database: 'db', retentionPolicy: 'autogen', measurement: 'm' };
@@ -41,20 +46,55 @@ const none = (): Ended => ({ batches: [], errors: [] });
 const kinds = (): readonly (readonly string[])[] =>
   posted.map((messages) => messages.map(({ kind }) => kind));
 
+const WRITE = { policy: POLICY, body: Buffer.from('m v=1'), precision: 'ns', now: 1n } as const;
+
 test('a request alone crosses at once; those of one turn cross together behind it', async () => {
-  const write = { policy: POLICY, body: Buffer.from('m v=1'), precision: 'ns', now: 1n } as const;
   const call = connection.call('flush', []);
   expect(kinds()).toEqual([['call']]);
 
   const id = read(none());
   connection.signal({ id, name: 'pull' });
-  const writes = [connection.call('writeLines', [write]), connection.call('writeLines', [write])];
+  const writes = [connection.call('writeLines', [WRITE]), connection.call('writeLines', [WRITE])];
   expect(posted).toHaveLength(1);
   await setImmediate();
 
-  expect(kinds()).toEqual([['call'], ['read', 'signal', 'small-writes']]);
+  expect(kinds()).toEqual([['call'], ['read', 'signal', 'writes']]);
+  expect(ring.take()).toHaveLength(2);
   connection.end(new Error('over'));
   for (const each of [call, ...writes]) await expect(each).rejects.toThrow(Unavailable);
+});
+
+test('a thread that looks by itself is not woken for small writes; large ones are sent', async () => {
+  const large = { ...WRITE, body: new Uint8Array(SMALL_BODY_BYTES + 1) };
+  const small = [connection.call('writeLines', [WRITE])];
+  expect(kinds()).toEqual([['writes']]);
+  small.push(connection.call('writeLines', [WRITE]), connection.call('writeLines', [large]));
+  await setImmediate();
+
+  expect(kinds()).toEqual([['writes'], ['call']]);
+  expect(ring.take().map(({ id }) => id)).toEqual([1, 2]);
+  expect(ring.sleep()).toBe(true);
+  small.push(connection.call('writeLines', [WRITE]));
+  await setImmediate();
+  expect(kinds()).toEqual([['writes'], ['call'], ['writes']]);
+
+  connection.end(new Error('over'));
+  for (const each of small) await expect(each).rejects.toThrow(Unavailable);
+});
+
+test('writes that find no room in the ring are sent as other calls are', async () => {
+  const body = new Uint8Array(SMALL_BODY_BYTES);
+  const writes = Array.from({ length: 80 }, () =>
+    connection.call('writeLines', [{ ...WRITE, body }]),
+  );
+  await setImmediate();
+
+  const taken = ring.take();
+  const sent = posted.flat().filter(({ kind }) => kind === 'call');
+  expect(taken.length).toBeGreaterThan(50);
+  expect(taken.length + sent.length).toBe(80);
+  connection.end(new Error('over'));
+  for (const each of writes) await expect(each).rejects.toThrow(Unavailable);
 });
 
 test('a read that is cancelled gets nothing more, and what is over is told nothing', () => {

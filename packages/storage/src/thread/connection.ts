@@ -9,6 +9,7 @@ import type { SchemaVersions } from '../series/schema-version.ts';
 import { SentPlans } from './carried-plans.ts';
 import { errorFromMessage } from './errors.ts';
 import { Outbox } from './outbox.ts';
+import { unpackOutcomes } from './packed-outcomes.ts';
 import type {
   BatchesMessage,
   FromEngine,
@@ -19,8 +20,7 @@ import type {
 import { CALLS } from './requests.ts';
 import type { CallName, PackedCall } from './requests.ts';
 import { SchemaCache } from './schema-cache.ts';
-import { isSmall, packWrites, unpackOutcomes } from './small-writes.ts';
-import type { SmallWrite } from './small-writes.ts';
+import { RingWriter } from './write-ring.ts';
 
 type Call = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
@@ -34,6 +34,13 @@ export type ReadHandler = {
 
 type Pack = ((bodies: BodyBuffers, ...args: readonly unknown[]) => PackedCall) | undefined;
 
+export type ConnectionOptions = {
+  readonly versions: SchemaVersions;
+  readonly bodies: BodyBuffers;
+  /** `ringMemory()`, which the engine's end has too. */
+  readonly ring: SharedArrayBuffer;
+};
+
 export class Connection {
   readonly #bodies: BodyBuffers;
   /** Answers to schema look-ups. */
@@ -42,19 +49,16 @@ export class Connection {
   readonly plans = new SentPlans();
   readonly #calls = new Map<number, Call>();
   readonly #reads = new Map<number, ReadHandler>();
-  readonly #outbox: Outbox<ToThread | SmallWrite>;
+  readonly #outbox: Outbox<ToThread>;
+  readonly #ring: RingWriter;
   #nextId = 1;
   #lost: Error | undefined;
 
-  constructor(
-    port: Pick<Worker, 'postMessage'>,
-    { versions, bodies }: { readonly versions: SchemaVersions; readonly bodies: BodyBuffers },
-  ) {
+  constructor(port: Pick<Worker, 'postMessage'>, { versions, bodies, ring }: ConnectionOptions) {
     this.#bodies = bodies;
     this.schemas = new SchemaCache(versions);
-    this.#outbox = new Outbox((messages, transfer) =>
-      port.postMessage(packWrites<ToThread>(messages), transfer),
-    );
+    this.#ring = new RingWriter(ring);
+    this.#outbox = new Outbox((messages, transfer) => port.postMessage(messages, transfer));
   }
 
   nextId(): number {
@@ -63,29 +67,38 @@ export class Connection {
 
   /** Makes a call of `CALLS`. */
   call(name: CallName, args: readonly unknown[]): Promise<unknown> {
-    if (name === 'writeLines' && isSmall(args[0] as WriteLinesRequest)) {
-      const request = args[0] as WriteLinesRequest;
-      return this.request((id) => ({ kind: 'small-write', id, request }));
-    }
-    const packed = (CALLS[name].pack as Pack)?.(this.#bodies, ...args);
-    if (packed === undefined) return this.request((id) => ({ kind: 'call', id, name, args }));
-    const { transfer, lent } = packed;
-    return this.request((id) => ({ kind: 'call', id, name, args: packed.args, lent }), transfer);
+    return new Promise((resolve, reject) => {
+      const id = this.#begin({ resolve, reject });
+      if (id === undefined) return;
+      if (name === 'writeLines' && this.#ring.add(id, args[0] as WriteLinesRequest)) {
+        if (this.#ring.mustWake()) this.#send({ kind: 'writes' });
+        return;
+      }
+      const packed = (CALLS[name].pack as Pack)?.(this.#bodies, ...args) ?? { args, transfer: [] };
+      const { transfer, lent } = packed;
+      this.#send({ kind: 'call', id, name, args: packed.args, lent }, transfer);
+    });
   }
 
   request(
-    make: (id: number) => ToThread | SmallWrite,
+    make: (id: number) => ToThread,
     transfer: readonly Transferable[] = [],
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#lost !== undefined) {
-        reject(new Unavailable('storage thread has ended', { cause: this.#lost }));
-        return;
-      }
-      const id = this.nextId();
-      this.#calls.set(id, { resolve, reject });
-      this.#send(make(id), transfer);
+      const id = this.#begin({ resolve, reject });
+      if (id !== undefined) this.#send(make(id), transfer);
     });
+  }
+
+  /** The number of a new call; `undefined`, and the call has failed, when the thread has ended. */
+  #begin(call: Call): number | undefined {
+    if (this.#lost !== undefined) {
+      call.reject(new Unavailable('storage thread has ended', { cause: this.#lost }));
+      return undefined;
+    }
+    const id = this.nextId();
+    this.#calls.set(id, call);
+    return id;
   }
 
   /** Begins a read and returns its number. */
@@ -117,7 +130,7 @@ export class Connection {
     if (this.#lost === undefined) this.#outbox.sendLater({ kind: 'release', snapshot });
   }
 
-  #send(message: ToThread | SmallWrite, transfer?: readonly Transferable[]): void {
+  #send(message: ToThread, transfer?: readonly Transferable[]): void {
     // One alone has nothing to wait for.
     if (this.#calls.size + this.#reads.size === 1) this.#outbox.send(message, transfer);
     else this.#outbox.sendSoon(message, transfer);

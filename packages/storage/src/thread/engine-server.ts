@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import { assert } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import type { WriteOutcome } from '@tidemark/storage-api';
 
 import { threadHeap } from '../columns/thread-heap.ts';
@@ -10,21 +11,27 @@ import type { SchemaVersions } from '../series/schema-version.ts';
 import { byteStreams } from './byte-streams.ts';
 import { HeldPlans } from './carried-plans.ts';
 import { errorToMessage } from './errors.ts';
+import { GatheredWrites } from './gathered-writes.ts';
 import { Outbox } from './outbox.ts';
+import { isPlain, packOutcomes } from './packed-outcomes.ts';
+import type { PlainOutcome } from './packed-outcomes.ts';
 import type { CallMessage, FromEngine, ToThread } from './protocol.ts';
 import { ReadServer } from './read-server.ts';
 import { CALLS } from './requests.ts';
-import { isPlain, packOutcomes, unpackWrites } from './small-writes.ts';
-import type { SmallOutcome, SmallWrite } from './small-writes.ts';
+import { RingReader } from './write-ring.ts';
+import type { SmallWrite } from './write-ring.ts';
 
 export type EngineServerOptions = {
   readonly engine: Engine;
   readonly port: MessagePort;
+  /** The memory of small writes (`write-ring.ts`). */
+  readonly ring: SharedArrayBuffer;
+  readonly clock: Clock;
   readonly versions: SchemaVersions;
   /** Ends the thread if an assertion has failed. */
   readonly endIfBroken: (error: unknown) => void;
   /** Opens another engine, which is served over a port. */
-  readonly openRehearsal: (port: MessagePort) => Promise<void>;
+  readonly openRehearsal: (port: MessagePort, ring: SharedArrayBuffer) => Promise<void>;
   /** Called when the engine is being closed. */
   readonly onClose?: (() => void) | undefined;
 };
@@ -44,12 +51,13 @@ class EngineServer {
   readonly #options: EngineServerOptions;
   readonly #targets: { readonly engine: Methods; readonly byteStreams: Methods };
   readonly #reads: ReadServer;
-  readonly #outbox: Outbox<FromEngine | SmallOutcome>;
+  readonly #writes: GatheredWrites;
+  readonly #outbox: Outbox<FromEngine | PlainOutcome>;
   /** Requests that wait for an answer. */
   #open = 0;
 
   constructor(options: EngineServerOptions) {
-    const { engine, port, versions } = options;
+    const { clock, engine, port, ring, versions } = options;
     this.#options = options;
     // `CALLS` names nothing but their methods.
     this.#targets = {
@@ -70,6 +78,11 @@ class EngineServer {
       abandon: () => this.#open--,
       ask: (message) => this.#outbox.send(message),
     });
+    this.#writes = new GatheredWrites({
+      ring: new RingReader(ring),
+      clock,
+      make: (writes, onDone) => this.#write(writes, onDone),
+    });
   }
 
   handle(message: ToThread): void {
@@ -77,8 +90,8 @@ class EngineServer {
       case 'call':
         this.#call(message);
         break;
-      case 'small-writes':
-        this.#write([...unpackWrites(message)]);
+      case 'writes':
+        this.#writes.take();
         break;
       case 'read':
         this.#reads.open(message);
@@ -90,13 +103,17 @@ class EngineServer {
         this.#reads.release(message.snapshot);
         break;
       case 'open-rehearsal':
-        this.#settle(message.id, this.#options.openRehearsal(message.port));
+        this.#settle(message.id, this.#options.openRehearsal(message.port, message.ring));
         break;
     }
   }
 
   #call({ id, name, args, lent }: CallMessage): void {
-    if (name === 'close') this.#options.onClose?.();
+    if (name === 'close') {
+      // They came first.
+      this.#writes.take();
+      this.#options.onClose?.();
+    }
     const row = CALLS[name];
     const method = this.#targets[row.of][name];
     assert(method !== undefined, 'every call has a method');
@@ -104,24 +121,37 @@ class EngineServer {
     this.#settle(id, method.apply(this.#targets[row.of], [...unpacked]), lent);
   }
 
-  #write(writes: readonly Omit<SmallWrite, 'kind'>[]): void {
+  #write(writes: readonly SmallWrite[], onDone: () => void): void {
     this.#open += writes.length;
     let outcomes: readonly Promise<WriteOutcome>[];
     try {
       outcomes = this.#options.engine.writeTogether(writes.map(({ request }) => request));
     } catch (error) {
       for (const { id } of writes) this.#fail(id, error);
+      onDone();
       return;
     }
+    let pending = writes.length;
+    const answered = (): void => {
+      pending--;
+      if (pending > 0) return;
+      // The answers go before the next group is parsed.
+      this.#outbox.flush();
+      onDone();
+    };
     for (const [i, { id }] of writes.entries()) {
       outcomes[i]!.then(
-        (outcome) =>
+        (outcome) => {
+          const isShort = isPlain(outcome);
           this.#answer(
-            isPlain(outcome)
-              ? { kind: 'written', id, outcome }
-              : { kind: 'result', id, value: outcome },
-          ),
-        (error: unknown) => this.#fail(id, error),
+            isShort ? { kind: 'written', id, outcome } : { kind: 'result', id, value: outcome },
+          );
+          answered();
+        },
+        (error: unknown) => {
+          this.#fail(id, error);
+          answered();
+        },
       );
     }
   }
@@ -144,7 +174,7 @@ class EngineServer {
    * Sends an answer with others of its turn: writes of a group become durable together, and queries
    * of many clients are answered one after another.
    */
-  #answer(message: FromEngine | SmallOutcome, transfer: readonly ArrayBuffer[] = []): void {
+  #answer(message: FromEngine | PlainOutcome, transfer: readonly ArrayBuffer[] = []): void {
     this.#open--;
     // The last one has nothing to wait for.
     if (this.#open === 0) this.#outbox.send(message, transfer);

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 
-import { assert, AssertionFailed } from '@tidemark/core';
+import { assert, AssertionFailed, systemClock } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/process';
 import type { StorageLog } from '@tidemark/storage-api';
 
@@ -16,7 +16,7 @@ import type { FromThread, ThreadData } from './protocol.ts';
 
 assert(parentPort !== null, 'runs in a thread');
 const threadPort = parentPort;
-const { options, schemaVersions } = workerData as ThreadData;
+const { options, ring, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
 /** The rehearsal uses the same kernels, so that code that V8 has compiled for it fits later. */
 const kernels = new ReadKernels(options.columnCacheBytes);
@@ -38,7 +38,7 @@ function endIfBroken(error: unknown): void {
 }
 
 /** Opens a second engine, with its data in memory. */
-async function openRehearsal(port: MessagePort): Promise<void> {
+async function openRehearsal(port: MessagePort, ringOf: SharedArrayBuffer): Promise<void> {
   assert(!hasRehearsal, 'one rehearsal at a time');
   hasRehearsal = true;
   const memory = { directory: '/rehearsal', hasBackgroundWork: false };
@@ -47,8 +47,10 @@ async function openRehearsal(port: MessagePort): Promise<void> {
   const onClose = (): void => {
     hasRehearsal = false;
   };
-  serveEngine({ engine, port, versions, endIfBroken, openRehearsal, onClose });
+  serveEngine({ ...SERVER, engine, port, ring: ringOf, onClose });
 }
+
+const SERVER = { clock: systemClock(), versions, endIfBroken, openRehearsal };
 
 /** A function, because the bundle does not allow `await` at the top level. */
 async function open(): Promise<void> {
@@ -64,7 +66,7 @@ async function open(): Promise<void> {
       assert(point !== options.failsAt, `no fault at ${point}`);
     const shared = { schemaVersions: versions, kernels, fault };
     const engine = await openStorageInline({ ...options, log }, shared);
-    serveEngine({ engine, port: threadPort, versions, endIfBroken, openRehearsal });
+    serveEngine({ ...SERVER, engine, port: threadPort, ring });
     send({ kind: 'opened' });
   } catch (error) {
     send({ kind: 'open-failed', error: errorToMessage(error) });

@@ -9,8 +9,8 @@ import type { LogLevel } from '@tidemark/storage-api';
 import type { StorageOptions } from '../options.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
 import type { ErrorMessage } from './errors.ts';
+import type { PackedOutcomes } from './packed-outcomes.ts';
 import type { CallName, ReadName } from './requests.ts';
-import type { PackedOutcomes, PackedWrites } from './small-writes.ts';
 
 /** Asks for one value. */
 export type CallMessage = {
@@ -66,7 +66,8 @@ export type SignalMessage = {
 
 export type ToThread =
   | CallMessage
-  | PackedWrites
+  /** Small writes lie in the ring (`write-ring.ts`), and the thread does not look into it. */
+  | { readonly kind: 'writes' }
   | ReadMessage
   | SignalMessage
   | { readonly kind: 'release'; readonly snapshot: number }
@@ -74,7 +75,12 @@ export type ToThread =
    * Opens a second engine with its data in memory (`Storage.openRehearsal`), which is reached over
    * a port of its own.
    */
-  | { readonly kind: 'open-rehearsal'; readonly id: number; readonly port: MessagePort };
+  | {
+      readonly kind: 'open-rehearsal';
+      readonly id: number;
+      readonly port: MessagePort;
+      readonly ring: SharedArrayBuffer;
+    };
 
 /** The version that an answer belongs to: it is valid until that changes (`schema-version.ts`). */
 export type SchemaStamp = { readonly scope: SchemaScope; readonly version: number };
@@ -145,6 +151,8 @@ export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal' | 'onAvailabi
 
 export type ThreadData = {
   readonly options: ThreadOptions;
+  /** The memory of small writes (`write-ring.ts`). */
+  readonly ring: SharedArrayBuffer;
   /** Shared memory in which the thread counts changes of schemas (`schema-version.ts`). */
   readonly schemaVersions: Int32Array<SharedArrayBuffer>;
 };

@@ -54,7 +54,7 @@ type CallRow<N extends CallName> = {
 const ENGINE = { of: 'engine' } as const;
 const BYTE_STREAMS = { of: 'byteStreams' } as const;
 
-/** Small bodies cross together instead (`small-writes.ts`). */
+/** Small bodies cross in shared memory instead (`write-ring.ts`). */
 export const CALLS: { readonly [N in CallName]: CallRow<N> } = {
   writeLines: { of: 'engine', pack: packLines },
   writePoints: {

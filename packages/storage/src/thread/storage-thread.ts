@@ -9,10 +9,12 @@ import type { StorageEngine, StorageLog } from '@tidemark/storage-api';
 
 import { SchemaVersions } from '../series/schema-version.ts';
 import { Connection } from './connection.ts';
+import type { ConnectionOptions } from './connection.ts';
 import { errorFromMessage } from './errors.ts';
 import type { ErrorMessage } from './errors.ts';
 import type { FromEngine, FromThread, ThreadData, ThreadOptions } from './protocol.ts';
 import { remoteEngine } from './remote-engine.ts';
+import { ringMemory } from './write-ring.ts';
 
 export type ThreadEvents = {
   readonly log: StorageLog;
@@ -32,10 +34,10 @@ export class StorageThread {
   readonly connection: Connection;
   #isClosing = false;
 
-  private constructor(worker: Worker, versions: SchemaVersions, bodies: BodyBuffers) {
+  private constructor(worker: Worker, options: ConnectionOptions) {
     this.#worker = worker;
-    this.#versions = versions;
-    this.connection = new Connection(worker, { versions, bodies });
+    this.#versions = options.versions;
+    this.connection = new Connection(worker, options);
   }
 
   /** Resolves when the engine is open. */
@@ -45,13 +47,14 @@ export class StorageThread {
     { log, onLost }: ThreadEvents,
   ): Promise<StorageThread> {
     const versions = new SchemaVersions();
-    const workerData: ThreadData = { options, schemaVersions: versions.counters };
+    const ring = ringMemory();
+    const workerData: ThreadData = { options, ring, schemaVersions: versions.counters };
     const worker = startThread(import.meta.url, 'host', {
       workerData,
       name: 'storage',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
-    const thread = new StorageThread(worker, versions, bodies);
+    const thread = new StorageThread(worker, { versions, bodies, ring });
     return new Promise((resolve, reject) => {
       let isOpen = false;
       let reason: Error | undefined;
@@ -94,13 +97,17 @@ export class StorageThread {
   async openRehearsal(): Promise<StorageEngine> {
     const { port1, port2 } = new MessageChannel();
     const bodies = new BodyBuffers();
-    const connection = new Connection(port1, { versions: this.#versions, bodies });
+    const ring = ringMemory();
+    const connection = new Connection(port1, { versions: this.#versions, bodies, ring });
     port1.on('message', (messages: readonly FromEngine[]) => {
       for (const message of messages) connection.handle(message);
     });
     // The thread has ended, or has closed the engine.
     port1.on('close', () => connection.end(new Unavailable('the rehearsal is over')));
-    await this.connection.request((id) => ({ kind: 'open-rehearsal', id, port: port2 }), [port2]);
+    await this.connection.request(
+      (id) => ({ kind: 'open-rehearsal', id, port: port2, ring }),
+      [port2],
+    );
     const engine = remoteEngine(() => connection, bodies);
     return {
       ...engine,
