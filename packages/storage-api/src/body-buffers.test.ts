@@ -18,15 +18,27 @@ test('a buffer that came back is given out again, to one body at a time', () => 
   expect([bodies.isLent(second), bodies.isLent(third)]).toEqual([true, true]);
 });
 
-test('small and huge bodies have buffers of their own, and others are not taken for lent ones', () => {
+test('huge bodies have buffers of their own, and others are not taken for lent ones', () => {
   const bodies = new BodyBuffers();
 
-  for (const sizeBytes of [0, 1, 16_000, (4 << 20) + 1]) {
+  for (const sizeBytes of [5000, 16_000, (4 << 20) + 1]) {
     const body = bodies.take(sizeBytes);
     expect(body.buffer.byteLength).toBe(sizeBytes);
     expect(bodies.isLent(body)).toBe(false);
   }
   expect(bodies.isLent(new Uint8Array(1 << 17))).toBe(false);
+});
+
+test('small bodies share a buffer, no byte of it twice, and are not lent', () => {
+  const bodies = new BodyBuffers();
+  const taken = Array.from({ length: 100 }, (_, i) => bodies.take((i * 97) % 4097).fill(i));
+
+  for (const [i, body] of taken.entries()) {
+    expect(body.length).toBe((i * 97) % 4097);
+    expect(body.every((byte) => byte === i)).toBe(true);
+    expect(bodies.isLent(body)).toBe(false);
+  }
+  expect(new Set(taken.map(({ buffer }) => buffer)).size).toBeLessThan(6);
 });
 
 test('no more is kept than the limit, and nothing after it was cleared', () => {

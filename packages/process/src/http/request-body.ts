@@ -25,10 +25,7 @@ export type BodyOptions = {
   readonly gone: () => Error;
 };
 
-/**
- * The whole body, as sent. The bytes own their ArrayBuffer, so that they can be transferred to
- * another thread.
- */
+/** The whole body, as sent, in memory of `allocate` or in a buffer of its own. */
 export function receiveBody(request: IncomingMessage, options: BodyOptions): Promise<Uint8Array> {
   const limit = options.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : options.maxBytes;
   const declared = Number(request.headers['content-length'] ?? Number.NaN);

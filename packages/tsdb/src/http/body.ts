@@ -1,4 +1,4 @@
-// Request bodies: bounded, unpacked, each in its own buffer.
+// Request bodies: bounded and unpacked.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
@@ -24,8 +24,8 @@ export type BodyLimits = {
 export type BodySource = Pick<Exchange, 'request' | 'parts'>;
 
 /**
- * Reads the whole body. The bytes own their ArrayBuffer, so that they can be transferred to another
- * thread. Their part of the budget is released when the exchange is over.
+ * Reads the whole body, into memory of `allocate` or a buffer of its own. Its part of the budget is
+ * released when the exchange is over.
  */
 export function readBody(
   source: BodySource,

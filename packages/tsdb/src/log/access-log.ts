@@ -35,6 +35,7 @@ export class AccessLog {
     const { clock, except, log } = this.#options;
     if (except.includes(path)) return;
     if (this.#file === undefined) {
+      if (!log.isLevelEnabled('debug')) return;
       log.debug(
         {
           requestId,
