@@ -36,6 +36,8 @@ const HELPERS: ReadonlySet<string> = new Set([
   'writer.ts',
   'cluster-service.ts',
   'own-load.ts',
+  'request-variants.ts',
+  'victoria-metrics.ts',
   'progress.ts',
   'rows.ts',
 ]);

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 
 const LINE_END = '\r\n';
 const HEADER_END = `${LINE_END}${LINE_END}`;
@@ -40,10 +41,14 @@ export class KeepAlive {
     socket.on('error', (error) => this.#end(error));
   }
 
+  /** Over TLS for an `https` URL, whoever signed the certificate. */
   static async open(url: string): Promise<KeepAlive> {
-    const { hostname, port, host } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
+    const { hostname, port, host, protocol } = new URL(url);
+    const isSecure = protocol === 'https:';
+    const socket = isSecure
+      ? connectSecurely(Number(port), hostname, { rejectUnauthorized: false })
+      : connect(Number(port), hostname);
+    await once(socket, isSecure ? 'secureConnect' : 'connect');
     return new KeepAlive(socket, host);
   }
 

@@ -1,34 +1,39 @@
 // The cost of small writes: lines of ten fields, some in each request, from many connections that
-// wait for their answers; several builds and InfluxDB, in turns. Prints for each requests a second,
-// CPU of the server per request, and p50 and p99: medians of the rounds. packages/cli/bin/node
-// --conditions=source tests/bench/server/requests.ts [executable ...]
+// wait for their answers; several builds, several ways to run them (`request-variants.ts`), and
+// InfluxDB and VictoriaMetrics, in turns. Prints for each requests a second, CPU of the server per
+// request, and p50 and p99: medians of the rounds; requests of a sync of the log, and how much the
+// server's memory is. packages/cli/bin/node --conditions=source tests/bench/server/requests.ts
+// [executable ...]
 //   [--clients 1,32,256] [--lines 1,20,200] [--rounds 5] [--seconds 2]
+//   [--variants plain,password,token,tls,…] [--victoria-metrics PROGRAM] [--alone: without peers]
 import { parseArgs } from 'node:util';
 
-import {
-  hasPrograms,
-  query,
-  removeDirectory,
-  startInfluxdb,
-  startTidemark,
-} from '@tidemark/testkit';
+import { hasPrograms, removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
 
 import { KeepAlive } from './keep-alive.ts';
 import { FIELDS, quantile } from './lines.ts';
-import { processorMs } from './processor.ts';
+import { memoryMiB, processorMs } from './processor.ts';
+import { variantOf } from './request-variants.ts';
+import { startVictoriaMetrics } from './victoria-metrics.ts';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    alone: { type: 'boolean', default: false },
     clients: { type: 'string', default: '1,32,256' },
     lines: { type: 'string', default: '1,20,200' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
+    variants: { type: 'string', default: 'plain' },
+    'victoria-metrics': { type: 'string', default: '' },
   },
 });
 const rounds = Number(options.rounds);
 const roundMs = Number(options.seconds) * 1000;
 const numbers = (text: string): readonly number[] => text.split(',').map(Number);
+/** The first requests of a server are slower: V8 compiles what they use. */
+const WARM_UP_ROUNDS = 2;
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 /** Each client is a host that writes the next second. */
 class Device {
@@ -49,20 +54,35 @@ class Device {
   }
 }
 
-type Round = { readonly rate: number; readonly cpuMs: number; readonly latencies: number[] };
+type Round = {
+  readonly rate: number;
+  readonly cpuMs: number;
+  readonly latencies: number[];
+  readonly perSync: number;
+};
+
+type Server = {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly stop: () => Promise<void>;
+};
 
 class Subject {
-  readonly name: string;
-  readonly #url: string;
-  readonly #pid: number;
-  readonly stop: () => Promise<void>;
+  readonly #server: Server;
   #connections: readonly (readonly [KeepAlive, Device])[] = [];
 
-  constructor(name: string, url: string, pid: number, stop: () => Promise<void>) {
-    this.name = name;
-    this.#url = url;
-    this.#pid = pid;
-    this.stop = stop;
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  get name(): string {
+    return this.#server.name;
+  }
+
+  get memoryMiB(): number {
+    return memoryMiB(this.#server.pid, 'VmRSS');
   }
 
   async connect(clients: number): Promise<void> {
@@ -70,7 +90,7 @@ class Subject {
     this.#connections = await Promise.all(
       Array.from(
         { length: clients },
-        async (_, i) => [await KeepAlive.open(this.#url), new Device(i)] as const,
+        async (_, i) => [await KeepAlive.open(this.#server.url), new Device(i)] as const,
       ),
     );
   }
@@ -81,44 +101,100 @@ class Subject {
   }
 
   async round(lines: number): Promise<Round> {
+    const { pid, headers } = this.#server;
     const latencies: number[] = [];
-    const before = processorMs(this.#pid);
+    const syncsBefore = await this.#syncs();
+    const before = processorMs(pid);
     const began = performance.now();
     const work = this.#connections.map(async ([connection, device]) => {
       while (performance.now() - began < roundMs) {
         const body = device.body(lines);
         const start = performance.now();
-        const status = await connection.post('/write?db=bench', body);
+        const status = await connection.post('/write?db=bench', body, headers);
         if (status !== 204) throw new Error(`write answered ${status}`);
         latencies.push(performance.now() - start);
       }
     });
     await Promise.all(work);
     const ms = performance.now() - began;
-    const cpuMs = (processorMs(this.#pid) - before) / latencies.length;
-    return { rate: (latencies.length * 1000) / ms, cpuMs, latencies };
+    const cpuMs = (processorMs(pid) - before) / latencies.length;
+    const perSync = latencies.length / ((await this.#syncs()) - syncsBefore);
+    return { rate: (latencies.length * 1000) / ms, cpuMs, latencies, perSync };
   }
+
+  /** Syncs of the log so far; `NaN` for a server that does not tell. */
+  async #syncs(): Promise<number> {
+    const { url, headers = {} } = this.#server;
+    if (!url.startsWith('http:')) return Number.NaN;
+    const answer = await fetch(`${url}/metrics`, { headers });
+    return Number(/wal_syncs_total (\d+)/.exec(await answer.text())?.[1] ?? Number.NaN);
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop();
+  }
+}
+
+async function statement(url: string, q: string, headers = {}): Promise<void> {
+  const connection = await KeepAlive.open(url);
+  const body = new URLSearchParams({ q }).toString();
+  const status = await connection.post('/query', body, { ...FORM, ...headers });
+  connection.close();
+  if (status !== 200) throw new Error(`${q}: answered ${status}`);
+}
+
+async function tokenOf(url: string, authorization: string): Promise<string> {
+  const answer = await fetch(`${url}/api/tokens`, {
+    method: 'POST',
+    headers: { Authorization: authorization, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ user: 'root', name: 'bench' }),
+  });
+  const { token } = (await answer.json()) as { readonly token?: string };
+  if (token === undefined) throw new Error(`no token: ${answer.status}`);
+  return token;
+}
+
+async function startBuild(executable: string | undefined, variant: string): Promise<Server> {
+  const { args, credentials } = variantOf(variant);
+  const server = await startTidemark({
+    command: 'tsdb',
+    program: executable === undefined ? undefined : [process.execPath, executable],
+    args: ['--monitor-store-enabled', 'false', ...args],
+  });
+  const url = server.tsdb;
+  let headers: Record<string, string> | undefined;
+  if (credentials !== undefined) {
+    await statement(url, "CREATE USER root WITH PASSWORD 'pw' WITH ALL PRIVILEGES");
+    headers = { Authorization: `Basic ${btoa('root:pw')}` };
+    if (credentials === 'api-token') {
+      headers = { Authorization: `Bearer ${await tokenOf(url, headers['Authorization']!)}` };
+    }
+  }
+  await statement(url, 'CREATE DATABASE bench', headers);
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await removeDirectory(server.directory);
+  };
+  return { name: `Tidemark ${variant}`, url, pid: server.process.pid ?? 0, headers, stop };
 }
 
 async function startAll(): Promise<readonly Subject[]> {
   const subjects: Subject[] = [];
-  for (const executable of positionals.length === 0 ? [undefined] : positionals) {
-    const args = ['--monitor-store-enabled', 'false'];
-    const program = executable === undefined ? undefined : [process.execPath, executable];
-    const server = await startTidemark({ command: 'tsdb', program, args });
-    const stop = async (): Promise<void> => {
-      await server.stop();
-      await removeDirectory(server.directory);
-    };
-    const name = `Tidemark ${subjects.length + 1}`;
-    subjects.push(new Subject(name, server.tsdb, server.process.pid ?? 0, stop));
-    await query(server.tsdb, 'CREATE DATABASE bench');
+  for (const [i, executable] of (positionals.length === 0 ? [undefined] : positionals).entries()) {
+    for (const variant of options.variants.split(',')) {
+      const server = await startBuild(executable, variant);
+      const name = positionals.length > 1 ? `${server.name} ${i + 1}` : server.name;
+      subjects.push(new Subject({ ...server, name }));
+    }
   }
-  if (!hasPrograms('influxd')) return subjects;
-  const influxdb = await startInfluxdb();
-  const { url, process: child } = influxdb;
-  subjects.push(new Subject('InfluxDB', url, child.pid ?? 0, () => influxdb.stop()));
-  await query(url, 'CREATE DATABASE bench');
+  if (options.alone) return subjects;
+  if (hasPrograms('influxd')) {
+    const { url, process: child, stop } = await startInfluxdb();
+    subjects.push(new Subject({ name: 'InfluxDB', url, pid: child.pid ?? 0, stop }));
+    await statement(url, 'CREATE DATABASE bench');
+  }
+  const program = options['victoria-metrics'];
+  if (program !== '') subjects.push(new Subject(await startVictoriaMetrics(program)));
   return subjects;
 }
 
@@ -137,7 +213,9 @@ function report(name: string, all: readonly Round[]): string {
     ).toFixed(1);
   const rate = median((round) => round.rate).toFixed(0);
   const cpu = median((round) => round.cpuMs).toFixed(3);
-  return `  ${name.padEnd(12)} ${rate.padStart(7)}/s  CPU ${cpu} ms  p50 ${latency(0.5)} p99 ${latency(0.99)} ms`;
+  const perSync = median((round) => round.perSync);
+  const syncs = Number.isNaN(perSync) ? '' : `  ${perSync.toFixed(1)} a sync`;
+  return `  ${name.padEnd(24)} ${rate.padStart(7)}/s  CPU ${cpu} ms  p50 ${latency(0.5)} p99 ${latency(0.99)} ms${syncs}`;
 }
 
 const subjects = await startAll();
@@ -147,7 +225,7 @@ try {
       const measured = subjects.map((): Round[] => []);
       for (const subject of subjects) {
         await subject.connect(clients);
-        await subject.round(lines); // Warms up.
+        for (let round = 0; round < WARM_UP_ROUNDS; round++) await subject.round(lines);
       }
       for (let round = 0; round < rounds; round++) {
         for (const [i, subject] of subjects.entries()) {
@@ -155,8 +233,8 @@ try {
         }
       }
       process.stdout.write(`${lines} lines, ${clients} clients\n`);
-      for (const [i, { name }] of subjects.entries()) {
-        process.stdout.write(`${report(name, measured[i]!)}\n`);
+      for (const [i, { name, memoryMiB: mib }] of subjects.entries()) {
+        process.stdout.write(`${report(name, measured[i]!)}  RSS ${mib.toFixed(0)} MiB\n`);
       }
     }
   }
