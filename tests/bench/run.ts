@@ -1,4 +1,5 @@
-// Runs the benchmarks of single parts, one process each: `npm run bench [-- name …]`.
+// Runs the benchmarks of single parts, one process each: `npm run bench [-- name … --option=…]`. Each
+// is given the options.
 // Comparisons with other systems are docs/benchmarks.md's subject.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,14 +43,16 @@ const HELPERS: ReadonlySet<string> = new Set([
   'rows.ts',
 ]);
 
-const wanted = process.argv.slice(2);
+const given = process.argv.slice(2);
+const options = given.filter((argument) => argument.startsWith('--'));
+const wanted = given.filter((argument) => !argument.startsWith('--'));
 let failures = 0;
 for (const name of benchmarks().filter(
   (one) => wanted.length === 0 || wanted.some((part) => one.includes(part)),
 )) {
   const file = fileURLToPath(new URL(name, here));
   process.stdout.write(`\n== ${name}\n`);
-  const child = spawn(process.execPath, ['--conditions=source', file], {
+  const child = spawn(process.execPath, ['--conditions=source', file, ...options], {
     stdio: 'inherit',
   });
   const [status] = (await once(child, 'exit')) as [number | null];

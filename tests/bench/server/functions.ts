@@ -1,21 +1,32 @@
 // Every function over many rows, by one client and by four, beside InfluxDB. `mean` with a
 // condition on the field has to read the same values: the measure for the others. CPU is that of
-// the server per statement. packages/cli/bin/node --conditions=source
-// tests/bench/server/functions.ts [rows] [seconds for each statement] [name of a function …]
+// the server per statement. npm run bench -- server/functions --rows=864000 --seconds=2
+// [--only=top,percentile] (names of functions)
+import { parseArgs } from 'node:util';
+
 import { query, write } from '@tidemark/testkit';
 
 import { DATABASE, withSubjects } from './beside-influxdb.ts';
 import type { Subject } from './beside-influxdb.ts';
 import { forgetPeak, memoryMiB, processorMs } from './processor.ts';
 
-const [rowsWanted = '864000', secondsWanted = '2', ...names] = process.argv.slice(2);
-const ROWS = Number(rowsWanted);
-const TURN_MS = Number(secondsWanted) * 1000;
+const { values: given } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '864000' },
+    seconds: { type: 'string', default: '2' },
+    only: { type: 'string', default: '' },
+  },
+});
+const ROWS = Number(given.rows);
+const TURN_MS = Number(given.seconds) * 1000;
+const names = given.only.split(',').filter((name) => name !== '');
 const SERIES = 200;
 const STEP_SECONDS = 10;
 const START_SECONDS = 1_500_000_000;
 const ROWS_PER_BODY = 20_000;
 const CLIENTS = [1, 4];
+/** Series of one row, of which some have two later on. */
+const [WIDE, WIDE_HOSTS, WIDE_AGAIN, WIDE_LATER] = [240_000, 60_000, 10_000, 100_000];
 /** Values of `v`, `i` and `s`. */
 const [FLOATS, INTEGERS, TEXTS] = [1009, 101, 503];
 
@@ -57,6 +68,11 @@ const STATEMENTS = [
   `SELECT percentile(v, 95) FROM m WHERE ${RANGE} GROUP BY time(1h) tz('Europe/Berlin')`,
   `SELECT percentile(v, 95) FROM m WHERE ${RANGE} AND v * 2 > i GROUP BY time(1h)`,
   `SELECT max(v), host FROM m WHERE ${RANGE}`,
+  `SELECT max(v), s FROM m WHERE ${RANGE} GROUP BY time(1h)`,
+  `SELECT mean(v), stddev(v), sample(i, 3) FROM m WHERE ${RANGE}`,
+  `SELECT max(x) FROM (SELECT mean(v) AS x FROM m WHERE ${RANGE} GROUP BY time(1m), host)`,
+  `SELECT max(x) FROM (SELECT mean(v) AS x FROM m WHERE ${RANGE} GROUP BY time(1m), host) WHERE ${RANGE} GROUP BY time(1h)`,
+  `SELECT top(v, host, 10) FROM wide WHERE time >= ${START_SECONDS + WIDE_LATER}s`,
 ];
 
 await withSubjects(async (subjects) => {
@@ -104,11 +120,25 @@ function printLine(what: string, values: readonly string[]): void {
 }
 
 async function fill(url: string): Promise<void> {
-  for (let from = 0; from < ROWS; from += ROWS_PER_BODY) {
-    const count = Math.min(ROWS_PER_BODY, ROWS - from);
-    const lines = Array.from({ length: count }, (_, k) => lineOf(from + k));
+  await fillWith(url, ROWS, lineOf);
+  await fillWith(url, WIDE, (row) => wideLine(row, 0));
+  await fillWith(url, WIDE_AGAIN * 2, (row) => {
+    const series = (row >> 1) * Math.floor(WIDE / WIDE_AGAIN);
+    return wideLine(series, WIDE_LATER + STEP_SECONDS * (row % 2));
+  });
+}
+
+async function fillWith(url: string, rows: number, line: (row: number) => string): Promise<void> {
+  for (let from = 0; from < rows; from += ROWS_PER_BODY) {
+    const count = Math.min(ROWS_PER_BODY, rows - from);
+    const lines = Array.from({ length: count }, (_, k) => line(from + k));
     await write(url, DATABASE, lines.join('\n'), { precision: 's' });
   }
+}
+
+function wideLine(series: number, seconds: number): string {
+  const tags = `host=h${series % WIDE_HOSTS},port=p${Math.floor(series / WIDE_HOSTS)}`;
+  return `wide,${tags} v=${(series * 7919) % 100_003} ${START_SECONDS + seconds}`;
 }
 
 function lineOf(row: number): string {
