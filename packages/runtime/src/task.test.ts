@@ -122,6 +122,20 @@ test('a task that holds too many points refuses further ones', () => {
   expect(task.stats().nodes.get('window2')?.errors).toBe(2);
 });
 
+test('a window keeps only points that a later batch has', () => {
+  const { task } = make(`stream|from()|window().period(10s).every(5s)`);
+
+  write(task, [
+    ['a', 1, 0],
+    ['a', 2, 4],
+    ['a', 3, 6],
+    ['a', 4, 12],
+  ]);
+
+  // The next batch ends at 17 s.
+  expect(task.stats().heldPointCount).toBe(1);
+});
+
 test('memory is told by node, limited by task, and given back', () => {
   const script = `stream|from()|window().periodCount(4).everyCount(4)|count('v')`;
   const { task } = make(script, { heldBytesMax: 80 });

@@ -15,18 +15,19 @@ export class PointCells {
   /** Views of one buffer; the first cell of a row is its time. */
   readonly floats: Float64Array;
   readonly integers: BigInt64Array;
-  /** By row; as long as the capacity, because an array that grows has room for many more. */
-  readonly series: (Series | undefined)[];
   /** Points or batches refer to the rows: they do not change any more. */
   isShared = false;
   readonly #booleans: Uint8Array | undefined;
   /** By cell. */
   readonly #texts: string[] | undefined;
+  /** Of all rows, while they have the same, as in most windows. */
+  #onlySeries: Series | undefined;
+  /** By row, from the first row of another series on. */
+  #series: Series[] | undefined;
 
   constructor(layout: PointLayout, capacity: number) {
     this.layout = layout;
     this.capacity = capacity;
-    this.series = Array.from({ length: capacity }, () => undefined);
     const count = capacity * layout.stride;
     this.floats = new Float64Array(count);
     this.integers = new BigInt64Array(this.floats.buffer);
@@ -38,7 +39,8 @@ export class PointCells {
     const { floats } = this;
     const first = row * this.layout.stride;
     this.integers[first] = point.time;
-    this.series[row] = point.series;
+    if (this.#series !== undefined) this.#series[row] = point.series;
+    else if (point.series !== this.#onlySeries) this.#setSeries(row, point.series);
     if (floatColumns === undefined) {
       this.#setValues(first + 1, point, fields);
       return;
@@ -71,6 +73,20 @@ export class PointCells {
     }
   }
 
+  #setSeries(row: number, series: Series): void {
+    const only = this.#onlySeries;
+    if (only === undefined || row === 0) {
+      this.#onlySeries = series;
+      return;
+    }
+    this.#series = Array.from({ length: row }, () => only);
+    this.#series.push(series);
+  }
+
+  seriesOf(row: number): Series {
+    return (this.#series === undefined ? this.#onlySeries : this.#series[row]) as Series;
+  }
+
   timeOf(row: number): bigint {
     return this.integers[row * this.layout.stride] as bigint;
   }
@@ -98,14 +114,21 @@ export class PointCells {
     const [first, last] = [start * stride, end * stride];
     if (from === this) this.floats.copyWithin(0, first, last);
     else this.floats.set(from.floats.subarray(first, last));
-    for (let row = start; row < end; row++) this.series[row - start] = from.series[row];
-    this.series.fill(undefined, end - start);
+    this.#copySeries(from, start, end);
     this.#booleans?.set((from.#booleans as Uint8Array).subarray(first, last));
     const texts = this.#texts;
     if (texts === undefined) return;
     for (let cell = first; cell < last; cell++) {
       texts[cell - first] = (from.#texts as string[])[cell] as string;
     }
+  }
+
+  #copySeries(from: PointCells, start: number, end: number): void {
+    this.#onlySeries = start === end ? undefined : from.seriesOf(start);
+    const series = from.#series?.slice(start, end);
+    // Those of other series may have left the window.
+    const isMixed = series?.some((each) => each !== this.#onlySeries) === true;
+    this.#series = isMixed ? series : undefined;
   }
 
   /**

@@ -8,7 +8,6 @@ import { Point } from './point.ts';
 import { PointCells } from './point-cells.ts';
 import type { LayoutCache, PointLayout } from './point-layout.ts';
 import type { Field, Schema, Value } from './schema.ts';
-import type { Series } from './series.ts';
 
 const FIRST_CAPACITY = 4;
 
@@ -159,7 +158,7 @@ export class PointRows {
       const { schema, stride } = cells.layout;
       const rows = cells.rows();
       for (let row = start; row < end; row++) {
-        const series = cells.series[row] as Series;
+        const series = cells.seriesOf(row);
         const at = row * stride;
         points.push(
           new Point(cells.timeOf(row), series, this.#group, schema, rows, at, NO_OWN, origin),
@@ -176,7 +175,7 @@ export class PointRows {
     const { schema } = cells.layout;
     return Point.of({
       time: cells.timeOf(row),
-      series: cells.series[row] as Series,
+      series: cells.seriesOf(row),
       group: this.#group,
       schema: schema.detached,
       own: schema.fields.map((_, field) => cells.valueOf(row, field)),

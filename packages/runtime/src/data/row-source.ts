@@ -142,7 +142,8 @@ function interned(list: SeriesList, table: SeriesTable): readonly Series[] {
 
 function commonName(series: readonly Series[]): string | undefined {
   const name = series[0]?.name;
-  return series.every((each) => each.name === name) ? name : undefined;
+  for (let i = 1; i < series.length; i++) if (series[i]?.name !== name) return undefined;
+  return name;
 }
 
 function valueType(column: Column): ValueType {

@@ -73,6 +73,18 @@ export class SeriesDictionary {
     return stableId + number - first;
   }
 
+  /** Those of many series, which mostly follow one another in a section. */
+  stableIds(numbers: Uint32Array): Float64Array {
+    const ids = new Float64Array(numbers.length);
+    let [first, end, stableId] = [0, 0, 0];
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      if (number < first || number >= end) ({ first, end, stableId } = this.#entryOf(number));
+      ids[i] = stableId + number - first;
+    }
+    return ids;
+  }
+
   /** The section that begins with a series. */
   sectionFrom(number: number): DictionarySection | undefined {
     const { first, section } = this.#entryOf(number);
@@ -140,6 +152,10 @@ export class DictionarySeries implements SeriesList {
   at(index: number): SeriesRef | undefined {
     const number = this.#numbers[index];
     return number === undefined ? undefined : this.#dictionary.series(number);
+  }
+
+  stableIds(): Float64Array {
+    return this.#dictionary.stableIds(this.#numbers);
   }
 
   stableIdAt(index: number): number {

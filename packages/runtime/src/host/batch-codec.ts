@@ -148,12 +148,9 @@ function packedBatch(
 
 /** By series; `NO_ID` for those without. */
 function stableIds(series: SeriesList): Float64Array {
+  if (series instanceof DictionarySeries) return series.stableIds();
   const ids = new Float64Array(series.length);
-  if (series instanceof DictionarySeries) {
-    for (let i = 0; i < ids.length; i++) ids[i] = series.stableIdAt(i);
-  } else {
-    for (let i = 0; i < ids.length; i++) ids[i] = series.at(i)?.stableId ?? NO_ID;
-  }
+  for (let i = 0; i < ids.length; i++) ids[i] = series.at(i)?.stableId ?? NO_ID;
   return ids;
 }
 

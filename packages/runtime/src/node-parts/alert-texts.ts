@@ -65,9 +65,11 @@ export class AlertTexts {
     });
   }
 
-  /** Id of the group that the point opens. */
-  id(point: Point): string {
-    return this.#seriesOf(point.series, point.group).id;
+  /** Id of the group that the point opens. Most groups never have an event: nothing is kept. */
+  id({ series, group }: Point): string {
+    const known = this.#known.get(series);
+    if (known !== undefined && known.group === group) return known.id;
+    return this.#run(this.#id, struct('idInfo', this.#commonOf(series, group)));
   }
 
   event(parts: EventParts): AlertEvent {
@@ -116,19 +118,23 @@ export class AlertTexts {
   #seriesOf(series: Series, group: Group): KnownSeries {
     const known = this.#known.get(series);
     if (known !== undefined && known.group === group) return known;
-    const common = new Map<string, TemplateValue>([
-      ['Name', series.name],
-      ['TaskName', this.#ctx.task.taskId],
-      ['Group', group.text],
-      ['Tags', new TemplateMap(Object.entries(series.tags), '', this.#isTagless(group))],
-      ['ServerInfo', this.#server],
-    ]);
+    const common = this.#commonOf(series, group);
     const id = this.#run(this.#id, struct('idInfo', common));
     const start = this.#writer?.start(struct('detailsInfo', new Map(common).set('ID', id)));
     const made = { group, common, id, detailsStart: start ?? '' };
     if (this.#known.size >= KNOWN_SERIES_MAX) this.#known.clear();
     this.#known.set(series, made);
     return made;
+  }
+
+  #commonOf(series: Series, group: Group): ReadonlyMap<string, TemplateValue> {
+    return new Map<string, TemplateValue>([
+      ['Name', series.name],
+      ['TaskName', this.#ctx.task.taskId],
+      ['Group', group.text],
+      ['Tags', new TemplateMap(Object.entries(series.tags), '', this.#isTagless(group))],
+      ['ServerInfo', this.#server],
+    ]);
   }
 
   // A batch without groups has no tags at all, while a point without tags has an empty set of them.

@@ -69,9 +69,12 @@ export class FieldAdder {
   }
 
   add(point: Point, value: Value): Point {
+    const schema = this.#schemas.get(point.schema);
+    // An array that grows by its first value has room for 17.
+    if (point.schema.ownLength === 0) return point.withValues(schema, [value]);
     const own = point.growingValues();
     own.push(value);
-    return point.withValues(this.#schemas.get(point.schema), own);
+    return point.withValues(schema, own);
   }
 }
 

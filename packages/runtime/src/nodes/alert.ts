@@ -48,6 +48,8 @@ type FirstMessage = {
   readonly time: bigint;
 };
 
+const NO_INHIBITIONS: readonly Inhibition[] = [];
+
 export class AlertNode implements RunningNode {
   readonly capabilities: NodeCapabilities = {
     alerting: this,
@@ -283,6 +285,7 @@ export class AlertNode implements RunningNode {
 
   #inhibitionsOf(group: Group): readonly Inhibition[] {
     const { options, task, name: node } = this.#ctx;
+    if (options.inhibits.length === 0) return NO_INHIBITIONS;
     return options.inhibits.map(({ category, tags: names }, i) => ({
       key: inhibitionKey(task.unit, [node, i, group.id]),
       category,

@@ -121,9 +121,13 @@ export class TimeWindowNode implements RunningNode {
   /** Emits points before `nextEmit`; one batch even after a long gap. */
   #turn(window: TimeWindow, group: Group, time: bigint): void {
     const { periodNanos, everyNanos, isAligned } = this.#ctx.options;
-    window.points.dropBefore(window.nextEmit - periodNanos);
+    const { points } = window;
+    // Points that came too late.
+    points.dropBefore(window.nextEmit - periodNanos);
     this.#emit(window, group, window.nextEmit);
     window.nextEmit = isAligned ? truncateTime(time + everyNanos, everyNanos) : time + everyNanos;
+    // Those that no later batch has are not kept until the next one.
+    points.dropBefore(window.nextEmit - periodNanos);
   }
 
   #insert({ points }: TimeWindow, point: Point): void {
