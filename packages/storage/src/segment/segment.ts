@@ -3,6 +3,7 @@
 // needed the damaged part.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
+import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels';
 
 import { NewerFormat } from '../damage.ts';
@@ -358,16 +359,20 @@ export class Segment {
   }
 
   /**
-   * As `times`, for a shared chunk. Its series are mostly read one after another, so the chunk read
-   * last stays decoded.
+   * Times of some rows of a shared chunk. All of it is cached: its series are mostly read one after
+   * another, and deletes look at few series of very many chunks again and again.
    */
-  sharedTimes(chunk: ChunkMeta): BigInt64Array {
+  sharedTimes({ chunk, from, to }: Pick<ChunkRows, 'chunk' | 'from' | 'to'>): BigInt64Array {
+    if (chunk.rows <= CACHED_ROWS_MAX) {
+      const cached = this.cachedTimes(chunk) ?? this.cacheTimes(chunk);
+      return this.columnCache.times(cached, { from, to });
+    }
     const last = this.#caches.sharedOf(this, chunk);
     last.times ??= this.times(chunk);
-    return last.times;
+    return last.times.subarray(from, to);
   }
 
-  /** Rows of a column of a shared chunk; see `sharedTimes`. */
+  /** Rows of a column of a shared chunk, of which the one that was read last stays decoded. */
   sharedColumn(
     measurement: SegmentMeasurement,
     { chunk, from, to }: Pick<ChunkRows, 'chunk' | 'from' | 'to'>,

@@ -101,7 +101,7 @@ export class StoredRows {
   times(bytes?: ReadAhead): BigInt64Array {
     const { segment, chunk } = this;
     if (!this.isPart) return segment.times(chunk, bytes);
-    return segment.sharedTimes(chunk).subarray(this.from, this.to);
+    return segment.sharedTimes(this.#rows);
   }
 
   /** A column of all the rows, in the stored type. */
