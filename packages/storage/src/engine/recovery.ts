@@ -103,6 +103,8 @@ export function recover(options: RecoveryOptions): Recovered {
   const progress = { isOver: false };
   for (const ref of manifest.databases) openDatabase(options, ref, progress);
   for (const shard of manifest.shards) openShard(options, shard);
+  // So far they are as the manifest says.
+  shards.takeTouched();
   const { nextFileId, listed, damagedLogs, unsyncedLogs } = replayLog(options, manifest);
   // Series in segments that cannot be opened seem to have no data, but repair may bring them back.
   const hidden = new Set(

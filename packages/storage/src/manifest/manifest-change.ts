@@ -1,62 +1,63 @@
-// The difference between two manifests, as the journal of the manifest records it: only what has
-// changed. Format: docs/formats/manifest.md.
+// A manifest by the names and ids of its parts, so that a commit costs what it changes; and the
+// difference between two, as the journal records it. Format: docs/formats/manifest.md.
 import { shardToJson } from './manifest.ts';
 import type { Manifest, ManifestChange, ManifestDatabase, ManifestShard } from './manifest.ts';
 
-/** A manifest by the names and ids of its parts. */
-export class IndexedManifest {
+/** A manifest to be written. */
+export type NextManifest = Omit<Manifest, 'shards'> & {
+  /** The shards that may have changed, by id; `undefined` for those that are gone. */
+  readonly touched: ReadonlyMap<number, ManifestShard | undefined>;
+};
+
+/** An `IndexedManifest` that belongs to somebody else. */
+export type ManifestParts = {
   readonly databases: ReadonlyMap<string, ManifestDatabase>;
   readonly shards: ReadonlyMap<number, ManifestShard>;
-  readonly manifest: Manifest;
+};
 
-  constructor(manifest: Manifest) {
-    this.manifest = manifest;
-    this.databases = new Map(manifest.databases.map((one) => [one.name, one]));
-    this.shards = new Map(manifest.shards.map((one) => [one.descriptor.id, one]));
+export class IndexedManifest implements ManifestParts {
+  readonly databases: Map<string, ManifestDatabase>;
+  readonly shards: Map<number, ManifestShard>;
+  #rest: Omit<Manifest, 'databases' | 'shards'>;
+
+  constructor({ databases, shards, ...rest }: Manifest) {
+    this.databases = new Map(databases.map((one) => [one.name, one]));
+    this.shards = new Map(shards.map((one) => [one.descriptor.id, one]));
+    this.#rest = rest;
   }
 
-  /** What leads from this manifest to another one. Parts that are the same object are skipped. */
-  changeTo(next: IndexedManifest): ManifestChange {
-    const databases = next.manifest.databases.filter(
-      (one) => !isSameDatabase(this.databases.get(one.name), one),
-    );
-    const shards = next.manifest.shards.filter(
-      (one) => !isSameShard(this.shards.get(one.descriptor.id), one),
-    );
+  get manifest(): Manifest {
+    const { databases, shards } = this;
+    return { ...this.#rest, databases: [...databases.values()], shards: [...shards.values()] };
+  }
+
+  /** What leads from this manifest to the next one. */
+  changeTo({ touched, databases, ...rest }: NextManifest): ManifestChange {
+    const shards: ManifestShard[] = [];
+    const goneShards: number[] = [];
+    for (const [id, next] of touched) {
+      const present = this.shards.get(id);
+      if (next === undefined) {
+        if (present !== undefined) goneShards.push(id);
+      } else if (!isSameShard(present, next)) shards.push(next);
+    }
+    const names = new Set(databases.map(({ name }) => name));
     return {
-      ...next.manifest,
-      databases,
-      goneDatabases: this.manifest.databases
-        .filter(({ name }) => !next.databases.has(name))
-        .map(({ name }) => name),
+      ...rest,
+      databases: databases.filter((one) => !isSameDatabase(this.databases.get(one.name), one)),
+      goneDatabases: [...this.databases.keys()].filter((name) => !names.has(name)),
       shards,
-      goneShards: this.manifest.shards
-        .filter(({ descriptor }) => !next.shards.has(descriptor.id))
-        .map(({ descriptor }) => descriptor.id),
+      goneShards,
     };
   }
-}
 
-/** The manifest after changes. */
-export function applyChanges(
-  { manifest, databases, shards }: IndexedManifest,
-  changes: readonly ManifestChange[],
-): IndexedManifest {
-  if (changes.length === 0) return new IndexedManifest(manifest);
-  const presentDatabases = new Map(databases);
-  const presentShards = new Map(shards);
-  for (const change of changes) {
-    for (const name of change.goneDatabases) presentDatabases.delete(name);
-    for (const id of change.goneShards) presentShards.delete(id);
-    for (const one of change.databases) presentDatabases.set(one.name, one);
-    for (const one of change.shards) presentShards.set(one.descriptor.id, one);
+  apply({ databases, goneDatabases, shards, goneShards, ...rest }: ManifestChange): void {
+    for (const name of goneDatabases) this.databases.delete(name);
+    for (const id of goneShards) this.shards.delete(id);
+    for (const one of databases) this.databases.set(one.name, one);
+    for (const one of shards) this.shards.set(one.descriptor.id, one);
+    this.#rest = rest;
   }
-  const { goneDatabases: _databases, goneShards: _shards, ...rest } = changes.at(-1)!;
-  return new IndexedManifest({
-    ...rest,
-    databases: [...presentDatabases.values()],
-    shards: [...presentShards.values()],
-  });
 }
 
 function isSameDatabase(a: ManifestDatabase | undefined, b: ManifestDatabase): boolean {

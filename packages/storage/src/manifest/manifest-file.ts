@@ -3,7 +3,8 @@
 import type { Disk } from '../disk/disk.ts';
 import { Journal, readState, stateFiles } from '../disk/journal.ts';
 import type { JournalPlace, StoredState } from '../disk/journal.ts';
-import { applyChanges, IndexedManifest } from './manifest-change.ts';
+import { IndexedManifest } from './manifest-change.ts';
+import type { ManifestParts, NextManifest } from './manifest-change.ts';
 import {
   EMPTY_MANIFEST,
   MANIFEST_NAME,
@@ -51,7 +52,7 @@ export function manifestPath(directory: string): string {
 export class ManifestFile {
   readonly #journal: Journal;
   /** What is on disk. */
-  #durable: IndexedManifest;
+  readonly #durable: IndexedManifest;
 
   private constructor(journal: Journal, manifest: Manifest) {
     this.#journal = journal;
@@ -71,17 +72,19 @@ export class ManifestFile {
     return { file: new ManifestFile(journal, stored.manifest), stored };
   }
 
+  /** The manifest on disk. */
+  get durable(): ManifestParts {
+    return this.#durable;
+  }
+
   /**
    * Records a manifest; durable when it resolves. Returns the ids of shards whose file has to be
    * written.
    */
-  async write(manifest: Manifest): Promise<ReadonlySet<number>> {
-    const before = this.#durable;
-    const after = new IndexedManifest(manifest);
-    const change = before.changeTo(after);
-    await this.#journal.append(printChange(change), () => printManifest(before.manifest));
-    this.#durable = after;
-    return changedShards(before, change, after);
+  async write(next: NextManifest): Promise<ReadonlySet<number>> {
+    const change = this.#durable.changeTo(next);
+    await this.#journal.append(printChange(change), () => printManifest(this.#durable.manifest));
+    return applied(this.#durable, change);
   }
 }
 
@@ -93,30 +96,24 @@ function fromState(state: StoredState | undefined, path: string): StoredManifest
   if (state === undefined) {
     return { manifest: EMPTY_MANIFEST, hasDamagedCopy: false, lastChanged: new Set() };
   }
-  const checkpoint = new IndexedManifest(parseManifest(state.checkpoint, path));
-  const changes = state.changes.map((change) => parseChange(change, path));
-  const last = changes.at(-1);
-  const before = applyChanges(checkpoint, changes.slice(0, -1));
-  const after = last === undefined ? before : applyChanges(before, [last]);
-  const lastChanged = last === undefined ? new Set<number>() : changedShards(before, last, after);
-  return { manifest: after.manifest, hasDamagedCopy: state.hasDamagedCopy, lastChanged };
+  const indexed = new IndexedManifest(parseManifest(state.checkpoint, path));
+  let lastChanged = new Set<number>();
+  for (const bytes of state.changes) lastChanged = applied(indexed, parseChange(bytes, path));
+  return { manifest: indexed.manifest, hasDamagedCopy: state.hasDamagedCopy, lastChanged };
 }
 
-/** Shards whose file has to be written after a change, by their ids. */
-function changedShards(
-  before: IndexedManifest,
-  { databases, shards }: ManifestChange,
-  after: IndexedManifest,
-): Set<number> {
-  const changed = new Set(shards.map(({ descriptor }) => descriptor.id));
+/** Applies a change. Returns the ids of shards whose file has to be written then. */
+function applied(manifest: IndexedManifest, change: ManifestChange): Set<number> {
+  const changed = new Set(change.shards.map(({ descriptor }) => descriptor.id));
   const owners = new Set(
-    databases
-      .filter((one) => !isSameOwner(before.databases.get(one.name), one))
+    change.databases
+      .filter((one) => !isSameOwner(manifest.databases.get(one.name), one))
       .map(({ name }) => name),
   );
+  manifest.apply(change);
   if (owners.size === 0) return changed;
-  for (const { descriptor } of after.manifest.shards) {
-    if (owners.has(descriptor.database)) changed.add(descriptor.id);
+  for (const [id, { descriptor }] of manifest.shards) {
+    if (owners.has(descriptor.database)) changed.add(id);
   }
   return changed;
 }

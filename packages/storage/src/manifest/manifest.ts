@@ -62,7 +62,7 @@ export type ManifestChange = Omit<Manifest, 'databases' | 'shards'> & {
 };
 
 /** Ids of the index files that a manifest names. */
-export function namedIndexes({ databases }: Manifest): number[] {
+export function namedIndexes({ databases }: Pick<Manifest, 'databases'>): number[] {
   return databases.map(({ instance, indexFile = instance }) => indexFile);
 }
 

@@ -10,7 +10,8 @@ import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../disk/paths.ts';
 import { shardFromJson, shardToJson } from './manifest.ts';
-import type { Manifest, ManifestDatabase, ManifestShard, ShardJson } from './manifest.ts';
+import type { ManifestDatabase, ManifestShard, ShardJson } from './manifest.ts';
+import type { ManifestParts } from './manifest-change.ts';
 
 const FORMAT: CheckedFormat = { magic: 'TDMSHD', version: 2 };
 export const SHARD_FILE_NAME = 'SHARD';
@@ -55,7 +56,7 @@ export class ShardFiles {
    * Writes the files of changed shards, and checks some others. What cannot be written now is
    * written after a later commit.
    */
-  async update(manifest: Manifest, changed: ReadonlySet<number>): Promise<void> {
+  async update(manifest: ManifestParts, changed: ReadonlySet<number>): Promise<void> {
     for (const id of changed) this.#due.add(id);
     const ids = new Set(this.#due);
     for (const id of this.#unchecked) {
@@ -68,26 +69,22 @@ export class ShardFiles {
   }
 
   /** Writes all files that differ from the manifest. Resolves with their number. */
-  updateAll(manifest: Manifest): Promise<number> {
-    const ids = new Set(manifest.shards.map(({ descriptor }) => descriptor.id));
-    return this.#write(manifest, ids, new Set());
+  updateAll(manifest: ManifestParts): Promise<number> {
+    return this.#write(manifest, new Set(manifest.shards.keys()), new Set());
   }
 
   /** Writes the files of these shards, unless they have not changed and are as they should be. */
   async #write(
-    manifest: Manifest,
+    { databases, shards }: ManifestParts,
     ids: ReadonlySet<number>,
     changed: ReadonlySet<number>,
   ): Promise<number> {
-    if (ids.size === 0) return 0;
     let written = 0;
-    const owners = new Map(manifest.databases.map((database) => [database.name, database]));
-    for (const shard of manifest.shards) {
-      const { id, database: name } = shard.descriptor;
-      if (!ids.has(id)) continue;
-      const database = owners.get(name);
+    for (const id of ids) {
+      const shard = shards.get(id);
+      const database = shard && databases.get(shard.descriptor.database);
       // A shard has no folder while all its rows are in the log.
-      if (database === undefined || shard.segments.length === 0) continue;
+      if (database === undefined || shard === undefined || shard.segments.length === 0) continue;
       // `index` changes with every flush; the files of all shards would have to be written again.
       const { index: _index, ...owner } = database;
       const text = JSON.stringify({ database: owner, shard: shardToJson(shard) });

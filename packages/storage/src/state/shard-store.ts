@@ -71,6 +71,8 @@ export class ShardStore {
   /** Policies that were dropped since the engine was opened. Their ids are never used again. */
   readonly #dropped = new Set<number>();
   readonly fieldRemovals = new FieldRemovals();
+  /** Shards of which the manifest on disk may say something else, by id. */
+  #touched = new Set<number>();
   readonly #versions: SchemaVersions;
 
   constructor(versions: SchemaVersions) {
@@ -94,6 +96,20 @@ export class ShardStore {
     for (const { descriptor } of this.ofPolicy(id)) {
       new SchemaChanges(descriptor.database, this.#versions).names();
     }
+  }
+
+  /**
+   * Ids of the shards whose entry in the manifest may have changed since the last call. A commit
+   * that fails gives them back by `touch`.
+   */
+  takeTouched(): ReadonlySet<number> {
+    const touched = this.#touched;
+    this.#touched = new Set();
+    return touched;
+  }
+
+  touch(ids: Iterable<number>): void {
+    for (const id of ids) this.#touched.add(id);
   }
 
   isDropped(policyId: number): boolean {
@@ -211,6 +227,7 @@ export class ShardStore {
     const shard = this.#byId.get(id);
     if (shard === undefined) return undefined;
     this.#byId.delete(id);
+    this.#touched.add(id);
     const { policyId, database } = shard.descriptor;
     new SchemaChanges(database, this.#versions).names();
     const rest = this.ofPolicy(policyId).filter((other) => other !== shard);
@@ -221,7 +238,10 @@ export class ShardStore {
 
   /** The log or the manifest has the shard now. */
   logged(shard: Shard): void {
-    owned(shard).isLogged = true;
+    const one = owned(shard);
+    if (one.isLogged) return;
+    one.isLogged = true;
+    this.#touched.add(shard.descriptor.id);
   }
 
   /** A flush begins to write the shard's frozen rows, which have this place among the writes. */
@@ -239,16 +259,19 @@ export class ShardStore {
     const one = owned(shard);
     one.segments = segments;
     one.tombstones = tombstones;
+    this.#touched.add(shard.descriptor.id);
   }
 
   /** The file of series keys has this length now; the next manifest says so. */
   seriesFileWritten(shard: Shard, sizeBytes: number): void {
     owned(shard).seriesFileBytes = sizeBytes;
+    this.#touched.add(shard.descriptor.id);
   }
 
   addTombstones(shard: Shard, added: readonly Tombstone[]): void {
     const one = owned(shard);
     one.tombstones = withTombstones(one.tombstones, added);
+    this.#touched.add(shard.descriptor.id);
   }
 
   /** The series has rows in the shard. An index that is not read yet counts them then. */

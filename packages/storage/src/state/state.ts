@@ -3,7 +3,8 @@
 import type { Damage, StorageLog } from '@tidemark/storage-api';
 
 import { namedIndexes } from '../manifest/manifest.ts';
-import type { Manifest } from '../manifest/manifest.ts';
+import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
+import type { NextManifest } from '../manifest/manifest-change.ts';
 import type { ManifestFile } from '../manifest/manifest-file.ts';
 import { ManifestShards } from '../manifest/manifest-shards.ts';
 import type { ShardFiles } from '../manifest/shard-file.ts';
@@ -178,9 +179,19 @@ export class State implements Contents {
   }
 
   async #commit(change: Change): Promise<Committed> {
+    await this.#options.fault('manifest:before');
+    const touched = this.shards.takeTouched();
+    try {
+      return await this.#write(change, touched);
+    } catch (error) {
+      this.shards.touch(touched);
+      throw error;
+    }
+  }
+
+  async #write(change: Change, touched: ReadonlySet<number>): Promise<Committed> {
     const { manifestFile, reserve, wal, fault } = this.#options;
-    await fault('manifest:before');
-    const manifest = this.manifest(change);
+    const manifest = this.#next(change, touched);
     // Even with delayed syncs: the manifest must not be ahead of the log, whose records a start
     // applies to it.
     await wal.syncNow();
@@ -192,7 +203,7 @@ export class State implements Contents {
     this.#namedIndexes = named;
     const committed = this.#apply(change);
     this.#undoRefused();
-    await this.#updateShardFiles(manifest, changed);
+    await this.#updateShardFiles(changed);
     await fault('manifest:after');
     return committed;
   }
@@ -258,20 +269,45 @@ export class State implements Contents {
   /**
    * Failures are only logged: the commit has succeeded, and nothing but `repair` reads these files.
    */
-  async #updateShardFiles(manifest: Manifest, changed: ReadonlySet<number>): Promise<void> {
+  async #updateShardFiles(changed: ReadonlySet<number>): Promise<void> {
+    const { shardFiles, manifestFile } = this.#options;
     try {
-      await this.#options.shardFiles.update(manifest, changed);
+      await shardFiles.update(manifestFile.durable, changed);
     } catch (error) {
       this.#options.log('warn', 'files of shards could not be written', { error });
     }
   }
 
-  /** The manifest of the present state, or of the state after a change. */
-  manifest({ flushed, files, rebuilt, adopted }: Change = {}): Manifest {
+  /** The manifest of the present state. */
+  manifest(): Manifest {
     const logged = [...this.shards.all()].filter(({ isLogged }) => isLogged);
-    const shards = [...logged, ...(adopted?.shards ?? [])].map((shard) =>
-      this.#manifestShards.of(shard, files?.get(shard)?.() ?? shard),
-    );
+    return {
+      ...this.#nextDatabases({}),
+      shards: logged.map((shard) => this.#manifestShards.of(shard, shard)),
+    };
+  }
+
+  /** The manifest after a change. `touched` has the other shards that may have changed. */
+  #next(change: Change, touched: ReadonlySet<number>): NextManifest {
+    const { files, adopted } = change;
+    const entries = new Map<number, ManifestShard | undefined>();
+    const changed = files === undefined ? [] : Array.from(files.keys(), (one) => one.descriptor.id);
+    for (const id of [...touched, ...changed]) {
+      const shard = this.shards.get(id);
+      const entry =
+        shard?.isLogged === true
+          ? this.#manifestShards.of(shard, files?.get(shard)?.() ?? shard)
+          : undefined;
+      entries.set(id, entry);
+    }
+    for (const shard of adopted?.shards ?? []) {
+      entries.set(shard.descriptor.id, this.#manifestShards.of(shard, shard));
+    }
+    return { ...this.#nextDatabases(change), touched: entries };
+  }
+
+  /** All but the shards. */
+  #nextDatabases({ flushed, rebuilt, adopted }: Change): Omit<Manifest, 'shards'> {
     const restored = adopted?.databases ?? [];
     // A restored database replaces an empty one of its name.
     const replaced = new Set(restored.map(({ name }) => name));
@@ -288,7 +324,6 @@ export class State implements Contents {
         const isRebuilt = rebuild !== undefined && rebuilt?.includes(database) === true;
         return database.manifestRef(isRebuilt ? rebuild.stored : stored);
       }),
-      shards,
       hasLogList: this.#options.wal.hasList,
       ...(stopped.length === 0 ? {} : { stopped }),
     };

@@ -8,6 +8,7 @@ import { damageOf } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
 import { segmentPath, shardDirectory, walDirectory } from '../disk/paths.ts';
 import type { Run } from '../columns/run.ts';
+import { IndexedManifest } from '../manifest/manifest-change.ts';
 import { manifestFiles, replaceManifest } from '../manifest/manifest-file.ts';
 import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
@@ -139,7 +140,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
     ) {
       await replaceManifest(disk, directory, repaired);
     }
-    const shardFilesRewritten = await new ShardFiles(open).updateAll(repaired);
+    const shardFilesRewritten = await new ShardFiles(open).updateAll(new IndexedManifest(repaired));
     if (work.moved.length > 0) await moveAside(open, work.moved);
     await repairLog(open, setAside, work);
     const { nextFileId: _nextFileId, nextInstance: _nextInstance, moved, ...report } = work;
