@@ -1,5 +1,5 @@
-// Runs the benchmarks of single parts, one process each: `npm run bench [-- name … --option=…]`. Each
-// is given the options.
+// Runs the benchmarks of single parts, one process each: `npm run bench [-- name … --option=…]`.
+// Each is given the options.
 // Comparisons with other systems are docs/benchmarks.md's subject.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
