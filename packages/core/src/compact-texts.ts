@@ -28,7 +28,7 @@ export function compactTexts(column: StringColumn): StringColumn {
   }
   if (last < 0) return { ...column, texts: NO_TEXTS };
   const size = offsets[last + 1]! - offsets[first]! + 4 * (last + 1 - first);
-  if (size > 2 * used + SPARE_BYTES) return gathered(column, first, last);
+  if (size > 2 * used + SPARE_BYTES) return gathered(column, { first, last, sizeBytes: used });
   const whole = texts.bytes.length + 4 * textCount(texts);
   return whole <= size + SPARE_BYTES ? column : ranged(column, first, last);
 }
@@ -46,11 +46,14 @@ function ranged({ codes, texts, valid }: StringColumn, first: number, last: numb
   };
 }
 
-/** Copies the texts of the rows, each once, of the range [first, last]. */
-function gathered(column: StringColumn, first: number, last: number): StringColumn {
+/** Texts [first, last], of which the rows have so many bytes. */
+type UsedTexts = { readonly first: number; readonly last: number; readonly sizeBytes: number };
+
+/** Copies the texts of the rows, each once. */
+function gathered(column: StringColumn, { first, last, sizeBytes }: UsedTexts): StringColumn {
   const { codes, texts, valid } = column;
   const { length } = codes;
-  const own = new TextBuilder();
+  const own = new TextBuilder(length, sizeBytes);
   const found = new Uint32Array(length);
   const count = last + 1 - first;
   if (count <= length * TEXTS_PER_ROW) {

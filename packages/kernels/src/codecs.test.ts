@@ -386,6 +386,7 @@ test('distinct texts lie in frames, of which only those with wanted rows are unp
   expect(stringsOf(own.decodeStrings(block).texts)).toEqual(all);
   expect(read(2999)).toEqual([[all[2999]], 1]);
   expect(read(2999, 0, 2998, 1)).toEqual([[all[2999], all[0], all[2998], all[1]], 2]);
+  expect(read(100, 101, 102)).toEqual([all.slice(100, 103), 1]);
   expect(read()).toEqual([[], 0]);
   expect(() => read(3000)).toThrow(CodecError);
 });

@@ -267,10 +267,16 @@ export class Codecs {
       }
       first = wanted.indexOf(1, end);
     }
+    const codes = Uint32Array.from(places, (_, i) => i);
     const all = this.#unpackedTexts(offsets);
+    if (areConsecutive(places)) {
+      const [from = 0] = places;
+      const to = from + places.length;
+      if (exports.areStringsUtf8(from, to) !== 0) return { codes, texts: copyRange(all, from, to) };
+    }
     const texts = new TextBuilder(places.length);
     for (let i = 0; i < places.length; i++) this.#addText(texts, all, places[i]!);
-    return { codes: Uint32Array.from(places, (_, i) => i), texts: texts.texts };
+    return { codes, texts: texts.texts };
   }
 
   /** Reads and opens the head of a block of frames. Returns its size. */
@@ -460,6 +466,20 @@ const HEAD_READ_BYTES = 4 << 10;
 
 function bytesOf(block: Uint8Array): ReadBytes {
   return (offset, length) => block.subarray(offset, offset + length);
+}
+
+function areConsecutive(places: Uint32Array): boolean {
+  for (let i = 1; i < places.length; i++) if (places[i] !== places[i - 1]! + 1) return false;
+  return true;
+}
+
+/** A copy of the texts [from, to). */
+function copyRange({ bytes, offsets }: Texts, from: number, to: number): Texts {
+  const start = offsets[from]!;
+  return {
+    bytes: bytes.slice(start, offsets[to]),
+    offsets: offsets.subarray(from, to + 1).map((offset) => offset - start),
+  };
 }
 
 function checkPlaces(places: Uint32Array, count: number): void {
