@@ -72,7 +72,7 @@ function apartInTime(parts: readonly SeriesRows[]): readonly (readonly SeriesRow
   if (parts.length === 1) return [parts];
   const spans = parts.map((rows) => {
     const { min: minTime, max: maxTime } = timeBoundsOf(rows.times);
-    return { rows, minTime, maxTime };
+    return { rows, span: { minTime, maxTime } };
   });
   return overlapping(spans).map((group) => group.map(({ rows }) => rows));
 }

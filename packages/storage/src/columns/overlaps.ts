@@ -27,20 +27,20 @@ export function isEmptyRange({ start, end }: TimeRange): boolean {
  * Groups items so that the times of different groups do not overlap. Groups ascend in time; the
  * items of each keep their order.
  */
-export function overlapping<Item extends TimeSpan>(
+export function overlapping<Item extends { readonly span: TimeSpan }>(
   items: readonly Item[],
 ): readonly (readonly Item[])[] {
   if (items.length <= 1) return items.length === 0 ? [] : [items];
   const places = items.map((_, place) => place);
   places.sort((a, b) => {
-    const first = items[a]!.minTime;
-    const second = items[b]!.minTime;
+    const first = items[a]!.span.minTime;
+    const second = items[b]!.span.minTime;
     return first < second ? -1 : first > second ? 1 : 0;
   });
   const groups: number[][] = [];
   let end = MIN_INT64;
   for (const place of places) {
-    const { minTime, maxTime } = items[place]!;
+    const { minTime, maxTime } = items[place]!.span;
     const last = groups.at(-1);
     if (last === undefined || minTime > end) groups.push([place]);
     else last.push(place);

@@ -110,7 +110,7 @@ const SHARED = [
   // Counts what the heap of the whole thread holds.
   'columns/thread-heap.ts: const threadHeap',
   // By identity of a request.
-  'read/series-reader.ts: const placesOf',
+  'read/pieces.ts: const placesOf',
   // By identity of a list of tombstones, which is never changed.
   'shard/tombstone.ts: const groupsOf',
   // Belongs to the thread, which has one engine and its warm-up.

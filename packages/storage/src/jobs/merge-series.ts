@@ -17,7 +17,11 @@ import type { MergeInput, MergeInputs } from './merge-input.ts';
 import { writeWideRows } from './wide-series.ts';
 import type { WideRows } from './wide-series.ts';
 
-type Source = TimeSpan & { readonly input: MergeInput; readonly rows: StoredRows };
+type Source = {
+  readonly input: MergeInput;
+  readonly rows: StoredRows;
+  readonly span: TimeSpan;
+};
 /** Of values that fit into memory whatever their number, that number is 0. */
 type Sizes = { readonly rows: number; readonly values: number; readonly textBytes: number };
 const NO_SIZES: Sizes = { rows: 0, values: 0, textBytes: 0 };
@@ -56,10 +60,7 @@ export function* mergeSeries(
 
 function sourcesOf(series: SeriesId, inputs: readonly MergeInput[]): Source[] {
   return inputs.flatMap((input) =>
-    storedRowsOf(input.place, series).map((rows) => {
-      const { minTime, maxTime } = rows.span();
-      return { input, rows, minTime, maxTime };
-    }),
+    storedRowsOf(input.place, series).map((rows) => ({ input, rows, span: rows.span() })),
   );
 }
 

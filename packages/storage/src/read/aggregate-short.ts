@@ -1,36 +1,28 @@
 // Aggregates over many series of few rows. Whole blocks with rows of many series are folded into
 // the windows of their groups at once: going series by series costs a hundred times more than the
 // rows themselves.
-import type { Column } from '@tidemark/core';
 import type { AggregateFunction, MeasurementAggregates, SourceCounters } from '@tidemark/query';
 
 import { mergeOverlapping } from '../columns/merge-sources.ts';
 import type { SeriesBlocks } from '../columns/merge-sources.ts';
-import { overlaps } from '../columns/overlaps.ts';
 import { firstBeyond } from '../columns/search.ts';
 import { orderByGroup, RowKeys, rowOrder } from '../columns/row-order.ts';
 import { takeRows } from '../columns/run.ts';
-import type { Run } from '../columns/run.ts';
 import { sliceSeriesRows } from '../columns/series-rows.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
-import type { RowPick } from '../memtable/row-pick.ts';
-import { tableBlocks } from '../memtable/table-blocks.ts';
-import { columnsAt, placesOfFields } from '../segment/field-places.ts';
-import type { ColumnMeta } from '../segment/format.ts';
 import { gapsOf } from '../segment/series-ranges.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { storedRowsWithin } from '../shard/stored-rows.ts';
-import type { StoredPlace } from '../shard/stored-rows.ts';
-import type { ShardView, TableView } from '../state/snapshot.ts';
+import type { ShardView } from '../state/snapshot.ts';
 import type { WindowsOfGroups } from './group-windows.ts';
 import type { Selection } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { SeriesGroups } from './series-groups.ts';
+import { pieceSources } from './pieces.ts';
+import type { Piece } from './pieces.ts';
 import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
 import { convertRun } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
-import { columnsOfChunk, columnsOfTable } from './wanted-columns.ts';
 
 export type ShortWork = {
   readonly selection: Selection;
@@ -88,22 +80,13 @@ export function* addShortSeries(
   const { start, end } = view.shard.descriptor;
   const { timeRange } = work.request;
   const isWithin = start >= timeRange.start && end - 1n <= timeRange.end;
-  const read = { work, fields, presenceOnly, isWithin };
+  const { selection, counters, groups } = work;
+  const sources = pieceSources(view, { selection, fields, presenceOnly, timeRange, counters });
+  const isSelected = (series: SeriesId): boolean => groups.of(series) >= 0;
   for (const range of gapsOf(long)) {
-    const sources: SeriesBlocks[] = [];
-    for (const segment of view.segments) {
-      const stored = segment.measurement(work.selection.measurement.id);
-      if (stored === undefined || !overlaps(segment.footer, work.request.timeRange)) continue;
-      const place = { segment, stored, tombstones: view.tombstones };
-      sources.push(storedBlocks(place, range, read));
-    }
-    for (const table of view.tables.get(work.selection.measurement.id) ?? []) {
-      const { min, max } = table.table.timeBounds;
-      if (!overlaps({ minTime: min, maxTime: max }, work.request.timeRange)) continue;
-      sources.push(memtableBlocks(table, range, read));
-    }
-    for (const rows of mergeOverlapping(sources)) {
-      if (rows !== undefined) fold(rows, read);
+    const blocks = sources.map((source) => blocksOf(source.within(range, isSelected)));
+    for (const rows of mergeOverlapping(blocks)) {
+      if (rows !== undefined) fold(rows, { work, fields, presenceOnly, isWithin });
       work.windows.check(work.memory);
       yield undefined;
     }
@@ -118,49 +101,8 @@ type Read = {
   readonly isWithin: boolean;
 };
 
-function* storedBlocks(
-  place: StoredPlace,
-  range: SeriesRange,
-  { work, fields, presenceOnly }: Read,
-): Generator<SeriesRows | undefined, void> {
-  const { counters, groups, request } = work;
-  const places = placesOfFields(place.stored, fields);
-  for (const rows of storedRowsWithin(place, range)) {
-    const { chunk } = rows;
-    if (!overlaps(chunk, request.timeRange)) {
-      counters.chunksSkipped++;
-      yield undefined;
-      continue;
-    }
-    if (!rows.ids.some((id) => groups.of(id) >= 0)) {
-      yield undefined;
-      continue;
-    }
-    counters.chunksRead++;
-    counters.bytesRead += chunk.timeBytes;
-    const read = (meta: ColumnMeta): Column => {
-      counters.bytesRead += meta.validBytes + meta.valueBytes;
-      return rows.column(meta);
-    };
-    const columns = columnsOfChunk(rows, columnsAt(chunk, places), { fields, presenceOnly, read });
-    yield rows.leftOfSeries({ times: rows.times(), columns });
-  }
-}
-
-function memtableBlocks(
-  { table, rows }: TableView,
-  range: SeriesRange,
-  { work, fields, presenceOnly }: Read,
-): SeriesBlocks {
-  const { measurement } = work.selection;
-  const seriesId = (ordinal: number): SeriesId | undefined => {
-    const id = measurement.seriesId(ordinal);
-    if (id < range.from || id > range.to || work.groups.of(id) < 0) return undefined;
-    return id;
-  };
-  const columns = (pick: RowPick): Run['columns'] =>
-    columnsOfTable(table, pick, { fields, presenceOnly });
-  return tableBlocks({ table, rows, seriesId, columns });
+function* blocksOf(pieces: Iterable<Piece | undefined>): SeriesBlocks {
+  for (const piece of pieces) yield piece?.loadOfSeries();
 }
 
 /** Adds the wanted rows of a block to the windows of their groups. */

@@ -391,26 +391,16 @@ function* addSeries(
   shards: readonly ShardView[],
   timeRange: TimeRange,
 ): Generator<undefined> {
-  const { counters, memory, windows, wanted } = work;
-  const { database } = work.selection;
+  const { counters, memory, windows } = work;
   const filter = work.filterOf(series);
   const { condition, fields } = filter;
+  const columnwise = condition === undefined;
+  const wanted = { fields, presenceOnly: work.countsOnly && columnwise, timeRange };
+  const read = { ...wanted, selection: work.selection, columnwise, counters, memory };
   for (const view of shards) {
     if (!view.series.has(series)) continue;
-    const presenceOnly = work.countsOnly && condition === undefined;
-    const columnwise = condition === undefined;
-    const source = {
-      database,
-      series,
-      fields,
-      timeRange,
-      counters,
-      memory,
-      presenceOnly,
-      columnwise,
-    };
-    for (const part of readSeries(view, source, { descending: false })) {
-      if (condition !== undefined) windows.addRun(keptRows(part, filter, wanted), series);
+    for (const part of readSeries(view, series, read)) {
+      if (condition !== undefined) windows.addRun(keptRows(part, filter, work.wanted), series);
       else if (part.chunk === undefined) windows.addRun(part.load(), series);
       else if (windows.addChunk(part.chunk, series)) counters.chunksAnsweredByStatistics++;
       work.all.check(memory);

@@ -67,7 +67,7 @@ function* readFields(
     else rows.push(row);
   }
   const { selection, counters, memory } = work;
-  const { database, shards } = selection;
+  const { shards } = selection;
   const refs = fields.map(([field]) => field);
   let textBytes = 0;
   for (const [id, rows] of bySeries) {
@@ -79,9 +79,9 @@ function* readFields(
         continue;
       }
       // The rows were counted when the best of them were found.
-      const source = { database, series: id as SeriesId, fields: refs, timeRange, memory };
-      const own = { ...source, counters: { ...counters } };
-      for (const { chunk, load } of readSeries(view, own, { descending: false })) {
+      const asked = { selection, fields: refs, presenceOnly: false, timeRange };
+      const read = { ...asked, memory, counters: { ...counters } };
+      for (const { chunk, load } of readSeries(view, id as SeriesId, read)) {
         yield undefined;
         const span = chunk?.span;
         if (span !== undefined && !hasTime(wanted, span.minTime, span.maxTime)) continue;

@@ -24,14 +24,15 @@ import { converts } from './convert.ts';
 import { clipRun, lowerBound, sliceColumn } from '../columns/run.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import type { Run } from '../columns/run.ts';
+import type { SeriesRows } from '../columns/series-rows.ts';
+import { presenceColumn } from '../columns/presence.ts';
 import type { WantedField } from './convert.ts';
-import { columnsOfChunk } from './wanted-columns.ts';
+import type { Piece } from './pieces.ts';
+import { readColumns } from './wanted-columns.ts';
 import type { Wanted } from './wanted-columns.ts';
 
-export type ChunkSource = Wanted & {
-  readonly rows: StoredRows;
-  /** One for each wanted field; `undefined` when the chunk lacks it. */
-  readonly columns: readonly (ColumnMeta | undefined)[];
+/** What is wanted of chunks. */
+export type ChunkRequest = Wanted & {
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
   /** The reader takes one column after another, and keeps only few at once. */
@@ -51,13 +52,15 @@ export type CachedChunkColumn = {
  * Rows of a series in a chunk, of which those within the time range are wanted. Where some are
  * deleted, only `load` and `within` leave them out. Columns have the stored type.
  */
-export class ChunkReader {
+export class ChunkReader implements Piece {
   readonly meta: ChunkMeta;
   readonly columns: readonly (ColumnMeta | undefined)[];
-  readonly #source: ChunkSource;
+  readonly #request: ChunkRequest;
+  readonly #stored: StoredRows;
   #whole: ReadAhead | undefined;
   #isRead = false;
   #rows: CachedRows | undefined;
+  #span: TimeSpan | undefined;
   /** Times of all the rows, and of the wanted ones. */
   #allTimes: BigInt64Array | undefined;
   #times: BigInt64Array | undefined;
@@ -66,10 +69,16 @@ export class ChunkReader {
   /** By the index of the column. */
   readonly #large = new Map<number, LargeTexts | undefined>();
 
-  constructor(source: ChunkSource) {
-    this.#source = source;
-    this.meta = source.rows.chunk;
-    this.columns = source.columns;
+  /** `columns` has one for each wanted field; `undefined` where the chunk lacks it. */
+  constructor(
+    request: ChunkRequest,
+    rows: StoredRows,
+    columns: readonly (ColumnMeta | undefined)[],
+  ) {
+    this.#request = request;
+    this.#stored = rows;
+    this.meta = rows.chunk;
+    this.columns = columns;
   }
 
   /**
@@ -77,14 +86,28 @@ export class ChunkReader {
    * can be used.
    */
   get isWhole(): boolean {
-    const { rows, timeRange } = this.#source;
+    const { timeRange } = this.#request;
     const { minTime, maxTime } = this.meta;
-    return rows.isWholeChunk && minTime >= timeRange.start && maxTime <= timeRange.end;
+    return this.#stored.isWholeChunk && minTime >= timeRange.start && maxTime <= timeRange.end;
   }
 
-  /** The first and the last time of all the rows, wanted or not. */
+  get chunk(): this | undefined {
+    return this.#stored.covered === 'none' ? this : undefined;
+  }
+
+  get count(): number {
+    return this.#stored.count;
+  }
+
   get span(): TimeSpan {
-    if (!this.#source.rows.isPart) return this.meta;
+    this.#span ??= this.#stored.isPart ? this.#spanOfPart() : this.meta;
+    return this.#span;
+  }
+
+  #spanOfPart(): TimeSpan {
+    const rows = this.#stored;
+    if (rows.ids.length > 1) return rows.span();
+    // Neighbouring series are mostly read, too: their times are cached.
     const times = this.allTimes;
     return { minTime: times[0]!, maxTime: times.at(-1)! };
   }
@@ -92,19 +115,20 @@ export class ChunkReader {
   /** The stored type of a wanted field; `undefined` when the chunk lacks it. */
   type(index: number): FieldType | undefined {
     const column = this.columns[index];
-    return column && this.#source.rows.stored.fields[column.field]?.type;
+    return column && this.#stored.stored.fields[column.field]?.type;
   }
 
   /** Statistics of a column, if it has the type and they are of the rows of this series. */
   statistics(index: number, type: FieldType | undefined): NumericStatistics | undefined {
-    if (type !== this.type(index) || !this.#source.rows.isWholeChunk) return undefined;
+    if (type !== this.type(index) || !this.#stored.isWholeChunk) return undefined;
     return this.columns[index]?.statistics;
   }
 
   /** The range of rows within the time range. */
   get rows(): CachedRows {
     if (this.#rows !== undefined) return this.#rows;
-    const { rows, counters, timeRange } = this.#source;
+    const { counters, timeRange } = this.#request;
+    const rows = this.#stored;
     const { minTime, maxTime } = this.meta;
     let { from, to } = rows;
     if (minTime < timeRange.start || maxTime > timeRange.end) {
@@ -130,17 +154,16 @@ export class ChunkReader {
     if (cached !== undefined) this.#times = this.#cache.times(cached, rows);
     else {
       const all = this.allTimes;
-      const first = this.#source.rows.from;
+      const first = this.#stored.from;
       const isAll = rows.to - rows.from === all.length;
       this.#times = isAll ? all : all.subarray(rows.from - first, rows.to - first);
     }
     return this.#times;
   }
 
-  /** Times of all the rows, wanted or not, deleted ones included. */
   get allTimes(): BigInt64Array {
     if (this.#allTimes !== undefined) return this.#allTimes;
-    const { rows } = this.#source;
+    const rows = this.#stored;
     // Neighbouring series of the chunk are mostly read, too.
     const cached = rows.isPart ? this.#cachedTimes() : undefined;
     this.#allTimes =
@@ -180,7 +203,7 @@ export class ChunkReader {
       const count = this.#cache.chooseRows(mask, from);
       return this.#cache.chosenColumn(values, count);
     }
-    const { rows } = this.#source;
+    const rows = this.#stored;
     const decoded = this.#texts.get(index);
     if (this.type(index) === 'string' && decoded === undefined && !rows.isPart) {
       const isSome = mask !== undefined || to - from < rows.count;
@@ -204,7 +227,7 @@ export class ChunkReader {
    */
   fewValues(index: number): { readonly times: BigInt64Array; readonly column: Column } | undefined {
     const meta = this.columns[index];
-    const { segment, stored, isPart } = this.#source.rows;
+    const { segment, stored, isPart } = this.#stored;
     if (meta === undefined || meta.validBytes === 0 || isPart) return undefined;
     const found = segment.fewValues(stored, this.meta, meta, this.#bytes());
     if (found === undefined) return undefined;
@@ -223,7 +246,7 @@ export class ChunkReader {
   text(index: number, side: 'first' | 'last'): Texts {
     const meta = this.columns[index];
     assert(meta !== undefined, 'the chunk has the column');
-    const { segment, from, to } = this.#source.rows;
+    const { segment, from, to } = this.#stored;
     const rows = Uint32Array.of(side === 'first' ? from : to - 1);
     const column = textsAt(segment.blocks, { chunk: this.meta, meta }, { rows });
     assert(column.type === 'string', 'a column of texts');
@@ -293,7 +316,7 @@ export class ChunkReader {
    */
   searchInPlace(mask: Uint8Array, index: number, search: TextSearch): boolean {
     const meta = this.columns[index];
-    const { segment, isPart } = this.#source.rows;
+    const { segment, isPart } = this.#stored;
     if (meta === undefined || this.type(index) !== 'string' || isPart) return false;
     if (this.#texts.has(index) || this.#largeTexts(index) !== undefined) return false;
     const { from } = this.rows;
@@ -313,7 +336,8 @@ export class ChunkReader {
    * where they are not read one by one; `undefined` for nearly all chunks.
    */
   parts(): readonly RowPart[] | undefined {
-    const { rows, presenceOnly, columnwise, descending } = this.#source;
+    const { presenceOnly, columnwise, descending } = this.#request;
+    const rows = this.#stored;
     if (presenceOnly || rows.isPart) return undefined;
     for (let i = 0; i < this.columns.length; i++) {
       const large = this.#largeTexts(i);
@@ -336,9 +360,9 @@ export class ChunkReader {
     return { times: this.times.subarray(from, to), columns };
   }
 
-  /** Rows within a range, wanted or not, without the deleted ones; arrays of their own. */
   within(range: TimeRange): Run {
-    const { rows, counters, presenceOnly } = this.#source;
+    const { counters, presenceOnly } = this.#request;
+    const rows = this.#stored;
     if (presenceOnly || rows.isPart) return clipRun(this.load(), range.start, range.end);
     if (!this.#isRead) counters.chunksRead++;
     const times = this.allTimes;
@@ -351,7 +375,7 @@ export class ChunkReader {
   #columnPart(index: number, part: RowPart): Column | undefined {
     const meta = this.columns[index];
     if (meta === undefined) return undefined;
-    const { segment, stored } = this.#source.rows;
+    const { segment, stored } = this.#stored;
     const large = this.#largeTexts(index);
     if (large !== undefined) return segment.blocks.decoding(meta.offset, () => large.column(part));
     const values = this.#cachedValues(index);
@@ -363,27 +387,42 @@ export class ChunkReader {
     const column = this.columns[index];
     if (column === undefined || !mayBeLarge(column)) return undefined;
     if (this.#large.has(index)) return this.#large.get(index);
-    const { segment, stored } = this.#source.rows;
+    const { segment, stored } = this.#stored;
     const large = segment.largeTexts(stored, this.meta, column);
     this.#large.set(index, large);
     return large;
   }
 
-  /** All rows, wanted or not, without the deleted ones. Values, or where there are any. */
   load(): Run {
-    const { rows, counters } = this.#source;
-    counters.chunksRead++;
-    const read = (meta: ColumnMeta, index: number): Column => {
-      const values = rows.isPart ? this.#cachedValues(index) : undefined;
-      if (values !== undefined) return this.#cache.column(values, rows);
-      return rows.column(meta, this.#ownBytes());
+    return this.#stored.left(this.#all());
+  }
+
+  loadOfSeries(): SeriesRows {
+    return this.#stored.leftOfSeries(this.#all());
+  }
+
+  /** All rows, wanted or not, deleted ones included. Values, or where there are any. */
+  #all(): Run {
+    const rows = this.#stored;
+    this.#request.counters.chunksRead++;
+    const values = (index: number): Column => {
+      const cached = rows.isPart ? this.#cachedValues(index) : undefined;
+      if (cached !== undefined) return this.#cache.column(cached, rows);
+      return rows.column(this.columns[index]!, this.#ownBytes());
     };
-    const columns = columnsOfChunk(rows, this.columns, { ...this.#source, read });
-    return rows.left({ times: this.allTimes, columns });
+    const columns = readColumns(this.#request, {
+      type: (index) => this.type(index),
+      values,
+      presence: (index) => {
+        const isFull = this.columns[index]!.validBytes === 0;
+        return presenceColumn(rows.count, isFull ? undefined : values(index).valid);
+      },
+    });
+    return { times: this.allTimes, columns };
   }
 
   get #cache(): ColumnCache {
-    return this.#source.rows.segment.columnCache;
+    return this.#stored.segment.columnCache;
   }
 
   #isCacheable(index: number): boolean {
@@ -393,7 +432,7 @@ export class ChunkReader {
   }
 
   #cachedTimes(): CachedColumn | undefined {
-    const { segment } = this.#source.rows;
+    const { segment } = this.#stored;
     if (this.meta.rows > CACHED_ROWS_MAX) return undefined;
     return segment.cachedTimes(this.meta) ?? segment.cacheTimes(this.meta, this.#bytes());
   }
@@ -404,7 +443,7 @@ export class ChunkReader {
     const type = this.type(index);
     if (meta === undefined || type === undefined || type === 'string') return undefined;
     if (!this.#isCacheable(index)) return undefined;
-    const { segment } = this.#source.rows;
+    const { segment } = this.#stored;
     const known = segment.cachedValues(meta);
     if (known !== undefined) return known;
     const beside = this.#cachedTimes();
@@ -413,7 +452,7 @@ export class ChunkReader {
 
   /** The bytes of a chunk of one series. Of others, the decoded columns are kept. */
   #ownBytes(): ReadAhead | undefined {
-    return this.#source.rows.isPart ? undefined : this.#bytes();
+    return this.#stored.isPart ? undefined : this.#bytes();
   }
 
   /**
@@ -423,7 +462,8 @@ export class ChunkReader {
   #bytes(): ReadAhead | undefined {
     if (this.#isRead) return this.#whole;
     this.#isRead = true;
-    const { rows, counters, presenceOnly } = this.#source;
+    const { counters, presenceOnly } = this.#request;
+    const rows = this.#stored;
     const { meta, columns } = this;
     if (presenceOnly && columns.every((column) => !column?.validBytes)) {
       counters.bytesRead += meta.timeBytes;

@@ -2,7 +2,8 @@
 // directories of segments, never values.
 import type { CostRequest, SourceCost } from '@tidemark/query';
 
-import type { ShardView, Snapshot, TableView } from '../state/snapshot.ts';
+import type { TableView } from '../memtable/table-rows.ts';
+import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { overlaps } from '../columns/overlaps.ts';
 import { columnsAt, placesOfFields } from '../segment/field-places.ts';
 import { ALL_SERIES } from '../segment/series-ranges.ts';

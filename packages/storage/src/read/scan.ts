@@ -134,7 +134,7 @@ function* scanSeries(
   { selection, request, budget, filterOf, lastFields, first, ties, isEnded }: GroupScan,
 ): Generator<SeriesBatch | undefined> {
   const { counters, memory, lastRows } = budget;
-  const { database, shards } = selection;
+  const { shards } = selection;
   counters.seriesVisited++;
   const { descending } = request;
   const { condition, fields } = filterOf(series);
@@ -150,6 +150,8 @@ function* scanSeries(
     isCounted = true;
     return toBatch(run, request, names);
   };
+  const wanted = { selection, fields, presenceOnly: false, timeRange, descending };
+  const read = { ...wanted, counters, memory };
   let left = request.limitPerSeries ?? Number.POSITIVE_INFINITY;
   for (const view of shards) {
     if (left <= 0) return;
@@ -164,8 +166,7 @@ function* scanSeries(
       yield batchOf(known);
       return;
     }
-    const source = { database, series, fields, timeRange, counters, memory };
-    for (const part of readSeries(view, source, request)) {
+    for (const part of readSeries(view, series, read)) {
       if (place !== undefined) {
         const last = lastRow(part.chunk, { ...request, timeRange });
         if (last !== undefined) {
@@ -224,7 +225,7 @@ type FirstRows = {
 /** The range that contains the first rows of a group, found from the times of its chunks alone. */
 function* rangeOfFirst({
   series,
-  selection: { database, shards },
+  selection,
   request,
   limit,
   budget: { memory },
@@ -235,13 +236,13 @@ function* rangeOfFirst({
   const counters = zeroCounters();
   for (const each of series) {
     let left = limit;
-    for (const view of shards) {
+    for (const view of selection.shards) {
       if (left <= 0) break;
       const timeRange = first.within(request.timeRange);
       if (!view.series.has(each) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
-      const asked = { database, series: each, fields, timeRange, counters, memory };
-      const source = { ...asked, onlyChunks: true };
-      for (const { chunk } of readSeries(view, source, request)) {
+      const wanted = { selection, fields, presenceOnly: false, timeRange, descending };
+      const read = { ...wanted, counters, memory, onlyChunks: true };
+      for (const { chunk } of readSeries(view, each, read)) {
         if (chunk === undefined || !chunk.hasFullColumn(fields, fields.length)) continue;
         chunk.narrow(left, descending ? 'last' : 'first');
         const { times } = chunk;

@@ -98,26 +98,6 @@ export function encodeSharedPage(
   return out.finish();
 }
 
-/** The series of each row, where the rows of each series end at `ends`. */
-export function seriesOfRows(
-  series: ArrayLike<SeriesId>,
-  ends: Uint32Array | readonly number[],
-): Uint32Array {
-  const rows = new Uint32Array(ends.at(-1) ?? 0);
-  let start = 0;
-  for (let i = 0; i < ends.length; i++) {
-    const end = ends[i]!;
-    const id = series[i]!;
-    if (end - start >= FILL_ROWS) rows.fill(id, start, end);
-    else for (let row = start; row < end; row++) rows[row] = id;
-    start = end;
-  }
-  return rows;
-}
-
-/** For fewer rows, the call of `fill` costs more than a loop. */
-const FILL_ROWS = 16;
-
 function ascends(numbers: Uint32Array): boolean {
   for (let i = 1; i < numbers.length; i++) if (numbers[i]! <= numbers[i - 1]!) return false;
   return true;

@@ -181,14 +181,7 @@ function readerOf(segment: Segment, series = 7): ChunkReader {
   const fields = FIELDS.map(({ name }) => ({ name }));
   const { columns } = rows!.chunk;
   const counters = zeroCounters();
-  return new ChunkReader({
-    rows: rows!,
-    fields,
-    columns,
-    timeRange,
-    counters,
-    presenceOnly: false,
-  });
+  return new ChunkReader({ fields, timeRange, counters, presenceOnly: false }, rows!, columns);
 }
 
 test.each([

@@ -1,16 +1,13 @@
 // A snapshot for one reader: per shard its segments, its tombstones and the visible rows of its
 // memtable.
 import type { MemtableTables } from '../memtable/memtables.ts';
-import type { Table } from '../memtable/table.ts';
+import type { TableView } from '../memtable/table-rows.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { ReadonlySeriesSet } from '../series/series-set.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { StoppedDatabases } from './stopped-databases.ts';
-
-/** A table with the number of its rows that are visible. */
-export type TableView = { readonly table: Table; readonly rows: number };
 
 export type ShardView = {
   readonly shard: Shard;

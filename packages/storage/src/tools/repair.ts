@@ -3,6 +3,7 @@
 import type { Column } from '@tidemark/core';
 import type { Damage } from '@tidemark/storage-api';
 
+import { seriesOfRows } from '../columns/series-rows.ts';
 import { DecodeError } from '../columns/bytes.ts';
 import { damageOf } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
@@ -14,7 +15,6 @@ import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/mani
 import { ShardFiles } from '../manifest/shard-file.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
-import { seriesOfRows } from '../segment/shared-page.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { LogState } from '../wal/log-state.ts';
