@@ -84,15 +84,16 @@ test('a thread that looks by itself is not woken for small writes; large ones ar
 
 test('writes that find no room in the ring are sent as other calls are', async () => {
   const body = new Uint8Array(SMALL_BODY_BYTES);
-  const writes = Array.from({ length: 80 }, () =>
+  const writes = Array.from({ length: 300 }, () =>
     connection.call('writeLines', [{ ...WRITE, body }]),
   );
   await setImmediate();
 
   const taken = ring.take();
   const sent = posted.flat().filter(({ kind }) => kind === 'call');
-  expect(taken.length).toBeGreaterThan(50);
-  expect(taken.length + sent.length).toBe(80);
+  expect(taken.length).toBeGreaterThan(200);
+  expect(sent.length).toBeGreaterThan(0);
+  expect(taken.length + sent.length).toBe(300);
   connection.end(new Error('over'));
   for (const each of writes) await expect(each).rejects.toThrow(Unavailable);
 });

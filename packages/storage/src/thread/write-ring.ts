@@ -13,8 +13,11 @@ import type { PolicyRef, WriteLinesRequest } from '@tidemark/storage-api';
 
 /** A longer body is sent in its own buffer. */
 export const SMALL_BODY_BYTES = 4 << 10;
-/** Lines of a thousand clients. Writes for which there is no room cross as other calls do. */
-const RING_BYTES = 256 << 10;
+/**
+ * The longest small bodies of 250 clients. Writes for which there is no room cross as other calls
+ * do.
+ */
+const RING_BYTES = 1 << 20;
 
 const HEADER_BYTES = 128;
 /** Indexes of 32-bit words of the header, in cache lines of their own. */
