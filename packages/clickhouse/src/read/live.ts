@@ -37,7 +37,7 @@ export function livePoints(
       continue;
     if (!coversMeasurement(deleted, measurement)) continue;
     const { where } = deleted.filter;
-    // Series that are marked as gone are included, because their rows keep the tags.
+    // Series that are marked as deleted are included, because their rows keep the tags.
     const series =
       where === undefined
         ? '1'

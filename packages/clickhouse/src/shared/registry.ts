@@ -97,12 +97,12 @@ export class Registry {
     if (groups.some(isTaken)) return true;
     const here = new Set(groups.map(({ id }) => id));
     // The shard group may have been dropped.
-    const isGone = ({ group }: MeasurementInGroup): boolean =>
+    const isDropped = ({ group }: MeasurementInGroup): boolean =>
       !this.#groups.has(group) && !here.has(group);
-    if (tags.some(isGone)) return true;
+    if (tags.some(isDropped)) return true;
     return fields.some((one) => {
       const { group, measurement, field, type } = one;
-      if (isGone(one)) return true;
+      if (isDropped(one)) return true;
       const held = this.#fields.of(group, measurement).get(field);
       return held !== undefined && held !== type;
     });

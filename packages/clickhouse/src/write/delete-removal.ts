@@ -168,7 +168,7 @@ export class DeleteRemoval {
     return [...columns];
   }
 
-  /** Ids of the series that a delete covers, including those that are marked as gone. */
+  /** Ids of the series that a delete covers, including those that are marked as deleted. */
   async *#seriesOf(
     deleted: Delete,
     part: PolicyPart,

@@ -1,4 +1,4 @@
-// Marks series that a delete has left without rows as gone, and removes tag keys that no series has
+// Marks series that a delete has left without rows as deleted, and removes tag keys that no series has
 // any more.
 import { ALL_TIME } from '@tidemark/core';
 
@@ -51,11 +51,11 @@ export function columnsIn(
 }
 
 /**
- * Marks series as gone that have no rows left after a delete. Series that were announced after the
+ * Marks series as deleted that have no rows left after a delete. Series that were announced after the
  * delete are kept, because their rows may be on the way.
  */
 export async function markDeletedSeries(parts: DeletedSeriesParts, deleted: Delete): Promise<void> {
-  await replaceMarks(parts, deleted, { isGone: false, olderThan: deleted.version });
+  await replaceMarks(parts, deleted, { isDeleted: false, olderThan: deleted.version });
 }
 
 /**
@@ -63,7 +63,7 @@ export async function markDeletedSeries(parts: DeletedSeriesParts, deleted: Dele
  * stored after the marks.
  */
 export async function restoreSeries(parts: DeletedSeriesParts, deleted: Delete): Promise<void> {
-  await replaceMarks(parts, deleted, { isGone: true, olderThan: undefined });
+  await replaceMarks(parts, deleted, { isDeleted: true, olderThan: undefined });
 }
 
 /**
@@ -103,8 +103,8 @@ export async function dropTagsOf(parts: DeletedSeriesParts, deleted: Delete): Pr
   }
 }
 
-/** Series that are, or are not, marked as gone. */
-type Marked = { readonly isGone: boolean; readonly olderThan: bigint | undefined };
+/** Series that are, or are not, marked as deleted. */
+type Marked = { readonly isDeleted: boolean; readonly olderThan: bigint | undefined };
 
 async function replaceMarks(
   parts: DeletedSeriesParts,
@@ -142,7 +142,7 @@ async function findMarked(
 ): Promise<readonly Found[]> {
   const { part, shard, deleted, marked, after } = on;
   const conditions = [
-    `is_gone = ${marked.isGone ? 1 : 0}`,
+    `is_gone = ${marked.isDeleted ? 1 : 0}`,
     inGroups(part),
     filterCondition(deleted.filter),
     ...(marked.olderThan === undefined ? [] : [`version < ${marked.olderThan}`]),
@@ -188,10 +188,10 @@ async function replaceOnShard(
   for (const [measurement, own] of byMeasurement) {
     const live = await withRows(parts, { part, shard, measurement }, own);
     for (const series of own) {
-      const isGone = !live.has(`${series.group} ${series.id}`);
-      if (isGone !== marked.isGone) {
-        rows.replace(series, { version: series.version, isGone });
-        if (!isGone) await announceTags(state, series);
+      const isDeleted = !live.has(`${series.group} ${series.id}`);
+      if (isDeleted !== marked.isDeleted) {
+        rows.replace(series, { version: series.version, isDeleted });
+        if (!isDeleted) await announceTags(state, series);
       }
     }
   }

@@ -10,7 +10,7 @@ export type SeriesRow = {
 };
 
 /** A row that says whether a series has rows, as of a version. */
-type Mark = { readonly version: bigint; readonly isGone: boolean };
+type Mark = { readonly version: bigint; readonly isDeleted: boolean };
 
 /** The rows of one insert. Their version is not known yet when they are added. */
 export class SeriesRows {
@@ -25,25 +25,25 @@ export class SeriesRows {
   /** Adds a series that has rows. */
   add(series: SeriesRow): void {
     this.#versionAt.push(this.#rows.sizeBytes);
-    this.#append(series, { version: 0n, isGone: false });
+    this.#append(series, { version: 0n, isDeleted: false });
   }
 
   /**
-   * Adds a row with a version of its own, which replaces the row of that version. A series that is
-   * gone keeps its tags, by which deletes find its points.
+   * Adds a row with a version of its own, which replaces the row of that version. A deleted series
+   * keeps its tags, by which deletes find its points.
    */
-  replace(series: SeriesRow, { version, isGone }: Mark): void {
-    this.#append(series, { version: version + 1n, isGone });
+  replace(series: SeriesRow, { version, isDeleted }: Mark): void {
+    this.#append(series, { version: version + 1n, isDeleted });
   }
 
-  #append(series: SeriesRow, { version, isGone }: Mark): void {
+  #append(series: SeriesRow, { version, isDeleted }: Mark): void {
     const rows = this.#rows;
     rows.uint64(version);
     rows.text(series.measurement);
     rows.uint64(series.id);
     rows.texts(series.tagKeys);
     rows.texts(series.tagValues);
-    rows.uint8(isGone ? 1 : 0);
+    rows.uint8(isDeleted ? 1 : 0);
     rows.uint32(series.group);
   }
 
