@@ -1,7 +1,13 @@
 // The service from start to stop: the order in which its parts are opened and closed.
-import { lockDirectory, makeDirectory, narrowAndLog, PRIVATE_DIRECTORY } from '@tidemark/process';
+import {
+  lockDirectory,
+  makeDirectory,
+  narrowAndLog,
+  PRIVATE_DIRECTORY,
+  requestBodyBudget,
+} from '@tidemark/process';
 import { Resolver } from 'node:dns/promises';
-import { Budget, openAll, systemClock } from '@tidemark/core';
+import { openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import type { EngineConfig } from './config/config.ts';
 import type { EngineService, StartEngineOptions } from './engine-service.ts';
@@ -132,13 +138,7 @@ async function openEngine(
   steps.end('points');
   const jobs = await openJobs(stores, alerting, taskParts, parts);
   const load = await openLoadDirectory(stores, alerting, taskParts, parts);
-  const bodies = new Budget({
-    setting: 'http.body-memory-limit',
-    limitBytes: config.http.bodyMemoryLimitBytes,
-    waitMs: config.http.bodyMemoryTimeoutMs,
-    clock,
-    what: 'bodies of requests',
-  });
+  const bodies = requestBodyBudget(config.http, clock);
   const inputs = await openInputs(stores, { ...taskParts, bodies }, parts);
   const scrape = {
     http: stores.http,

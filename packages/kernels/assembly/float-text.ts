@@ -3,6 +3,7 @@
 // with a 128-bit power of ten.
 import { FLOAT_POWER_LEAST, FLOAT_POWER_MOST } from './abi.gen';
 import { digitCount, writePadded } from './digits';
+import { highProduct } from './number';
 
 // 10^k for k in [FLOAT_POWER_LEAST, FLOAT_POWER_MOST] as 128 bits whose highest one is set, rounded
 // up; the upper half first. The loader fills the table (src/float-powers.ts).
@@ -16,29 +17,12 @@ const ZERO: u8 = 48;
 const MINUS: u8 = 45;
 const POINT: u8 = 46;
 
-let highHalf: u64 = 0;
-
-/** Returns the lower half of the 128-bit product; `highHalf` gets the upper one. */
-@inline
-function product(a: u64, b: u64): u64 {
-  const aLow = a & 0xffffffff;
-  const aHigh = a >> 32;
-  const bLow = b & 0xffffffff;
-  const bHigh = b >> 32;
-  const middle = aHigh * bLow + ((aLow * bLow) >> 32);
-  const cross = (middle & 0xffffffff) + aLow * bHigh;
-  highHalf = aHigh * bHigh + (middle >> 32) + (cross >> 32);
-  return a * b;
-}
-
 /** value * 10^k / 2^128. The lowest bit tells whether the result is inexact. */
 @inline
 function scaled(high: u64, low: u64, value: u64): u64 {
-  product(low, value);
-  const carry = highHalf;
-  const middle = product(high, value);
-  const sum = middle + carry;
-  const top = highHalf + (sum < middle ? 1 : 0);
+  const middle = high * value;
+  const sum = middle + highProduct(low, value);
+  const top = highProduct(high, value) + (sum < middle ? 1 : 0);
   return top | (sum > 1 ? 1 : 0);
 }
 

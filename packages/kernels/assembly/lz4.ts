@@ -96,6 +96,21 @@ export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
   return dst - start;
 }
 
+let lengthRead: usize = 0;
+
+/** Adds the bytes of a long length to `length`. Returns their end, 0 if the input ends before. */
+@inline
+function readLength(src: usize, srcEnd: usize, length: usize): usize {
+  let more: usize = 255;
+  while (more === 255) {
+    if (src >= srcEnd) return 0;
+    more = <usize>load<u8>(src++);
+    length += more;
+  }
+  lengthRead = length;
+  return src;
+}
+
 /** Decompresses exactly `size` bytes. Returns false when the input is not a block of that size. */
 export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize): bool {
   const srcEnd = src + bytes;
@@ -105,12 +120,9 @@ export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize)
     const token = <usize>load<u8>(src++);
     let length = token >> 4;
     if (length === 15) {
-      let more: usize = 255;
-      while (more === 255) {
-        if (src >= srcEnd) return false;
-        more = <usize>load<u8>(src++);
-        length += more;
-      }
+      src = readLength(src, srcEnd, length);
+      if (src === 0) return false;
+      length = lengthRead;
     }
     if (length > srcEnd - src || length > dstEnd - dst) return false;
     copyText(dst, src, length);
@@ -123,12 +135,9 @@ export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize)
     if (distance === 0 || distance > dst - dstStart) return false;
     length = token & 15;
     if (length === 15) {
-      let more: usize = 255;
-      while (more === 255) {
-        if (src >= srcEnd) return false;
-        more = <usize>load<u8>(src++);
-        length += more;
-      }
+      src = readLength(src, srcEnd, length);
+      if (src === 0) return false;
+      length = lengthRead;
     }
     length += MIN_MATCH;
     if (length > dstEnd - dst) return false;

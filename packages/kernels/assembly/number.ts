@@ -19,8 +19,9 @@ export function decimalPowers(): usize {
   return powers;
 }
 
+/** The upper half of the 128-bit product. */
 @inline
-function highProduct(a: u64, b: u64): u64 {
+export function highProduct(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
   const aHigh = a >> 32;
   const bLow = b & 0xffffffff;

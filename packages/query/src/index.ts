@@ -61,4 +61,5 @@ export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';
 export type { MeasurementNames } from './measurement-names.ts';
 export { eachMeasurement } from './each-measurement.ts';
+export { AGGREGATE_FUNCTIONS, FOLD_FUNCTIONS } from './series-source.ts';
 export type * from './series-source.ts';

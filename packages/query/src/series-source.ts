@@ -152,15 +152,17 @@ export type SeriesBatch = {
   readonly columns: readonly Column[];
 };
 
-export type AggregateFunction =
-  | 'count'
-  | 'sum'
-  | 'mean'
-  | 'min'
-  | 'max'
-  | 'first'
-  | 'last'
-  | 'spread';
+export const AGGREGATE_FUNCTIONS = [
+  'count',
+  'sum',
+  'mean',
+  'min',
+  'max',
+  'first',
+  'last',
+  'spread',
+] as const;
+export type AggregateFunction = (typeof AGGREGATE_FUNCTIONS)[number];
 
 /**
  * Aggregates of one field, computed in one pass. `type` is the type in which the field is read (see
@@ -178,6 +180,16 @@ export type FoldFunction =
   /** `hasTime`: its point has its own time. Then there is no window, and no other function. */
   | { readonly kind: 'percentile'; readonly percent: number; readonly hasTime?: boolean }
   | { readonly kind: 'top' | 'bottom'; readonly size: number };
+
+export const FOLD_FUNCTIONS = [
+  'median',
+  'mode',
+  'distinct',
+  'count-distinct',
+  'percentile',
+  'top',
+  'bottom',
+] as const satisfies readonly FoldFunction['kind'][];
 
 type FoldedField = { readonly field: string; readonly type: FieldType };
 

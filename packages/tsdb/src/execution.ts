@@ -1,8 +1,9 @@
 // Writes points and runs statements of all protocols, over one storage and one catalog.
 import { hostname } from 'node:os';
 
-import { Budget, TIDEMARK_VERSION } from '@tidemark/core';
-import type { Clock, Timestamp } from '@tidemark/core';
+import { TIDEMARK_VERSION } from '@tidemark/core';
+import type { Budget, Clock, Timestamp } from '@tidemark/core';
+import { requestBodyBudget } from '@tidemark/process';
 import { planCacheCounters, PLAN_CACHE_BYTES } from '@tidemark/query';
 import type { Storage } from '@tidemark/storage-api';
 import type { Logger } from 'pino';
@@ -55,13 +56,7 @@ export function buildExecution({
   const { coordinator, data, http } = config;
   const writes = writeCounters();
   const queries = queryCounters();
-  const bodyBudget = new Budget({
-    setting: 'http.body-memory-limit',
-    limitBytes: http.bodyMemoryLimitBytes,
-    waitMs: http.bodyMemoryTimeoutMs,
-    clock,
-    what: 'bodies of requests',
-  });
+  const bodyBudget = requestBodyBudget(http, clock);
   const memories = new QueryMemories({
     totalBytes: coordinator.totalQueryMemoryLimitBytes,
     limitBytes: coordinator.queryMemoryLimitBytes,

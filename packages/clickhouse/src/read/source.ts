@@ -1,5 +1,5 @@
 // SeriesSource over the cluster.
-import { eachMeasurement, collectNames } from '@tidemark/query';
+import { AGGREGATE_FUNCTIONS, eachMeasurement, collectNames } from '@tidemark/query';
 import type { SeriesSource, SourceCapabilities, SourceSnapshot } from '@tidemark/query';
 
 import { aggregate } from './aggregate.ts';
@@ -14,7 +14,7 @@ const CAPABILITIES: SourceCapabilities = {
   filtersFields: true,
   calculatesConditions: false,
   ranksRows: false,
-  aggregateFunctions: new Set(['count', 'sum', 'mean', 'min', 'max', 'first', 'last', 'spread']),
+  aggregateFunctions: new Set(AGGREGATE_FUNCTIONS),
   foldFunctions: new Set(),
 };
 

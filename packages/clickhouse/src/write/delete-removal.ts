@@ -1,10 +1,6 @@
 // Removes deleted rows in the background, which may take days. The holder of the lease starts the
 // mutations on every shard, polls until all replicas have finished them, and then keeps the delete
 // for a while, because a server that hung may still store an older insert.
-import type { Clock } from '@tidemark/core';
-import type { StorageLog } from '@tidemark/storage-api';
-
-import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
 import { PeriodicJob } from '../periodic-job.ts';
 import { coveredRows } from '../read/live.ts';
@@ -12,8 +8,6 @@ import { inGroups } from '../read/parts.ts';
 import type { PolicyPart } from '../read/parts.ts';
 import { coversMeasurement } from '../shared/deletes.ts';
 import type { Delete } from '../shared/deletes.ts';
-import type { Lease } from '../shared/lease.ts';
-import type { SharedState } from '../shared/shared-state.ts';
 import { filterCondition } from '../sql/conditions.ts';
 import { sqlIn } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
@@ -25,15 +19,9 @@ import {
   partsOfDelete,
   restoreSeries,
 } from './deleted-series.ts';
+import type { SweeperParts } from './partition-sweeper.ts';
 
-export type RemovalParts = {
-  readonly cluster: Cluster;
-  readonly state: SharedState;
-  readonly lease: Lease;
-  readonly clock: Clock;
-  readonly log: StorageLog;
-  /** `LIMITS.sweepMs` when absent. */
-  readonly sweepMs?: number | undefined;
+export type RemovalParts = SweeperParts & {
   /** `LIMITS.deleteKeptMs` when absent. */
   readonly deleteKeptMs?: number | undefined;
 };

@@ -1,5 +1,5 @@
-// Marks series that a delete has left without rows as deleted, and removes tag keys that no series has
-// any more.
+// Marks series that a delete has left without rows as deleted, and removes tag keys that no series
+// has any more.
 import { ALL_TIME } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -51,8 +51,8 @@ export function columnsIn(
 }
 
 /**
- * Marks series as deleted that have no rows left after a delete. Series that were announced after the
- * delete are kept, because their rows may be on the way.
+ * Marks series as deleted that have no rows left after a delete. Series that were announced after
+ * the delete are kept, because their rows may be on the way.
  */
 export async function markDeletedSeries(parts: DeletedSeriesParts, deleted: Delete): Promise<void> {
   await replaceMarks(parts, deleted, { isDeleted: false, olderThan: deleted.version });

@@ -2,8 +2,7 @@
 // it or nothing. It is one record of the shared log, written while no instance leads, so that
 // nothing can change between the check for conflicts and the record
 // (docs/adr/0020-engine-cluster.md).
-import { lockDirectory, makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
-import { existsSync } from 'node:fs';
+import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +11,7 @@ import { Conflict, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { EngineConfig } from '../config/config.ts';
 import type { RecordingRecord } from '../store/records.ts';
-import { Metadata } from '../store/metadata.ts';
-import type { KeyOptions } from '../store/metadata.ts';
+import type { KeyOptions, Metadata } from '../store/metadata.ts';
 import { METADATA_FILE } from '../store/metadata-file.ts';
 import { KEY_FILE } from '../store/store-cipher.ts';
 import type { Entries } from '../store/table.ts';
@@ -24,6 +22,7 @@ import { RecordLabel } from '../shared-log/change-record.ts';
 import { requireKey } from './identity.ts';
 import { containing } from '../tasks/snapshots.ts';
 import { Replica } from './replica.ts';
+import { withStoppedStore } from './stopped-store.ts';
 
 export type JoinOptions = {
   /**
@@ -65,36 +64,24 @@ export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
     throw new InvalidRequest(
       'cluster.enabled is not set: name the configuration of an instance with --config',
     );
-  if (!existsSync(join(from, METADATA_FILE)))
-    throw new InvalidRequest(
-      `there is no ${METADATA_FILE} in ${from}: it is the data_dir of an engine`,
-    );
-  const lock = await lockDirectory(from, { kind: 'engine', ownerFile: 'engine-owner.json' });
-  try {
-    const single = await Metadata.open(from, { setting: fromKey, environment });
+  return withStoppedStore(from, { setting: fromKey, environment }, async (single) => {
+    const entries = TABLES.filter(({ joinedAs }) => joinedAs !== undefined)
+      .flatMap(({ name: table }) =>
+        [...single.read(table).range()].map((entry) => ({ ...entry, table })),
+      )
+      .map((entry) => placed(entry, single.serverId));
+    const counts = countsOf(entries);
+    options.onProgress(`read ${describe(counts)} from ${from}`);
+    const coordinator = await NatsCoordinator.open({ ...server, urls });
     try {
-      const entries = TABLES.filter(({ joinedAs }) => joinedAs !== undefined)
-        .flatMap(({ name: table }) =>
-          [...single.read(table).range()].map((entry) => ({ ...entry, table })),
-        )
-        .map((entry) => placed(entry, single.serverId));
-      const counts = countsOf(entries);
-      options.onProgress(`read ${describe(counts)} from ${from}`);
-      const coordinator = await NatsCoordinator.open({ ...server, urls });
-      try {
-        await append(coordinator, entries, options);
-      } finally {
-        await coordinator.close();
-      }
-      const { clusterId, serverId } = single;
-      await leave(single, options);
-      return { counts, subscriptions: [clusterId, serverId].map((id) => `tidemark-${id}`) };
+      await append(coordinator, entries, options);
     } finally {
-      await single.close();
+      await coordinator.close();
     }
-  } finally {
-    await lock.release();
-  }
+    const { clusterId, serverId } = single;
+    await leave(single, options);
+    return { counts, subscriptions: [clusterId, serverId].map((id) => `tidemark-${id}`) };
+  });
 }
 
 /** The location of the cluster's key. */

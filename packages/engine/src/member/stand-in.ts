@@ -1,6 +1,7 @@
 // Accepts writes while no instance leads, by appending them to the log of points for the next
 // leader. Rights are checked as a leader would, with the copy of this instance.
-import { Budget, OpenParts, RequestMetrics, Unavailable } from '@tidemark/core';
+import { OpenParts, RequestMetrics, Unavailable } from '@tidemark/core';
+import { requestBodyBudget } from '@tidemark/process';
 import { httpSender } from '@tidemark/settings';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { Audit } from '../http/audit.ts';
@@ -44,13 +45,7 @@ export async function openStandIn(
   const server = new HttpServer({
     clock,
     bodyBytesMax: config.http.maxBodySizeBytes,
-    bodies: new Budget({
-      setting: 'http.body-memory-limit',
-      limitBytes: config.http.bodyMemoryLimitBytes,
-      waitMs: config.http.bodyMemoryTimeoutMs,
-      clock,
-      what: 'bodies of requests',
-    }),
+    bodies: requestBodyBudget(config.http, clock),
     requestTimeoutMs: config.http.requestTimeoutMs,
     hasCompatiblePaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,

@@ -2,9 +2,24 @@
 // from which memory is taken before reading.
 import type { IncomingMessage } from 'node:http';
 
-import type { Budget, Holder, Part } from '@tidemark/core';
+import { Budget } from '@tidemark/core';
+import type { Clock, Holder, Part } from '@tidemark/core';
 
 import { releasePiece } from '../release-piece.ts';
+
+/** The memory that the bodies of all requests of a service share. */
+export function requestBodyBudget(
+  http: { readonly bodyMemoryLimitBytes: number; readonly bodyMemoryTimeoutMs: number },
+  clock: Clock,
+): Budget {
+  return new Budget({
+    setting: 'http.body-memory-limit',
+    limitBytes: http.bodyMemoryLimitBytes,
+    waitMs: http.bodyMemoryTimeoutMs,
+    clock,
+    what: 'bodies of requests',
+  });
+}
 
 /** Allocates memory for a body, with unspecified contents. */
 export type Allocate = (sizeBytes: number) => Uint8Array;

@@ -13,6 +13,7 @@ import {
 import { pickTied } from '../functions/merge-heads.ts';
 import { collectNames } from '../measurement-names.ts';
 import { eachMeasurement } from '../each-measurement.ts';
+import { AGGREGATE_FUNCTIONS, FOLD_FUNCTIONS } from '../series-source.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
@@ -35,30 +36,11 @@ import { holds, mayHold, readField, shardStart, typed } from './memory-data.ts';
 import type { MemoryPoint, Policy, Row, Series } from './memory-data.ts';
 import { schemaOf } from './memory-schema.ts';
 
-const ALL_FUNCTIONS: readonly AggregateFunction[] = [
-  'count',
-  'sum',
-  'mean',
-  'min',
-  'max',
-  'first',
-  'last',
-  'spread',
-];
-
 /** The capabilities of the model; tests remove some to exercise the other plans. */
 export const MEMORY_CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
-  aggregateFunctions: new Set(ALL_FUNCTIONS),
-  foldFunctions: new Set([
-    'median',
-    'mode',
-    'distinct',
-    'count-distinct',
-    'percentile',
-    'top',
-    'bottom',
-  ]),
+  aggregateFunctions: new Set(AGGREGATE_FUNCTIONS),
+  foldFunctions: new Set(FOLD_FUNCTIONS),
   filtersFields: true,
   calculatesConditions: true,
   ranksRows: false,

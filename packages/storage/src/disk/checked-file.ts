@@ -8,6 +8,7 @@ import { crc32c } from '../columns/codecs.ts';
 import { NewerFormat } from '../damage.ts';
 import type { Disk } from './disk.ts';
 import { nodeDisk } from './node-disk.ts';
+import { readFile } from './read-file.ts';
 
 /** Six characters that begin every file of the kind, and the version that is written. */
 export type CheckedFormat = { readonly magic: string; readonly version: number };
@@ -30,14 +31,7 @@ export function readCheckedFile(
   disk: Disk = nodeDisk(),
 ): CheckedContents | undefined {
   if (!disk.exists(path)) return undefined;
-  const file = disk.open(path, 'read');
-  try {
-    const bytes = new Uint8Array(file.size());
-    file.read(bytes, 0);
-    return decodeChecked(bytes, format, path);
-  } finally {
-    file.close();
-  }
+  return decodeChecked(readFile(disk, path), format, path);
 }
 
 /** Replaces the file; durable when it resolves. A crash before leaves the previous contents. */

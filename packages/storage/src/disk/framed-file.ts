@@ -8,6 +8,7 @@ import { crc32c } from '../columns/codecs.ts';
 import type { Disk } from './disk.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
 import { frameRecord, FRAME_FILE_HEADER_BYTES, frameFileHeader } from './frames.ts';
+import { sizeOf } from './read-file.ts';
 
 /** How much of a file is known to be durable. */
 export type FramedEnd = {
@@ -79,15 +80,4 @@ export async function appendFrames(
   // The file may have been made by an append that failed before this.
   if (logBytes === 0) await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
   return { logBytes: end, checksum };
-}
-
-/** Bytes of a file, 0 when there is none. */
-export function sizeOf(disk: Disk, path: string): number {
-  if (!disk.exists(path)) return 0;
-  const file = disk.open(path, 'read');
-  try {
-    return file.size();
-  } finally {
-    file.close();
-  }
 }

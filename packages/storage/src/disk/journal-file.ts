@@ -5,6 +5,7 @@ import { Corruption } from '@tidemark/core';
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import type { Disk } from './disk.ts';
 import { FRAME_BYTES, FRAME_FILE_HEADER_BYTES, frameRecord, scanFrameBytes } from './frames.ts';
+import { readFile } from './read-file.ts';
 
 /** A change that may not be durable, and its position in each half. */
 export type UnsyncedChange = { readonly at: number; readonly frame: Uint8Array };
@@ -41,14 +42,7 @@ export function markFrame(sequence: number): Uint8Array {
 /** Reads a journal. Throws `Corruption` when an acknowledged change is lost. */
 export function readJournalFile(disk: Disk, path: string, halfBytes: number): JournalContents {
   if (!disk.exists(path)) throw new Corruption('journal is missing', { file: path, offset: 0 });
-  const file = disk.open(path, 'read');
-  let bytes: Uint8Array;
-  try {
-    bytes = new Uint8Array(file.size());
-    file.read(bytes, 0);
-  } finally {
-    file.close();
-  }
+  const bytes = readFile(disk, path);
   const halves = [bytes.subarray(0, halfBytes), bytes.subarray(halfBytes)].map((half) =>
     readHalf(half, path),
   );

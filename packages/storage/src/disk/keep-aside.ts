@@ -1,6 +1,7 @@
 // The folder for damaged files. Contents that are cut off, replaced or given up are kept there, so
 // that people can examine them.
 import type { Disk } from './disk.ts';
+import { readFile } from './read-file.ts';
 
 /** A directory of an engine and the disk that it is on. */
 export type Place = { readonly disk: Disk; readonly directory: string };
@@ -28,14 +29,7 @@ export async function moveAside(
 /** Keeps a copy of a file that is about to be truncated or replaced. */
 export async function copyAside({ disk, directory }: Place, path: string): Promise<void> {
   if (!disk.exists(path)) return;
-  const file = disk.open(path, 'read');
-  let bytes: Uint8Array;
-  try {
-    bytes = new Uint8Array(file.size());
-    file.read(bytes, 0);
-  } finally {
-    file.close();
-  }
+  const bytes = readFile(disk, path);
   const to = damagedDirectory(directory);
   disk.makeDirectory(to);
   await writeFile(disk, freeName(disk, to, path.split('/').at(-1) ?? ''), [bytes]);

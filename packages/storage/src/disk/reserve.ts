@@ -9,6 +9,7 @@ import type { StorageLog } from '@tidemark/storage-api';
 import { LIMITS } from '../limits.ts';
 import { isDiskFull } from './disk-errors.ts';
 import type { Disk } from './disk.ts';
+import { sizeOf } from './read-file.ts';
 
 export type ReserveOptions = {
   readonly disk: Disk;
@@ -135,15 +136,5 @@ export class DiskReserve {
       log('error', 'the disk is full: only deletes and drops are taken', { ...details, ...reason });
     }
     this.#state = 'missing';
-  }
-}
-
-function sizeOf(disk: Disk, path: string): number {
-  if (!disk.exists(path)) return 0;
-  const file = disk.open(path, 'read');
-  try {
-    return file.size();
-  } finally {
-    file.close();
   }
 }

@@ -1,9 +1,14 @@
 // SeriesSource over an engine in the same thread.
 import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectNames, nextBatch, zeroCounters } from '@tidemark/query';
+import {
+  AGGREGATE_FUNCTIONS,
+  collectNames,
+  FOLD_FUNCTIONS,
+  nextBatch,
+  zeroCounters,
+} from '@tidemark/query';
 import type {
-  AggregateFunction,
   Operator,
   Steps,
   RequestOptions,
@@ -30,25 +35,8 @@ export const CAPABILITIES: SourceCapabilities = {
   filtersFields: true,
   calculatesConditions: true,
   ranksRows: true,
-  aggregateFunctions: new Set<AggregateFunction>([
-    'count',
-    'sum',
-    'mean',
-    'min',
-    'max',
-    'first',
-    'last',
-    'spread',
-  ]),
-  foldFunctions: new Set([
-    'median',
-    'mode',
-    'distinct',
-    'count-distinct',
-    'percentile',
-    'top',
-    'bottom',
-  ]),
+  aggregateFunctions: new Set(AGGREGATE_FUNCTIONS),
+  foldFunctions: new Set(FOLD_FUNCTIONS),
 };
 
 function* ending<T>(

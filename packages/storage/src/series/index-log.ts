@@ -4,7 +4,8 @@
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { appendFrames, sizeOf } from '../disk/framed-file.ts';
+import { appendFrames } from '../disk/framed-file.ts';
+import { sizeOf } from '../disk/read-file.ts';
 import type { FramedEnd } from '../disk/framed-file.ts';
 import { scanFrames } from '../disk/frames.ts';
 import type { ScanRange } from '../disk/frames.ts';

@@ -5,7 +5,7 @@ import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../disk/paths.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { sizeOf } from '../disk/framed-file.ts';
+import { sizeOf } from '../disk/read-file.ts';
 import { scanFrames } from '../disk/frames.ts';
 
 const SERIES_FILE_NAME = 'SERIES';

@@ -10,7 +10,8 @@ import type { Shard } from './shard.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { portionEnd } from '../series/stored-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { appendFrames, sizeOf } from '../disk/framed-file.ts';
+import { appendFrames } from '../disk/framed-file.ts';
+import { sizeOf } from '../disk/read-file.ts';
 import type { Pacer } from '../schedule/pacer.ts';
 
 /** Series per record; copying their keys takes about two milliseconds. */

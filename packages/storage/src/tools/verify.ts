@@ -3,7 +3,7 @@ import type { Damage } from '@tidemark/storage-api';
 
 import { damageOf } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
-import { sizeOf } from '../disk/framed-file.ts';
+import { sizeOf } from '../disk/read-file.ts';
 import { indexDirectory, segmentPath } from '../disk/paths.ts';
 import type { ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { manifestPath } from '../manifest/manifest-file.ts';
