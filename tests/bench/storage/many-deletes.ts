@@ -4,6 +4,7 @@
 import { eachBatch } from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage-api';
 
+import { cpuMs } from '../kernels/measure.ts';
 import { POLICY } from './policy.ts';
 import { Bench } from './steps.ts';
 
@@ -55,8 +56,10 @@ async function count(engine: StorageEngine): Promise<number> {
 
 async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
+  const cpu = cpuMs();
   const result = await work();
-  console.log(`${what.padEnd(34)} ${(performance.now() - began).toFixed(1).padStart(9)} ms`);
+  const wall = (performance.now() - began).toFixed(1).padStart(9);
+  console.log(`${what.padEnd(34)} ${wall} ms, CPU ${(cpuMs() - cpu).toFixed(1).padStart(9)} ms`);
   return result;
 }
 
