@@ -106,7 +106,11 @@ test('a condition on a tag leaves the other series alone', async () => {
 });
 
 test('statistics answer whole chunks: nothing is read', async () => {
-  expect(await counters('SELECT mean(v), max(w) FROM m')).toEqual({
+  const text = 'SELECT mean(v), max(w) FROM m';
+
+  expect(await cost(text, 'NUMBER OF BLOCKS')).toBe(0);
+  expect(await cost(text, 'NUMBER OF FILES')).toBe(0);
+  expect(await counters(text)).toEqual({
     series_visited: SERIES,
     chunks_read: 0,
     chunks_skipped: 0,
@@ -128,6 +132,7 @@ test('chunks without any of the best rows are skipped', async () => {
 test('a range that begins inside of a chunk reads that one, and its rows within the range only', async () => {
   const text = `SELECT mean(v) FROM m WHERE time >= 11 AND time <= ${2 * MAX_CHUNK_ROWS}`;
 
+  expect(await cost(text, 'NUMBER OF BLOCKS')).toBe(SERIES);
   expect(await counters(text)).toMatchObject({
     chunks_read: SERIES,
     chunks_skipped: SERIES * (CHUNKS - 2),
@@ -140,8 +145,24 @@ test('rows that are still in memory are read rows without chunks', async () => {
   await write(storage.engine, 'm,host=a v=1 20001\nm,host=a v=2 20002\n');
 
   expect(await cost('SELECT v FROM m', 'CACHED VALUES')).toBe(2);
+  expect(await cost('SELECT count(v) FROM m', 'CACHED VALUES')).toBe(2);
+  expect(await cost('SELECT count(v) FROM m', 'NUMBER OF BLOCKS')).toBe(0);
+  expect(await cost('SELECT count(v) FROM m WHERE v > 1', 'NUMBER OF BLOCKS')).toBe(
+    SERIES * CHUNKS,
+  );
   expect(await counters('SELECT v FROM m')).toMatchObject({
     chunks_read: SERIES * CHUNKS,
     rows_read: SERIES * ROWS + 2,
   });
+});
+
+test('a chunk that others overlap is read, and one of many series is counted once', async () => {
+  const few = Array.from({ length: 20 }, (_, i) => `few,host=${i} v=1 1\nfew,host=${i} v=2 2`);
+  await write(storage.engine, [...few, 'm,host=a v=5 5'].join('\n'));
+  await storage.engine.flush();
+
+  expect(await cost('SELECT count(v) FROM few', 'NUMBER OF BLOCKS')).toBe(1);
+  // Those of the series with a row among the others, and the chunk with that row.
+  expect(await cost('SELECT mean(v) FROM m', 'NUMBER OF BLOCKS')).toBe(CHUNKS + 1);
+  expect(await cost('SELECT mean(v) FROM m', 'NUMBER OF FILES')).toBe(2);
 });

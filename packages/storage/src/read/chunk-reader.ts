@@ -27,6 +27,7 @@ import type { Run } from '../columns/run.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import type { WantedField } from './convert.ts';
+import type { PieceCosts } from './piece-costs.ts';
 import type { Piece } from './pieces.ts';
 import { readColumns } from './wanted-columns.ts';
 import type { Wanted } from './wanted-columns.ts';
@@ -419,6 +420,14 @@ export class ChunkReader implements Piece {
       },
     });
     return { times: this.allTimes, columns };
+  }
+
+  addCost(costs: PieceCosts, isRead: (index: number) => boolean): void {
+    const columns = this.columns.filter(
+      (column, i): column is ColumnMeta => column !== undefined && isRead(i),
+    );
+    const { segment, isPart } = this.#stored;
+    costs.addChunk(segment, this.meta, { columns, isPart });
   }
 
   get #cache(): ColumnCache {

@@ -1,124 +1,121 @@
-// The cost of a scan: shards, series, files and blocks, and values in the memtable. Reads only
-// directories of segments, never values.
+// The cost of a read: shards, series, files and blocks, and values in memory. Pieces are found, and
+// chunks planned, as by the read itself, but no values of segments are read.
+import { zeroCounters } from '@tidemark/query';
 import type { CostRequest, SourceCost } from '@tidemark/query';
 
-import type { TableView } from '../memtable/table-rows.ts';
-import type { ShardView, Snapshot } from '../state/snapshot.ts';
-import { overlaps } from '../columns/overlaps.ts';
-import { columnsAt, placesOfFields } from '../segment/field-places.ts';
-import { ALL_SERIES } from '../segment/series-ranges.ts';
-import { storedRowsWithin } from '../shard/stored-rows.ts';
-import type { StoredPlace } from '../shard/stored-rows.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { select } from './groups.ts';
+import { gapsOf, isInRanges, longRanges } from '../segment/series-ranges.ts';
+import { commonResidual } from '../series/select.ts';
+import type { ShardView, Snapshot } from '../state/snapshot.ts';
+import type { ColumnUse } from './column-plan.ts';
 import type { ReadOptions } from './damaged-data.ts';
+import { WindowsOfGroups } from './group-windows.ts';
+import type { GroupWindows } from './group-windows.ts';
+import { select } from './groups.ts';
 import type { Selection } from './groups.ts';
-import { STEP_ELEMENTS } from '../schedule/steps.ts';
+import { PieceCosts } from './piece-costs.ts';
+import { pieceSources } from './pieces.ts';
+import type { PieceRequest } from './pieces.ts';
+import { overlappingPieces } from './series-reader.ts';
+import { requestedFields } from './windows.ts';
 
-type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
+type Scope = {
+  readonly selection: Selection;
+  readonly selected: ReadonlySet<SeriesId>;
+  readonly read: PieceRequest;
+  /** Whether the cost of a field is asked for, by its index. */
+  readonly isAsked: (index: number) => boolean;
+  /** Windows that plan chunks; their fields are the first ones of the read. */
+  readonly windows: GroupWindows | undefined;
+};
 
 /** Yields the cost as the only value, and `undefined` where the slicer may pause. */
 export function* cost(
   snapshot: Snapshot,
   request: CostRequest,
-  { memory, onPartial }: Pick<ReadOptions, 'memory' | 'onPartial'>,
+  { memory, onPartial, kernels }: Pick<ReadOptions, 'memory' | 'onPartial' | 'kernels'>,
 ): Generator<SourceCost | undefined> {
-  const tally: Tally = {
-    shards: 0,
-    series: 0,
-    cachedValues: 0,
-    files: 0,
-    blocks: 0,
-    blockBytes: 0,
-  };
+  const costs = new PieceCosts();
   const all = { ...request, groupBy: [], descending: false, unorderedFrom: 0 };
   const selection = yield* select(snapshot, all, { memory, onPartial });
+  let shards = 0;
   if (selection !== undefined) {
-    const series: ReadonlySet<SeriesId> = new Set(selection.groups.series);
-    tally.series = series.size;
-    for (const view of selection.shards) {
-      yield undefined;
-      yield* addShard(tally, view, { request, selection, series });
+    const planned = plannedOf(request);
+    const { scans } = kernels;
+    const index = () => selection.database.index;
+    const opened = planned && new WindowsOfGroups(planned, { scans, index, count: 1 });
+    try {
+      const fields = fieldsOf(request, planned);
+      const { timeRange } = request;
+      const read = { selection, fields, presenceOnly: false, timeRange, counters: zeroCounters() };
+      const isAsked = (at: number): boolean => request.fields.includes(fields[at]!.name);
+      const selected: ReadonlySet<SeriesId> = new Set(selection.groups.series);
+      const scope = { selection, selected, read, isAsked, windows: opened?.of(0) };
+      for (const view of selection.shards) {
+        const before = costs.total;
+        yield* addShard(costs, view, scope);
+        if (costs.total > before) shards++;
+      }
+    } finally {
+      opened?.close();
     }
   }
-  yield tally;
+  const { values: cachedValues, blocks, blockBytes, segments } = costs;
+  const series = selection?.groups.series.length ?? 0;
+  yield { shards, series, cachedValues, files: segments.size, blocks, blockBytes };
 }
 
-type Scope = {
-  readonly request: CostRequest;
-  readonly selection: Selection;
-  readonly series: ReadonlySet<SeriesId>;
-};
-
-function* addShard(tally: Tally, view: ShardView, scope: Scope): Generator<undefined> {
-  const { measurement } = scope.selection;
-  let isTouched = false;
-  for (const segment of view.segments) {
-    const stored = segment.measurement(measurement.id);
-    if (stored === undefined) continue;
-    const before = tally.blocks;
-    yield* addSegment(tally, { segment, stored, tombstones: view.tombstones }, scope);
-    if (tally.blocks === before) continue;
-    tally.files++;
-    isTouched = true;
-  }
-  for (const table of view.tables.get(measurement.id) ?? []) {
-    if (yield* addTable(tally, table, scope)) isTouched = true;
-  }
-  if (isTouched) tally.shards++;
+/** The aggregates, if chunks are planned: not where rows are compared with a condition. */
+function plannedOf({ aggregate }: CostRequest): CostRequest['aggregate'] {
+  const residual = commonResidual(aggregate?.where);
+  return residual !== undefined && residual.condition === undefined ? aggregate : undefined;
 }
 
-function* addSegment(
-  tally: Tally,
-  place: StoredPlace,
-  { request, series }: Scope,
+/** The fields that are planned, then the others. */
+function fieldsOf(
+  { fields }: CostRequest,
+  planned: CostRequest['aggregate'],
+): PieceRequest['fields'] {
+  const requested = planned === undefined ? [] : requestedFields(planned);
+  const names = new Set(requested.map(({ field }) => field));
+  return [
+    ...requested.map(({ field, type }) => ({ name: field, type })),
+    ...fields.filter((name) => !names.has(name)).map((name) => ({ name })),
+  ];
+}
+
+/** Pieces between two pauses, at a microsecond each. */
+const STEP_PIECES = 256;
+
+function* addShard(
+  costs: PieceCosts,
+  view: ShardView,
+  { selection, selected, read, isAsked, windows }: Scope,
 ): Generator<undefined> {
-  const places = placesOfFields(
-    place.stored,
-    request.fields.map((name) => ({ name })),
-  );
+  const { id } = selection.measurement;
+  const long = longRanges(view.segments.flatMap((segment) => segment.measurement(id) ?? []));
   let seen = 0;
-  for (const { chunk, ids } of storedRowsWithin(place, ALL_SERIES)) {
-    if (++seen % STEP_CHUNKS === 0) yield undefined;
-    if (!overlaps(chunk, request.timeRange) || !ids.some((id) => series.has(id))) continue;
-    const columns = columnsAt(chunk, places).filter((column) => column !== undefined);
-    if (columns.length === 0) continue;
-    tally.blocks += columns.length;
-    // The columns of a chunk share one block of times, which is read with the first of them.
-    tally.blockBytes += chunk.timeBytes;
-    for (const { validBytes, valueBytes } of columns) tally.blockBytes += validBytes + valueBytes;
+  for (const source of pieceSources(view, read)) {
+    for (const range of gapsOf(long)) {
+      for (const piece of source.within(range, (series) => selected.has(series))) {
+        piece?.addCost(costs, isAsked);
+        if (++seen % STEP_PIECES === 0) yield undefined;
+      }
+    }
+  }
+  for (const series of selected) {
+    if (!isInRanges(long, series) || !view.series.has(series)) continue;
+    for (const pieces of overlappingPieces(view, series, read)) {
+      const chunk = pieces.length === 1 ? pieces[0]?.chunk : undefined;
+      const uses = chunk && windows?.plan(chunk).uses;
+      const isRead = (index: number): boolean => isAsked(index) && reads(uses?.[index]);
+      for (const piece of pieces) piece.addCost(costs, isRead);
+      if (++seen % STEP_PIECES === 0) yield undefined;
+    }
   }
 }
 
-/** Chunks between two pauses, at a microsecond each. */
-const STEP_CHUNKS = 256;
-
-/** Counts the values of a memtable. Returns whether there are any. */
-function* addTable(
-  tally: Tally,
-  { table, rows }: TableView,
-  { request, series }: Scope,
-): Generator<undefined, boolean> {
-  const { start, end } = request.timeRange;
-  let left = rows;
-  let count = 0;
-  for (const block of table.blocks) {
-    const columns = request.fields.flatMap((name) => block.column(name) ?? []);
-    const listed = block.sparse?.countsPerRow(request.fields);
-    const { min, max } = block.timeBounds;
-    const isWithin = min >= start && max <= end;
-    const behind = Math.min(left, block.rows);
-    for (let row = 0; row < behind; row++) {
-      if (row % STEP_ELEMENTS === 0) yield undefined;
-      if (!series.has(block.series[row]! as SeriesId)) continue;
-      const time = isWithin ? start : block.times[row]!;
-      if (time < start || time > end) continue;
-      for (const { valid } of columns) if (valid === undefined || valid[row] === 1) count++;
-      count += listed?.[row] ?? 0;
-    }
-    left -= behind;
-    if (left === 0) break;
-  }
-  tally.cachedValues += count;
-  return count > 0;
+/** Whether a column is read for this use; without a plan all are. */
+function reads(use: ColumnUse | undefined): boolean {
+  return use !== 'none' && use !== 'entry';
 }

@@ -8,6 +8,7 @@ import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { planColumn, windowOfChunk } from './column-plan.ts';
+import type { ColumnUse } from './column-plan.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
@@ -127,22 +128,30 @@ export class GroupWindows {
   }
 
   /**
-   * Adds the wanted rows of a chunk, as planned for each column; returns whether its directory
-   * entry told all.
+   * What is read of each column of a chunk; and the window that has all of its rows, if one has.
    */
-  addChunk(chunk: ChunkReader, series: SeriesId): boolean {
+  plan(chunk: ChunkReader): { readonly start: bigint | undefined; readonly uses: ColumnUse[] } {
     const start = windowOfChunk(chunk, this.#request);
     const isInOneWindow = start !== undefined;
     const uses = this.#fields.map(({ wants }, i) =>
       planColumn(chunk, i, { ...wants, isInOneWindow }),
     );
+    return { start, uses };
+  }
+
+  /**
+   * Adds the wanted rows of a chunk, as planned for each column; returns whether its directory
+   * entry told all.
+   */
+  addChunk(chunk: ChunkReader, series: SeriesId): boolean {
+    const { start, uses } = this.plan(chunk);
     this.#fields.forEach((field, i) => {
       const use = uses[i]!;
       if (use === 'entry') field.addEntry(chunk, i, start!);
       else if (use === 'cached') field.addCached(chunk, i);
       else if (use !== 'none') addValues(chunk, i, { field, use, series });
     });
-    return isInOneWindow && uses.every((use) => use === 'none' || use === 'entry');
+    return start !== undefined && uses.every((use) => use === 'none' || use === 'entry');
   }
 
   /** Pauses while folds work long. */

@@ -20,8 +20,8 @@ import { ChunkReader } from './chunk-reader.ts';
 import type { ChunkRequest } from './chunk-reader.ts';
 import type { WantedField } from './convert.ts';
 import type { Selection } from './groups.ts';
+import type { PieceCosts } from './piece-costs.ts';
 import { readColumns } from './wanted-columns.ts';
-import type { Wanted } from './wanted-columns.ts';
 
 export type PieceRequest = ChunkRequest & {
   readonly selection: Pick<Selection, 'database' | 'measurement'>;
@@ -48,6 +48,8 @@ export interface Piece {
   loadOfSeries(): SeriesRows;
   /** As `load`, of the rows within a range, wanted or not; arrays of their own. */
   within(range: TimeRange): Run;
+  /** Adds what it costs to read the columns, by their indexes. */
+  addCost(costs: PieceCosts, isRead: (index: number) => boolean): void;
 }
 
 /** Where a shard has rows of a measurement: a segment, or a table in memory. */
@@ -166,13 +168,13 @@ class TablePieces implements PieceSource {
 
 class TablePiece implements Piece {
   readonly #rows: TableRows;
-  readonly #wanted: Wanted;
+  readonly #request: PieceRequest;
   readonly span: TimeSpan;
   readonly chunk = undefined;
 
-  constructor(rows: TableRows, wanted: Wanted) {
+  constructor(rows: TableRows, request: PieceRequest) {
     this.#rows = rows;
-    this.#wanted = wanted;
+    this.#request = request;
     this.span = rows.span();
   }
 
@@ -197,9 +199,22 @@ class TablePiece implements Piece {
     return clipRun(rows.left(this.#columnsOf(rows)), range.start, range.end);
   }
 
+  addCost(costs: PieceCosts, isRead: (index: number) => boolean): void {
+    const { fields, timeRange } = this.#request;
+    const { times } = this.#rows;
+    for (const name of new Set(fields.filter((_, i) => isRead(i)).map((field) => field.name))) {
+      const column = this.#rows.presence(name);
+      if (column === undefined) continue;
+      for (let row = 0; row < times.length; row++) {
+        const isWithin = times[row]! >= timeRange.start && times[row]! <= timeRange.end;
+        if (isWithin && column.valid?.[row] !== 0) costs.values++;
+      }
+    }
+  }
+
   #columnsOf(rows: TableRows): Run {
-    const { fields } = this.#wanted;
-    const columns = readColumns(this.#wanted, {
+    const { fields } = this.#request;
+    const columns = readColumns(this.#request, {
       type: (index) => rows.typeOf(fields[index]!.name),
       values: (index, type) => rows.column({ name: fields[index]!.name, type }),
       presence: (index) => rows.presence(fields[index]!.name),

@@ -32,9 +32,7 @@ export function* readSeries(
   request: SeriesRequest,
 ): Generator<SeriesPart> {
   const { timeRange, descending } = request;
-  const pieces: Piece[] = [];
-  for (const source of pieceSources(view, request)) source.addTo(pieces, series);
-  const groups = overlapping(pieces);
+  const groups = overlappingPieces(view, series, request);
   for (const cluster of descending === true ? groups.toReversed() : groups) {
     const [only] = cluster;
     const chunk = cluster.length === 1 ? only?.chunk : undefined;
@@ -61,6 +59,17 @@ export function* readSeries(
     };
     yield { chunk, load };
   }
+}
+
+/** The pieces of a series, those together that overlap in time; by time. */
+export function overlappingPieces(
+  view: ShardView,
+  series: SeriesId,
+  request: PieceRequest,
+): readonly (readonly Piece[])[] {
+  const pieces: Piece[] = [];
+  for (const source of pieceSources(view, request)) source.addTo(pieces, series);
+  return overlapping(pieces);
 }
 
 /** A chunk whose texts are too many to be decoded at once, part by part. */
