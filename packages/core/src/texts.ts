@@ -140,9 +140,11 @@ export class TextBuilder {
 
   /** The texts so far: views, which stay as they are when more are added. */
   get texts(): Texts {
+    const [end, count] = [this.#end, this.#count + 1];
+    // Arrays that are full are replaced when more are added.
     return {
-      bytes: this.#bytes.subarray(0, this.#end),
-      offsets: this.#offsets.subarray(0, this.#count + 1),
+      bytes: end === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, end),
+      offsets: count === this.#offsets.length ? this.#offsets : this.#offsets.subarray(0, count),
     };
   }
 

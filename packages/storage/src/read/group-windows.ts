@@ -1,6 +1,6 @@
 // Windows of groups: joins the windows of a group's fields, and returns them as batches in the
 // order of the request.
-import { MIN_TIME } from '@tidemark/core';
+import { MIN_TIME, textsBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
@@ -170,7 +170,8 @@ export class GroupWindows {
     const fields = ofAll.slice(0, aggregates.length).map(({ columns }) => columns);
     const points = ofAll.slice(aggregates.length).map((result) => result.points);
     const isText = fields.some((columns) => columns.some(({ values }) => values.type === 'string'));
-    if (!isText && count === starts.length && count <= WINDOWS_PER_BATCH && points.length === 0) {
+    const isSmall = !isText || hasFewTexts(fields);
+    if (isSmall && count === starts.length && count <= WINDOWS_PER_BATCH && points.length === 0) {
       if (count > 0) yield { groupTags, windowStarts: reported, fields };
       return;
     }
@@ -210,6 +211,17 @@ function addValues(chunk: ChunkReader, index: number, { field, use, series }: Ad
   const values = column && convertColumn(column, type);
   const times = few?.times ?? chunk.times;
   if (values !== undefined && times.length > 0) field.add(times, values, series);
+}
+
+/** Whether all texts fit one batch. */
+function hasFewTexts(fields: readonly (readonly AggregateColumn[])[]): boolean {
+  let sizeBytes = 0;
+  for (const columns of fields) {
+    for (const { values } of columns) {
+      if (values.type === 'string') sizeBytes += textsBytes(values.texts);
+    }
+  }
+  return sizeBytes <= BATCH_TEXT_BYTES;
 }
 
 /** Windows in batches of a limited size, which keep only the texts of their own windows. */

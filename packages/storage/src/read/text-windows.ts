@@ -1,6 +1,6 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
-import type { Column, StringColumn, Texts } from '@tidemark/core';
-import { AssertionFailed, compareTexts, TextBuilder, textLength, textsBytes } from '@tidemark/core';
+import type { Column, StringColumn } from '@tidemark/core';
+import { AssertionFailed, compareTexts, TextBuilder, textBytesAt } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
@@ -12,8 +12,8 @@ import type { WindowsTotal } from './windows-by-group.ts';
 import { windowOf } from './windows.ts';
 import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
 
-/** One text; a function where it is in a chunk of which nothing else has been read. */
-type TextPoint = { readonly text: Texts | (() => Texts); readonly time: bigint };
+/** The bytes of a text; a function where it is in a chunk of which nothing else has been read. */
+type TextPoint = { readonly text: Uint8Array | (() => Uint8Array); readonly time: bigint };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
 export function groupedTexts(
@@ -70,8 +70,8 @@ class TextWindows implements FieldWindows {
     const { count } = chunk.columns[index]!;
     const { minTime, maxTime } = chunk.meta;
     // Nearly all of these texts are replaced by those of other chunks before they are read.
-    const first = { text: once(() => chunk.text(index, 'first')), time: minTime };
-    const last = { text: once(() => chunk.text(index, 'last')), time: maxTime };
+    const first = { text: once(() => textBytesAt(chunk.text(index, 'first'), 0)), time: minTime };
+    const last = { text: once(() => textBytesAt(chunk.text(index, 'last'), 0)), time: maxTime };
     this.#add(start, { count, first, last });
   }
 
@@ -156,32 +156,29 @@ class RowsOfWindow {
   /** Copies the text: those of the other rows are not kept for it. */
   #pointOf(row: number): TextPoint {
     const { codes, texts } = this.#column;
-    const code = codes[row]!;
-    const own = new TextBuilder(1, textLength(texts, code));
-    own.addFrom(texts, code);
-    return { text: own.texts, time: this.#times[row]! };
+    return { text: textBytesAt(texts, codes[row]!).slice(), time: this.#times[row]! };
   }
 }
 
 /** Points of equal times are compared again and again. */
-function once(read: () => Texts): () => Texts {
-  let text: Texts | undefined;
+function once(read: () => Uint8Array): () => Uint8Array {
+  let text: Uint8Array | undefined;
   return () => (text ??= read());
 }
 
 /** Whether two points have one time, and the text of `a` is the larger. */
 function isLarger(a: TextPoint, b: TextPoint): boolean {
-  return a.time === b.time && compareTexts(textOf(a), 0, textOf(b), 0) > 0;
+  return a.time === b.time && Buffer.compare(textOf(a), textOf(b)) > 0;
 }
 
 /** A point besides its text, which is not held for a point of a chunk. */
 const POINT_BYTES = 200;
 
 function weightOf({ text }: TextPoint): number {
-  return POINT_BYTES + (typeof text === 'function' ? 0 : textsBytes(text));
+  return POINT_BYTES + (typeof text === 'function' ? 0 : text.length);
 }
 
-function textOf({ text }: TextPoint): Texts {
+function textOf({ text }: TextPoint): Uint8Array {
   return typeof text === 'function' ? text() : text;
 }
 
@@ -199,8 +196,9 @@ function textColumn(windows: readonly TextWindow[], name: AggregateFunction): Ag
     case 'first':
     case 'last': {
       const points = windows.map((window) => window[name]);
-      const texts = new TextBuilder(count);
-      const codes = Uint32Array.from(points, (point) => texts.addFrom(textOf(point), 0));
+      const read = points.map(textOf);
+      const texts = new TextBuilder(count, sizeOf(read));
+      const codes = Uint32Array.from(read, (text) => texts.addBytes(text));
       return {
         values: { type: 'string', codes, texts: texts.texts, valid: undefined },
         pointTimes: BigInt64Array.from(points, ({ time }) => time),
@@ -215,4 +213,10 @@ function textColumn(windows: readonly TextWindow[], name: AggregateFunction): Ag
     case 'spread':
       return { values: nullColumn('string', count) };
   }
+}
+
+function sizeOf(texts: readonly Uint8Array[]): number {
+  let sizeBytes = 0;
+  for (const { length } of texts) sizeBytes += length;
+  return sizeBytes;
 }
