@@ -34,7 +34,7 @@ export function* withBestColumns(
   if (fields.length > 0) yield* readFields({ series, times: points.times! }, [...read], work);
   const wanted = columns.map((column): Column => {
     if (column.kind === 'field') return columnFrom(column.type, read.get(column)!);
-    return tagColumn(series, column.name, work.selection);
+    return tagColumn(series, column.name, work);
   });
   return { ...each, columns: wanted };
 }
@@ -42,12 +42,18 @@ export function* withBestColumns(
 function tagColumn(
   series: Uint32Array,
   name: string,
-  { database: { index }, measurement }: Selection,
+  { selection: { database, measurement }, memory }: BestColumnsWork,
 ): Column {
+  const { index } = database;
   const symbols = measurement.column(name)?.values;
+  let textBytes = 0;
   const texts = Array.from(series, (id) => {
     const stored = symbols?.[index.ordinalOf(id as SeriesId)] ?? 0;
-    return stored === 0 ? null : index.symbol(stored - 1) || null;
+    if (stored === 0) return null;
+    const text = index.symbol(stored - 1);
+    textBytes += 2 * text.length;
+    memory.check(textBytes, 'tags of the best rows');
+    return text === '' ? null : text;
   });
   return columnFrom('string', texts);
 }
