@@ -297,19 +297,6 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 80,
   },
   {
-    what: 'a task whose host ends behind the answer to its start is given nothing any more',
-    edits: [
-      runtime(
-        'host/hosted-task.ts',
-        'const other = this.#setup.elsewhere();',
-        'const other = failure === undefined ? undefined : this.#setup.elsewhere();',
-      ),
-      runtime('host/hosted-task.ts', 'failure = this.#client.loss;', ''),
-    ],
-    foundBy: 'events',
-    seed: 39,
-  },
-  {
     what: 'a part that is started again while others start is given everything twice',
     edits: [engine('tasks/executor.ts', 'if (unit.isRestarting) unit.source.suspend();', '')],
     foundBy: 'hosts',
