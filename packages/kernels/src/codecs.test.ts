@@ -219,6 +219,7 @@ describe('decoders survive any bytes', () => {
     (bytes: Uint8Array) => codecs.decodeFloats(bytes),
     (bytes: Uint8Array) => codecs.decodeBooleans(bytes),
     (bytes: Uint8Array) => codecs.decodeStrings(bytes),
+    (bytes: Uint8Array) => codecs.decodeStringsAt(bytes, Uint32Array.of(0)),
   ];
 
   function decodeOrCodecError(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void {
@@ -233,7 +234,7 @@ describe('decoders survive any bytes', () => {
     // Known encoding bytes at the right place reach further than noise does.
     const start = fc.tuple(
       fc.nat(255),
-      fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 0x10, 0x11, 0x12, 0x13, 0x20, 0x21, 0x22, 0x30),
+      fc.constantFrom(1, 2, 3, 4, 5, 6, 7, 0x10, 0x11, 0x12, 0x13, 0x20, 0x21, 0x22, 0x30, 0x31),
     );
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 200 }), (head, tail) => {
@@ -256,6 +257,7 @@ describe('decoders survive any bytes', () => {
         codecs.encodeBooleans(Uint8Array.from({ length: 300 }, (_, i) => (i % 3) & 1)),
       ],
       [decoders[3]!, codecs.encodeStrings(distinctTexts(400, 20), 'small')],
+      [decoders[4]!, codecs.encodeStrings(distinctTexts(100, 20), 'small')],
       [
         decoders[3]!,
         codecs.encodeStrings({
@@ -415,4 +417,16 @@ test('texts of any lengths come back from frames', () => {
     ),
     { numRuns: 100 },
   );
+});
+
+test('a frame of which a block has no more than the beginning is not read', () => {
+  const texts = Array.from({ length: 64 }, (_, i) => `${i}`);
+  // No other memory follows a frame of so many bytes.
+  texts[60] = Array.from({ length: 1 << 19 }, (_, i) => Math.imul(i + 1, 0x9e3779b1)).join('');
+  const codes = Uint32Array.from(texts, (_, i) => i);
+  const block = codecs.encodeStrings({ codes, texts: textsOf(texts) }, 'small');
+
+  const cut = block.subarray(0, 2000);
+
+  expect(() => new Codecs().decodeStringsAt(cut, Uint32Array.of(60))).toThrow(CodecError);
 });

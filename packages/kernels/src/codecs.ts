@@ -253,6 +253,8 @@ export class Codecs {
     const count = exports.stringEntries();
     const offsets = this.#words(exports.stringOffsets(), count + 1).slice();
     const starts = this.#words(exports.stringFrames(), Math.ceil(count / rows) + 1).slice();
+    // The kernel reads a frame as long as the head says.
+    if (headSize + starts.at(-1)! !== sizeBytes) throw new CodecError('value', 'strings');
     // In order, as the kernel wants them; one more, in which none is wanted.
     const wanted = new Uint8Array(starts.length);
     for (let i = 0; i < places.length; i++) wanted[Math.floor(places[i]! / rows)] = 1;
