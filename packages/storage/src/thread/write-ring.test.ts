@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
+import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WriteLinesRequest } from '@tidemark/storage-api';
@@ -38,6 +39,19 @@ test('writes are taken as they were added, with their policies, an empty body am
     expect({ ...one, body: Buffer.from(one.body) }).toEqual(requests[i]);
   }
   expect(reader.take()).toEqual([]);
+});
+
+test('bounds of a policy beyond 64 bits bound no point', () => {
+  const memory = ringMemory();
+  const far = { oldestAccepted: MIN_INT64 - 1n, newestAccepted: MAX_INT64 + 1n };
+  new RingWriter(memory).add(1, request('m v=1', { policy: { ...POLICY, ...far } }));
+
+  const [taken] = new RingReader(memory).take();
+
+  expect(taken?.request.policy).toMatchObject({
+    oldestAccepted: MIN_INT64,
+    newestAccepted: MAX_INT64,
+  });
 });
 
 test('a longer body is not taken, and nothing is overwritten before it was read', () => {

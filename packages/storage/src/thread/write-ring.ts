@@ -7,7 +7,7 @@
 // says whether the reader sleeps. A write is an entry of the ring: its size, its numbers, its
 // policy as JSON, its body. An entry is not split: where it does not fit before the end of the
 // memory, a size of 0 leads to the beginning.
-import { assert } from '@tidemark/core';
+import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Precision } from '@tidemark/core';
 import type { PolicyRef, WriteLinesRequest } from '@tidemark/storage-api';
 
@@ -96,8 +96,8 @@ export class RingWriter {
     words[word + BODY_WORD] = body.length;
     doubles[long + ID_DOUBLE] = id;
     longs[long + NOW_LONG] = request.now;
-    longs[long + OLDEST_LONG] = policy.oldestAccepted ?? 0n;
-    longs[long + NEWEST_LONG] = policy.newestAccepted ?? 0n;
+    longs[long + OLDEST_LONG] = nearestInt64(policy.oldestAccepted ?? 0n);
+    longs[long + NEWEST_LONG] = nearestInt64(policy.newestAccepted ?? 0n);
     bytes.set(text, start + NUMBERS_BYTES);
     bytes.set(body, start + NUMBERS_BYTES + text.length);
     Atomics.add(this.#header, ADDED, sizeBytes);
@@ -132,6 +132,12 @@ function flagsOf({ policy, precision, isDetailed }: WriteLinesRequest): number {
     (policy.oldestAccepted === undefined ? 0 : HAS_OLDEST) |
     (policy.newestAccepted === undefined ? 0 : HAS_NEWEST)
   );
+}
+
+/** What a policy accepts can reach beyond all times: it is the present time and a duration. */
+function nearestInt64(value: bigint): bigint {
+  if (value < MIN_INT64) return MIN_INT64;
+  return value > MAX_INT64 ? MAX_INT64 : value;
 }
 
 /** The end that takes writes. */

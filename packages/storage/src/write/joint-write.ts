@@ -29,7 +29,7 @@ export function canJoin(a: WriteLinesRequest, b: WriteLinesRequest): boolean {
   return a.precision === b.precision && isSamePolicy(a.policy, b.policy);
 }
 
-/** What a policy accepts moves with the clock; within a turn of the event loop it is the same. */
+/** What a policy accepts moves with the clock, by milliseconds between writes that come together. */
 function isSamePolicy(a: PolicyRef, b: PolicyRef): boolean {
   return (
     a === b ||
