@@ -82,7 +82,12 @@ function readDeclared(
   sizeBytes: number,
   { allocate = allocateZeroed }: BodyOptions,
 ): Promise<Uint8Array> {
-  const body = allocate(sizeBytes);
+  let body: Uint8Array;
+  try {
+    body = allocate(sizeBytes);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
   let received = 0;
   return reception.receive(
     (chunk) => {
@@ -219,7 +224,12 @@ class Reception implements Holder {
       request.on('end', () => {
         if (this.#isOver) return;
         this.#end();
-        resolve(whole());
+        try {
+          resolve(whole());
+        } catch (error) {
+          // There may be no memory for it.
+          reject(error as Error);
+        }
       });
       request.on('error', onGone);
       request.on('close', onGone);

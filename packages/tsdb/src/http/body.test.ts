@@ -100,3 +100,36 @@ test('memory that a body gets when its client has gone is released', async () =>
   await new Promise((resolve) => setImmediate(resolve));
   expect(budget.heldBytes).toBe(0);
 });
+
+test.each([
+  ['of declared length', { 'content-length': '5' }],
+  ['in chunks', { 'transfer-encoding': 'chunked' }],
+])('a body %s for which there is no memory fails', async (_name, headers) => {
+  const ended = deferred<unknown>();
+  const allocate = (): never => {
+    throw new RangeError('Array buffer allocation failed');
+  };
+  const server = createServer(async (request) => {
+    const budget = new Budget({
+      setting: 'http.body-memory-limit',
+      limitBytes: 64 << 20,
+      waitMs: 1000,
+      clock: systemClock(),
+      what: 'bodies',
+    });
+    await readBody({ request, parts: [] }, { maxBytes: 0, budget }, allocate).catch(ended.resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const sent = sendRequest({ port, host: '127.0.0.1', method: 'POST', agent: false, headers });
+  onTestFinished(() => {
+    sent.destroy();
+  });
+
+  sent.on('error', () => undefined).end('m v=1');
+
+  expect(await ended.promise).toBeInstanceOf(RangeError);
+});
