@@ -1,18 +1,22 @@
 // Indexes that are read after the start, when somebody first needs them.
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Corruption } from '@tidemark/core';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { POLICY, scanRows, testEngine, write } from '../testing/fixtures.ts';
 import type { Row, TestEngine } from '../testing/fixtures.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
 const WEEK = POLICY.shardDurationNanos;
 const FIELDS = [['f', 'float']] as const;
 const OTHER = { id: 2, database: 'other' };
 
+let disk: SimulatedDisk;
 let opened: TestEngine;
 
 /** Two databases; series `a` and `b` in the first shard of `db`, `b` and `c` in its second. */
 beforeEach(async () => {
-  opened = await testEngine();
+  disk = new SimulatedDisk();
+  opened = await testEngine({}, { disk });
   await write(opened.engine, `m,t=a f=1 1\nm,t=b f=2 1\nm,t=b f=3 ${WEEK}\nn,t=c f=4 ${WEEK}\n`);
   await write(opened.engine, 'm,t=z f=5 1\n', OTHER);
   await opened.engine.flush();
@@ -101,4 +105,68 @@ test('deleted series stay deleted after a start that has tombstones', async () =
   expect(await rows('db')).toEqual([['m,t=a', 1n, 1]]);
   const [of] = (await opened.engine.statistics()).databases;
   expect(of).toEqual({ database: 'db', seriesCount: 2, measurementCount: 2 });
+});
+
+test('requests that need an index at the same time have the same one', async () => {
+  const all = await Promise.all([
+    rows('db'),
+    write(opened.engine, 'm,t=a f=6 2\n'),
+    rows('db', 'n'),
+    write(opened.engine, 'm,t=new f=7 2\n'),
+    opened.engine.dropMeasurement('db', 'n'),
+  ]);
+
+  expect(all[1].pointsWritten + all[3].pointsWritten).toBe(2);
+  expect(await rows('db')).toHaveLength(5);
+  expect(await rows('db', 'n')).toEqual([]);
+  await opened.reopen('crash');
+  expect(await rows('db')).toHaveLength(5);
+});
+
+test('a disk that fails when an index is read fails that request, not the next one', async () => {
+  const reading = vi.spyOn(disk, 'open').mockImplementationOnce(() => {
+    throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+  });
+  onTestFinished(() => reading.mockRestore());
+
+  await expect(rows('db')).rejects.toThrow('EIO');
+  expect(await rows('db')).toHaveLength(3);
+});
+
+describe('an index that was damaged after the start', () => {
+  let bytes: Uint8Array;
+
+  /** Three records in the index of `db`. */
+  beforeEach(async () => {
+    for (const tag of ['d', 'e']) {
+      await write(opened.engine, `m,t=${tag} f=1 1\n`);
+      await opened.engine.flush();
+    }
+    await opened.reopen();
+    bytes = disk.bytes(`${opened.directory}/index/00000001.series`);
+  });
+
+  test.each([
+    ['beginning', 0.1],
+    ['first record', 0.3],
+    ['second record', 0.6],
+    ['last record', 0.95],
+  ])('fails requests that need it, of others none: in its %s', async (_name, place) => {
+    const offset = Math.floor(bytes.length * place);
+    bytes[offset]! ^= 1;
+
+    await expect(rows('db')).rejects.toThrow(Corruption);
+    await expect(write(opened.engine, 'm,t=f f=1 1\n')).rejects.toThrow(Corruption);
+    await expect(opened.engine.dropMeasurement('db', 'm')).rejects.toThrow(Corruption);
+    await expect(opened.engine.dropPolicy(POLICY.id)).rejects.toThrow(Corruption);
+    expect(await rows('other')).toEqual([['m,t=z', 1n, 5]]);
+    await write(opened.engine, 'm,t=y f=6 2\n', OTHER);
+    await opened.engine.flush();
+    await opened.engine.compact();
+
+    await opened.reopen();
+    const [damage] = await opened.engine.damage();
+    expect(damage?.file).toMatch(/00000001\.series$/);
+    expect(await rows('other')).toHaveLength(2);
+  });
 });

@@ -2,6 +2,7 @@
 // databases, most are asked for nothing for a long time.
 import { Corruption } from '@tidemark/core';
 
+import { indexDamage } from '../series/index-damage.ts';
 import type { IndexEnd } from '../series/index-damage.ts';
 import { applyAdditions } from '../series/index-additions.ts';
 import type { IndexLog } from '../series/index-log.ts';
@@ -33,13 +34,13 @@ export function readIndexLater(
   if (!file.isAsWritten({ bytes, checksum })) return false;
   const end = { measurements, series, logBytes: bytes, checksum };
   database.readLater(end, (index) => {
-    for (const additions of file.read({ from: 0, to: bytes }).additions) {
-      applyAdditions(index, additions);
-    }
-    const found = endOf(index);
-    if (found.measurements !== measurements || found.series !== series) {
-      const message = 'the series index has changed since the start';
-      throw new Corruption(message, { file: file.path, offset: 0 });
+    const { additions, damagedAt, goodBytes: logBytes } = file.read({ from: 0, to: bytes });
+    for (const entry of additions) applyAdditions(index, entry);
+    // What was lost since the start is not replaced by placeholders.
+    const found = { ...endOf(index), logBytes, checksum: undefined };
+    const message = indexDamage(found, { known, covered: 0, damagedAt });
+    if (message !== undefined) {
+      throw new Corruption(message, { file: file.path, offset: damagedAt[0] ?? logBytes });
     }
     const shards = contents.shards.ofDatabase(database.name);
     for (const shard of shards) for (const id of shard.series) index.addedToShard(id);

@@ -82,9 +82,10 @@ export class Compaction {
     const { tombstones } = shard;
     const merged = new Set(tombstones);
     const output = await this.#merge(shard, inputs);
-    const index = state.databases.get(database)?.index;
-    if (shard.seriesFileBytes === undefined && state.has(shard) && index !== undefined) {
-      await shardKeys.update(shard, [], { index, pacer: new Pacer(turns) });
+    if (shard.seriesFileBytes === undefined && state.has(shard)) {
+      const index = state.databases.get(database)?.index;
+      if (index !== undefined)
+        await shardKeys.update(shard, [], { index, pacer: new Pacer(turns) });
     }
     const files = (): FilesOfShard => {
       const at = shard.segments.indexOf(inputs[0]!);

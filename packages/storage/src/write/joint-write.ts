@@ -29,7 +29,7 @@ export function canJoin(a: WriteLinesRequest, b: WriteLinesRequest): boolean {
   return a.precision === b.precision && isSamePolicy(a.policy, b.policy);
 }
 
-/** What a policy accepts moves with the clock, by milliseconds between writes that come together. */
+/** What a policy accepts moves with the clock, by milliseconds between writes of a group. */
 function isSamePolicy(a: PolicyRef, b: PolicyRef): boolean {
   return (
     a === b ||
