@@ -9,9 +9,8 @@ import type { Turns } from '../schedule/turns.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 import type { State } from '../state/state.ts';
 import { Pacer } from '../schedule/pacer.ts';
-import type { SeriesIndex } from '../series/series-index.ts';
-import { additionsUntil, endOf } from '../series/stored-index.ts';
-import type { EntryCounts } from '../series/stored-index.ts';
+import { additionsUntil } from '../series/stored-index.ts';
+import type { EntryCounts, StoredIndex } from '../series/stored-index.ts';
 import { segmentPath } from '../disk/paths.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
@@ -66,7 +65,7 @@ export async function* createBackup(
     for (const { instance } of manifest.databases) {
       const held = indexes.get(instance);
       if (held === undefined) continue;
-      for (const additions of additionsUntil(held.index, held.end)) {
+      for (const additions of additionsUntil(held.stored.index, held.end)) {
         yield encodeFrame({ kind: 'series', instance, additions });
       }
     }
@@ -88,7 +87,10 @@ type BackedUp = {
    * By instance, with the entries that belong to the snapshot. A later one may have the key of a
    * series that was deleted meanwhile and has rows here.
    */
-  readonly indexes: ReadonlyMap<number, { readonly index: SeriesIndex; readonly end: EntryCounts }>;
+  readonly indexes: ReadonlyMap<
+    number,
+    { readonly stored: StoredIndex; readonly end: EntryCounts }
+  >;
 };
 
 /**
@@ -101,9 +103,10 @@ async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promis
     await flush.run();
     const snapshot = state.snapshot();
     const indexes = new Map(
-      Array.from(snapshot.databases.values(), ({ instance, index }) => [
+      // One that is not in memory is read when its turn comes.
+      Array.from(state.databases.all(), ({ instance, stored }) => [
         instance,
-        { index, end: endOf(index) },
+        { stored, end: stored.end },
       ]),
     );
     return { snapshot, indexes };

@@ -2,6 +2,7 @@
 import { Corruption } from '@tidemark/core';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
+import { joinBackups, storeBackup } from '../backup/chain.ts';
 import { POLICY, scanRows, testEngine, write } from '../testing/fixtures.ts';
 import type { Row, TestEngine } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
@@ -123,6 +124,35 @@ test('requests that need an index at the same time have the same one', async () 
   expect(await rows('db')).toHaveLength(5);
 });
 
+test('compaction leaves an index unread', async () => {
+  await write(opened.engine, 'm,t=a f=6 1\nm,t=b f=7 1\n');
+  await opened.engine.flush();
+  await opened.reopen();
+
+  await opened.engine.compact();
+
+  expect((await opened.engine.statistics()).counters['compactions']).toBe(1);
+  expect(await indexBytes()).toBe(0);
+  expect(await rows('db')).toContainEqual(['m,t=a', 1n, 6]);
+});
+
+test('a backup reads the indexes of its databases only, and has all their series', async () => {
+  await storeBackup('/one', opened.engine.backup({ databases: ['other'] }), { disk });
+  const ofOne = await indexBytes();
+  expect(await rows('other')).toHaveLength(1);
+  expect(await indexBytes()).toBe(ofOne);
+  await storeBackup('/all', opened.engine.backup({}), { disk });
+  expect(await indexBytes()).toBeGreaterThan(ofOne);
+
+  const copy = await testEngine({}, { disk });
+  const request = { databases: new Map([['db', 'db']]), policies: new Map([[1, 1]]) };
+  await copy.engine.restore(request, joinBackups(['/all'], { disk }));
+
+  expect(await scanRows(copy.engine, 'm', FIELDS)).toEqual(await rows('db'));
+  expect(await scanRows(copy.engine, 'n', FIELDS)).toEqual([['n,t=c', WEEK, 4]]);
+  await copy.dispose();
+});
+
 test('a disk that fails when an index is read fails that request, not the next one', async () => {
   const reading = vi.spyOn(disk, 'open').mockImplementationOnce(() => {
     throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
@@ -168,5 +198,18 @@ describe('an index that was damaged after the start', () => {
     const [damage] = await opened.engine.damage();
     expect(damage?.file).toMatch(/00000001\.series$/);
     expect(await rows('other')).toHaveLength(2);
+  });
+
+  test('is missing in no backup, which fails and keeps no files', async () => {
+    bytes[Math.floor(bytes.length / 2)]! ^= 1;
+
+    await expect(storeBackup('/all', opened.engine.backup({}), { disk })).rejects.toThrow(
+      Corruption,
+    );
+
+    await opened.engine.compact();
+    const { counters } = await opened.engine.statistics();
+    expect(counters['compactions']).toBe(1);
+    expect(counters['filesWaitingForSnapshots']).toBe(0);
   });
 });

@@ -74,6 +74,11 @@ export class StoredIndex {
     return this.#index !== undefined;
   }
 
+  /** The numbers of entries that the index has now. */
+  get end(): EntryCounts {
+    return this.#index === undefined ? this.#persisted : endOf(this.#index);
+  }
+
   /** Marks everything in the index as read from the index files. */
   markPersisted(end: FramedEnd): void {
     this.#persisted = { ...endOf(this.index), ...end };

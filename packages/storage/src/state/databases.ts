@@ -74,6 +74,8 @@ export class Databases {
     if (hasShards || this.#isRestoring(name)) {
       throw new Conflict(`database exists already. database=\`${name}\``);
     }
+    // `adopt` closes the index of the one that is replaced, and must not fail.
+    this.#byName.get(name)?.stored.read();
     const database = this.#make({ name, instance: this.#ids.takeInstance() });
     this.#restoring.add(database);
     return database;
