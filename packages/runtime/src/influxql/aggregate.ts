@@ -35,6 +35,8 @@ export type Aggregate = {
   readonly isMany?: boolean | undefined;
   /** The result is the selected point with all its fields and tags. */
   readonly isSelector?: boolean | undefined;
+  /** Beside that of the samples it looks at these fields of the points; some may be tags. */
+  readonly otherFields?: readonly string[] | undefined;
   /** Results keep the tags of their points. */
   readonly isKeepingTags?: boolean | undefined;
   /** The result for an empty batch. */

@@ -12,6 +12,7 @@ export function ranked(n: number, direction: 1 | -1, tags: readonly string[]): A
     types: NUMBERS,
     isMany: true,
     isKeepingTags: true,
+    otherFields: tags,
     apply: (samples) => {
       const order = Array.from(samples.values, (_, i) => i);
       const byValue = (a: number, b: number): number => direction * compareAt(samples, a, b);

@@ -58,8 +58,9 @@ export class AggregateNode implements RunningNode {
   constructor(ctx: NodeContext<FunctionOptions>, aggregate: Aggregate) {
     this.#ctx = ctx;
     this.#aggregate = aggregate;
+    const { isSelector, otherFields = [] } = aggregate;
     // A selector passes on the other fields of its point.
-    const fieldsRead = aggregate.isSelector ? undefined : [ctx.options.field];
+    const fieldsRead = isSelector ? undefined : [ctx.options.field, ...otherFields];
     this.capabilities = { state: this, fieldsRead };
     this.#fields = new SchemaCache((schema) => schema.field(ctx.options.field));
     this.#renamed = new SchemaCache((schema) => this.#rename(schema));

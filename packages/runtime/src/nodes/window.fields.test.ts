@@ -82,3 +82,17 @@ test('a tap sees all fields of the points that come after its start', () => {
   ]);
   expect(task.httpOutput('o')).toMatchObject([{ values: [[expect.anything(), 4]] }]);
 });
+
+test('a window keeps the fields by which top tells names of tags', () => {
+  const task = taskOf(`|window().period(10s).every(10s)|top(2, 'a', 'b')|httpOut('o')`);
+  write(task, [1, { a: 1, b: 2, c: 'x' }], [2, { a: 3, b: 4, c: 'y' }], [11, { a: 0, b: 0 }]);
+
+  expect(task.httpOutput('o')).toMatchObject([
+    {
+      values: [
+        [expect.anything(), 1],
+        [expect.anything(), 3],
+      ],
+    },
+  ]);
+});
