@@ -48,7 +48,8 @@ export class LayoutCache {
 }
 
 function wantedOf(schema: Schema, names: readonly string[]): readonly Field[] {
-  if (!names.every((name) => schema.indexOf.has(name))) return schema.fields;
+  const isMissing = (name: string): boolean => (schema.field(name)?.type ?? 'null') === 'null';
+  if (names.some(isMissing)) return schema.fields;
   return schema.fields.filter(({ name }) => names.includes(name));
 }
 

@@ -6,14 +6,15 @@ import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage } from '../running-task.ts';
 import { createTask } from '../task.ts';
 import type { InlineTask } from '../task.ts';
+import type { TaskServices } from '../services.ts';
 import { silentServices } from '../testing/silent-services.ts';
 import { VirtualTimers } from '../timers.ts';
 
-function taskOf(script: string): InlineTask {
+function taskOf(script: string, services: Partial<TaskServices> = {}): InlineTask {
   const { pipeline } = buildPipeline(`stream|from()${script}`);
   const timers = new VirtualTimers(0n);
   const clock = { now: () => 0n, monotonicMs: () => 0, sleep: () => new Promise<void>(() => {}) };
-  return createTask(pipeline!, silentServices(), { taskId: 't', clock, timers });
+  return createTask(pipeline!, silentServices(services), { taskId: 't', clock, timers });
 }
 
 function write(task: InlineTask, ...rows: (readonly [at: number, fields: object])[]): void {
@@ -61,6 +62,20 @@ test('a point without the field is kept whole, and fails as before', () => {
 
   expect(task.stats().nodes.get('sum3')).toMatchObject({ errors: 1 });
   expect(task.httpOutput('o')).toMatchObject([{ values: [[expect.anything(), 8]] }]);
+});
+
+test('a point whose field is null is kept whole, as the error shows it', () => {
+  const contexts: unknown[] = [];
+  const log: TaskServices['log'] = { log: (_level, _node, _text, of) => contexts.push(of) };
+  const task = taskOf(
+    `|log()
+var large = stream|from()|where(lambda: "a" > 2.0)
+stream|from()|join(large).as('l', 'r').fill('null')|window().period(10s).every(10s)|sum('r.a')`,
+    { log },
+  );
+  write(task, [1, { a: 1 }], [2, { a: 3 }], [3, { a: 5 }], [13, { a: 5 }], [14, { a: 5 }]);
+
+  expect(contexts).toContainEqual(expect.objectContaining({ point: 'm l.a=1 1000000000' }));
 });
 
 test('a tap sees all fields of the points that come after its start', () => {
