@@ -75,7 +75,9 @@ export class TaskStarts {
     const next = async (): Promise<void> => {
       for (const record of enabled) await this.#resume(record);
     };
-    await Promise.all(Array.from({ length: STARTS_AT_ONCE }, next));
+    const lanes = await Promise.allSettled(Array.from({ length: STARTS_AT_ONCE }, next));
+    // Thrown when no other start is under way: hosts and store are closed then.
+    for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
   }
 
   async #resume(record: TaskRecord): Promise<void> {
