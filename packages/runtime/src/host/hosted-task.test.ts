@@ -9,7 +9,10 @@ import type { HostedTaskOptions } from './hosted-task.ts';
 
 /** A host whose starts are answered by the test, and which may end at any time. */
 class SlowHost {
-  readonly starts: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  readonly starts: {
+    readonly resolve: (counters?: unknown) => void;
+    readonly reject: (error: Error) => void;
+  }[] = [];
   loss: Unavailable | undefined;
   readonly client: ConstructorParameters<typeof HostedTask>[0];
 
@@ -23,7 +26,7 @@ class SlowHost {
       send: () => undefined,
       request: (_task: number, { name }: { readonly name: string }) =>
         name === 'start'
-          ? new Promise<void>((resolve, reject) => this.starts.push({ resolve, reject }))
+          ? new Promise<unknown>((resolve, reject) => this.starts.push({ resolve, reject }))
           : Promise.resolve({}),
     };
     this.client = client as unknown as ConstructorParameters<typeof HostedTask>[0];
@@ -102,6 +105,34 @@ test('a restart whose host fails waits for the next one', async () => {
   await again;
 
   expect(told).toEqual(['restarted: b']);
+});
+
+test('the counters of the last start are kept, whichever answers first', async () => {
+  const [first, second, third] = [new SlowHost(), new SlowHost(), new SlowHost()];
+  const task = await startedTask(first, []);
+
+  const moved = task.restart(second.client, undefined);
+  const failed = task.restart(third.client, 'its host failed');
+  third.starts[0]?.resolve({ collected: 3 });
+  await failed;
+  second.starts[0]?.resolve({ collected: 2 });
+  await moved;
+
+  expect(task.collectedCount).toBe(3);
+});
+
+test('a task that fails together with its start keeps its last counters', async () => {
+  const [first, second] = [new SlowHost(), new SlowHost()];
+  const task = await startedTask(first, []);
+  const held = { groupCount: 0, heldPointCount: 0, heldBytes: 0 };
+  const stats = { nodes: new Map(), edges: [], collected: 7, ...held };
+
+  const restarted = task.restart(second.client, 'its host failed');
+  second.starts[0]?.resolve({ collected: 0 });
+  task.fail('a node failed', { stats, outputs: undefined });
+  await restarted;
+
+  expect(task.stats()).toBe(stats);
 });
 
 test('a start whose host ends behind its answer begins on another one', async () => {

@@ -380,7 +380,9 @@ export class HostedTask implements RunningTask {
     for (const [tap, { nodeName, options: tapOptions }] of this.#taps) {
       client.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
     }
-    this.#stats = await started;
+    const stats = await started;
+    // It may have failed, or have been moved, before its answer was seen.
+    if (!this.#isEnded && client === this.#client) this.#stats = stats;
     for (const topic of namedTopicsOf(pipeline)) services.alerts.openTopic(topic);
   }
 
