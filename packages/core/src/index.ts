@@ -97,6 +97,7 @@ export {
   areSameTexts,
   compareTexts,
   concatTexts,
+  copyTextAt,
   copyTexts,
   NO_TEXTS,
   stringsOf,

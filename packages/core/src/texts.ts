@@ -31,6 +31,17 @@ export function textBytesAt({ bytes, offsets }: Texts, index: number): Uint8Arra
   return bytes.subarray(offsets[index], offsets[index + 1]);
 }
 
+/** A copy of the bytes of a text. */
+export function copyTextAt({ bytes, offsets }: Texts, index: number): Uint8Array {
+  const start = offsets[index]!;
+  const end = offsets[index + 1]!;
+  const copy = new Uint8Array(end - start);
+  if (end - start < COPIED_BYTES) {
+    for (let at = start, to = 0; at < end; at++, to++) copy[to] = bytes[at]!;
+  } else copy.set(bytes.subarray(start, end));
+  return copy;
+}
+
 /** A text as a string; empty for an index that is none. */
 export function textAt({ bytes, offsets }: Texts, index: number): string {
   const start = offsets[index];

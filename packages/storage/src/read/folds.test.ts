@@ -72,11 +72,12 @@ const OF_NUMBERS = [
 ];
 /** The source does not calculate these: rows are read for them alone. */
 const OF_ROWS = ['stddev(X)'];
+/** Also these, whose results depend on the order of rows of one time. */
+const OF_ORDERED_ROWS = [...OF_ROWS, 'sample(X, 2)', 'integral(X)'];
 const OF_ALL = ['count(distinct(X))', 'mode(X)', 'distinct(X)', 'count(X)', 'last(X)'];
 const TRANSFORMED = ['difference(median(X))', 'cumulative_sum(percentile(X, 50))'];
 
-const NUMBERS = [...OF_NUMBERS, ...OF_ROWS];
-const FIELDS = { f: NUMBERS, i: NUMBERS, u: NUMBERS, b: [], s: [] } as const;
+const FIELDS = { f: OF_NUMBERS, i: OF_NUMBERS, u: OF_NUMBERS, b: [], s: [] } as const;
 const CONDITIONS = [
   '',
   ' AND i > 2',
@@ -98,6 +99,8 @@ const ENDS = [
   ' LIMIT 3',
   ' LIMIT 4 OFFSET 1',
   ' ORDER BY time DESC LIMIT 3',
+  ' SLIMIT 1',
+  ' ORDER BY time DESC LIMIT 3 OFFSET 1 SLIMIT 2 SOFFSET 1',
 ];
 
 /** Selectors with other columns of their rows, and rankings of different tags. */
@@ -123,11 +126,12 @@ function selectionOf(pick: <T>(from: readonly T[]) => T): string {
   return `SELECT ${call} FROM m WHERE ${range}${pick(CONDITIONS)}${groupBy}${pick(ENDS)}`;
 }
 
-function statementOf(pick: <T>(from: readonly T[]) => T): string {
+function statementOf(pick: <T>(from: readonly T[]) => T, ofRows = OF_ROWS): string {
   const field = pick(Object.keys(FIELDS) as (keyof typeof FIELDS)[]);
   const window = pick(WINDOWS);
-  const transformed = window === '' || FIELDS[field].length === 0 ? [] : TRANSFORMED;
-  const functions = [...OF_ALL, ...FIELDS[field], ...transformed];
+  const transformed = window === '' ? [] : TRANSFORMED;
+  const ofNumbers = FIELDS[field].length === 0 ? [] : [...ofRows, ...transformed];
+  const functions = [...OF_ALL, ...FIELDS[field], ...ofNumbers];
   const isAlone = pick([true, false]);
   const calls = isAlone
     ? [pick(functions)]
@@ -195,6 +199,25 @@ test('equals what operators make of the rows', async () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test('the same of statements that read windows and rows at once', async () => {
+  const own = await testEngine();
+  const next = numbers(7);
+  const pick = <T>(from: readonly T[]): T => from[next() % from.length]!;
+  try {
+    const lines = linesOf(next, { rows: 300, times: 1, values: 40 });
+    const atOwnTimes = lines.map((line, i) => `${line.slice(0, -1)}${(i * 97) % 30_000}`);
+    await write(own.engine, atOwnTimes.slice(0, 200).join('\n'));
+    await own.engine.flush();
+    await write(own.engine, atOwnTimes.slice(200).join('\n'));
+    for (let i = 0; i < 200; i++) {
+      const text = statementOf(pick, OF_ORDERED_ROWS);
+      expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+    }
+  } finally {
+    await own.dispose();
+  }
 });
 
 /** The first two columns of rows that have any of them. */

@@ -1,6 +1,12 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
-import type { Column, StringColumn } from '@tidemark/core';
-import { AssertionFailed, compareTexts, TextBuilder, textBytesAt } from '@tidemark/core';
+import type { Column, StringColumn, Texts } from '@tidemark/core';
+import {
+  AssertionFailed,
+  compareTexts,
+  copyTextAt,
+  TextBuilder,
+  textBytesAt,
+} from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
@@ -14,7 +20,16 @@ import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from '
 
 /** The bytes of a text; a function where it is in a chunk of which nothing else has been read. */
 type TextPoint = { readonly text: Uint8Array | (() => Uint8Array); readonly time: bigint };
-type TextWindow = { count: number; first: TextPoint; last: TextPoint };
+type End = 'first' | 'last';
+/** Has only those ends that functions ask for. */
+type TextWindow = { count: number; first: TextPoint | undefined; last: TextPoint | undefined };
+
+/** Rows of one window, of which one end or the other may replace that of the window. */
+type AddedRows = {
+  readonly count: number;
+  readonly timeOf: (end: End) => bigint;
+  readonly pointOf: (end: End) => TextPoint;
+};
 
 export function groupedTexts(
   request: WindowsRequest,
@@ -27,6 +42,7 @@ export function groupedTexts(
 class TextWindows implements FieldWindows {
   readonly #request: WindowsRequest;
   readonly #functions: readonly AggregateFunction[];
+  readonly #ends: readonly End[];
   readonly #total: WindowsTotal;
   readonly #windows = new Map<bigint, TextWindow>();
   readonly wants: ColumnWants;
@@ -38,6 +54,7 @@ class TextWindows implements FieldWindows {
   ) {
     this.#request = request;
     this.#functions = functions;
+    this.#ends = functions.filter((name) => name === 'first' || name === 'last');
     this.#total = total;
     // Without nulls, the first and last point of the column are those of the chunk. Not used with
     // time windows, which may be so many that reading their texts at the end takes long.
@@ -57,8 +74,7 @@ class TextWindows implements FieldWindows {
       const added = new RowsOfWindow(times, column);
       do added.add(from++);
       while (from < times.length && times[from]! >= start && times[from]! < end);
-      const found = added.take();
-      if (found !== undefined) this.#add(start, found);
+      if (added.count > 0) this.#add(start, added);
     }
   }
 
@@ -69,10 +85,11 @@ class TextWindows implements FieldWindows {
   addEntry(chunk: ChunkReader, index: number, start: bigint): void {
     const { count } = chunk.columns[index]!;
     const { minTime, maxTime } = chunk.meta;
+    const timeOf = (end: End): bigint => (end === 'first' ? minTime : maxTime);
     // Nearly all of these texts are replaced by those of other chunks before they are read.
-    const first = { text: once(() => textBytesAt(chunk.text(index, 'first'), 0)), time: minTime };
-    const last = { text: once(() => textBytesAt(chunk.text(index, 'last'), 0)), time: maxTime };
-    this.#add(start, { count, first, last });
+    const read = (end: End): (() => Uint8Array) =>
+      once(() => textBytesAt(chunk.text(index, end), 0));
+    this.#add(start, { count, timeOf, pointOf: (end) => ({ text: read(end), time: timeOf(end) }) });
   }
 
   // oxlint-disable-next-line require-yield -- windows are sorted by the engine
@@ -87,37 +104,38 @@ class TextWindows implements FieldWindows {
   reset(): void {
     this.#total.windowCount -= this.#windows.size;
     for (const { first, last } of this.#windows.values()) {
-      this.#total.heldBytes -= weightOf(first) + weightOf(last);
+      this.#total.heldBytes -= WINDOW_BYTES + weightOf(first) + weightOf(last);
     }
     this.#windows.clear();
   }
 
-  #add(start: bigint, added: TextWindow): void {
-    const held = this.#windows.get(start);
-    if (held === undefined) {
-      this.#windows.set(start, added);
+  #add(start: bigint, added: AddedRows): void {
+    let window = this.#windows.get(start);
+    if (window === undefined) {
+      window = { count: 0, first: undefined, last: undefined };
+      this.#windows.set(start, window);
       this.#total.windowCount++;
-      this.#total.heldBytes += weightOf(added.first) + weightOf(added.last);
-      return;
+      this.#total.heldBytes += WINDOW_BYTES;
     }
-    held.count += added.count;
-    const { first, last } = added;
-    if (first.time < held.first.time || isLarger(first, held.first)) {
-      this.#total.heldBytes += weightOf(first) - weightOf(held.first);
-      held.first = first;
-    }
-    if (last.time > held.last.time || isLarger(last, held.last)) {
-      this.#total.heldBytes += weightOf(last) - weightOf(held.last);
-      held.last = last;
+    window.count += added.count;
+    for (const end of this.#ends) {
+      const held = window[end];
+      const time = added.timeOf(end);
+      if (held !== undefined && (end === 'first' ? time > held.time : time < held.time)) continue;
+      const point = added.pointOf(end);
+      if (held?.time === time && Buffer.compare(textOf(point), textOf(held)) <= 0) continue;
+      this.#total.heldBytes += weightOf(point) - weightOf(held);
+      window[end] = point;
     }
   }
 }
 
 /** Finds the first and the last of rows of one window, in any order. */
-class RowsOfWindow {
+class RowsOfWindow implements AddedRows {
   readonly #times: BigInt64Array;
   readonly #column: StringColumn;
-  #count = 0;
+  /** Number of rows that have a text. */
+  count = 0;
   #first = 0;
   #last = 0;
 
@@ -128,7 +146,7 @@ class RowsOfWindow {
 
   add(row: number): void {
     if (this.#column.valid?.[row] === 0) return;
-    if (this.#count++ === 0) {
+    if (this.count++ === 0) {
       this.#first = row;
       this.#last = row;
       return;
@@ -140,23 +158,23 @@ class RowsOfWindow {
     if (time > last || (time === last && this.#isLarger(row, this.#last))) this.#last = row;
   }
 
-  /** `undefined` when no row has a text. */
-  take(): TextWindow | undefined {
-    if (this.#count === 0) return undefined;
-    const first = this.#pointOf(this.#first);
-    const last = this.#first === this.#last ? first : this.#pointOf(this.#last);
-    return { count: this.#count, first, last };
+  timeOf(end: End): bigint {
+    return this.#times[this.#rowOf(end)]!;
+  }
+
+  /** Copies the text: those of the other rows are not kept for it. */
+  pointOf(end: End): TextPoint {
+    const { codes, texts } = this.#column;
+    return { text: copyTextAt(texts, codes[this.#rowOf(end)]!), time: this.timeOf(end) };
+  }
+
+  #rowOf(end: End): number {
+    return end === 'first' ? this.#first : this.#last;
   }
 
   #isLarger(row: number, other: number): boolean {
     const { codes, texts } = this.#column;
     return compareTexts(texts, codes[row]!, texts, codes[other]!) > 0;
-  }
-
-  /** Copies the text: those of the other rows are not kept for it. */
-  #pointOf(row: number): TextPoint {
-    const { codes, texts } = this.#column;
-    return { text: textBytesAt(texts, codes[row]!).slice(), time: this.#times[row]! };
   }
 }
 
@@ -166,16 +184,13 @@ function once(read: () => Uint8Array): () => Uint8Array {
   return () => (text ??= read());
 }
 
-/** Whether two points have one time, and the text of `a` is the larger. */
-function isLarger(a: TextPoint, b: TextPoint): boolean {
-  return a.time === b.time && Buffer.compare(textOf(a), textOf(b)) > 0;
-}
-
+const WINDOW_BYTES = 200;
 /** A point besides its text, which is not held for a point of a chunk. */
 const POINT_BYTES = 200;
 
-function weightOf({ text }: TextPoint): number {
-  return POINT_BYTES + (typeof text === 'function' ? 0 : text.length);
+function weightOf(point: TextPoint | undefined): number {
+  if (point === undefined) return 0;
+  return POINT_BYTES + (typeof point.text === 'function' ? 0 : point.text.length);
 }
 
 function textOf({ text }: TextPoint): Uint8Array {
@@ -195,14 +210,15 @@ function textColumn(windows: readonly TextWindow[], name: AggregateFunction): Ag
       };
     case 'first':
     case 'last': {
-      const points = windows.map((window) => window[name]);
-      const read = points.map(textOf);
-      const texts = new TextBuilder(count, sizeOf(read));
-      const codes = Uint32Array.from(read, (text) => texts.addBytes(text));
-      return {
-        values: { type: 'string', codes, texts: texts.texts, valid: undefined },
-        pointTimes: BigInt64Array.from(points, ({ time }) => time),
-      };
+      const points = windows.map((window) => window[name]!);
+      const codes = new Uint32Array(count);
+      const pointTimes = new BigInt64Array(count);
+      for (let i = 0; i < count; i++) {
+        codes[i] = i;
+        pointTimes[i] = points[i]!.time;
+      }
+      const texts = joined(points.map(textOf));
+      return { values: { type: 'string', codes, texts, valid: undefined }, pointTimes };
     }
     case 'min':
     case 'max':
@@ -215,8 +231,15 @@ function textColumn(windows: readonly TextWindow[], name: AggregateFunction): Ag
   }
 }
 
-function sizeOf(texts: readonly Uint8Array[]): number {
+/** A text alone is not copied: groups mostly have one window. */
+function joined(texts: readonly Uint8Array[]): Texts {
+  const [only] = texts;
+  if (only !== undefined && texts.length === 1) {
+    return { bytes: only, offsets: Uint32Array.of(0, only.length) };
+  }
   let sizeBytes = 0;
   for (const { length } of texts) sizeBytes += length;
-  return sizeBytes;
+  const all = new TextBuilder(texts.length, sizeBytes);
+  for (const text of texts) all.addBytes(text);
+  return all.texts;
 }
