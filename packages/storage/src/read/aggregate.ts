@@ -120,7 +120,7 @@ function* aggregateBySeries(
     if (request.window === undefined || request.limitWindows === undefined) {
       yield* addGroup(ofGroup, request.timeRange);
     } else yield* addUntil(ofGroup, request.window, request.limitWindows);
-    yield* settled(ofGroup, windows.batches(group.tags()));
+    yield* settled(work, group, windows.batches(group.tags()));
     windows.reset();
   }
 }
@@ -142,7 +142,7 @@ function* aggregateBlocks(
   try {
     yield* foldBlocks(work, condition, windows);
     for (const group of selection.groups) {
-      yield* settled({ ...work, group }, windows.batches(group.number, group.tags()));
+      yield* settled(work, group, windows.batches(group.number, group.tags()));
     }
   } finally {
     windows.close();
@@ -175,26 +175,30 @@ function* foldBlocks(
  * The batches of a group, where `first` and `last` have chosen among rows of equal time, with what
  * its points need of their rows.
  */
-function* settled(
-  work: Omit<GroupWork, 'all' | 'windows'>,
+function settled(
+  work: Work,
+  group: SeriesGroup,
   batches: Iterable<AggregateBatch | undefined>,
-): Generator<AggregateBatch | undefined> {
+): Iterable<AggregateBatch | undefined> {
   const { request, memory } = work;
   const [fold] = request.folds ?? [];
   const ofRow = fold?.functions.find((wanted) => wanted.kind === 'percentile' && wanted.hasTime);
   if (request.best !== undefined || ofRow !== undefined) {
-    for (const batch of batches) yield batch && (yield* withRows(work, batch));
-    return;
+    return eachSettled(batches, (batch) => withRows({ ...work, group }, batch));
   }
+  const { series } = group;
+  if (request.picksTiedByKey !== true || series.length < 2) return batches;
   const { database, measurement, shards } = work.selection;
-  const { series } = work.group;
-  if (request.picksTiedByKey !== true || series.length < 2) {
-    yield* batches;
-    return;
-  }
   const read = (part: SeriesPart) => eachSeries(work, part);
-  const group = { database, measurement, shards, series, request, memory, read };
-  for (const batch of batches) yield batch && (yield* settleTies(batch, group));
+  const tied = { database, measurement, shards, series, request, memory, read };
+  return eachSettled(batches, (batch) => settleTies(batch, tied));
+}
+
+function* eachSettled(
+  batches: Iterable<AggregateBatch | undefined>,
+  settle: (batch: AggregateBatch) => Generator<undefined, AggregateBatch>,
+): Generator<AggregateBatch | undefined> {
+  for (const batch of batches) yield batch && (yield* settle(batch));
 }
 
 /** The columns of the best rows, or the time of the row of a percentile: it stands alone. */

@@ -116,8 +116,7 @@ class BestRowsWindows implements FieldWindows {
     return best.isHopeless(this.#wanted.order === 'top' ? max : min);
   }
 
-  // oxlint-disable-next-line require-yield -- the best rows are few
-  *finish(descending: boolean): Generator<undefined, FieldResult> {
+  finish(descending: boolean): FieldResult {
     const starts = BigInt64Array.from(this.#windows.keys()).sort();
     if (descending) starts.reverse();
     const windows = Array.from(starts, (start) => this.#windows.get(start)!);

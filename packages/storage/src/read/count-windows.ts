@@ -85,8 +85,7 @@ class CountWindows implements FieldWindows {
     this.#pending += chunk.columns[index]!.count;
   }
 
-  // oxlint-disable-next-line require-yield -- the kernel has the results
-  *finish(descending: boolean): Generator<undefined, FieldResult> {
+  finish(descending: boolean): FieldResult {
     this.#addPending();
     const words = this.#accumulator.results(['start', 'count'], { descending });
     const [starts, counts] = words.map(

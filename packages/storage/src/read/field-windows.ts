@@ -142,8 +142,7 @@ class NumberWindows implements FieldWindows {
     this.#accumulator.addPartial(start, count, statistics);
   }
 
-  // oxlint-disable-next-line require-yield -- the kernel has the results
-  *finish(descending: boolean): Generator<undefined, FieldResult> {
+  finish(descending: boolean): FieldResult {
     const { type, functions, wanted, hasTimes } = this.#wants;
     const words = this.#accumulator.results(wanted, { descending });
     const wordsOf = (name: WindowResult): Words => words[wanted.indexOf(name)] ?? NO_WORDS;

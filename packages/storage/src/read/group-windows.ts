@@ -14,7 +14,13 @@ import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
 import { PointsCut } from './window-points.ts';
 import { requestedFields } from './windows.ts';
-import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from './windows.ts';
+import type {
+  FieldResult,
+  FieldWindows,
+  GroupedWindows,
+  StoredPoints,
+  WindowsRequest,
+} from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import { BATCH_TEXT_BYTES, cutByTexts, withOwnTexts } from '../columns/run-texts.ts';
 import type { Run } from '../columns/run.ts';
@@ -86,12 +92,10 @@ export class WindowsOfGroups {
   }
 
   /** Batches with the windows of one group. Call it once per group. */
-  *batches(
-    group: number,
-    tags: ReadonlyMap<string, string>,
-  ): Generator<AggregateBatch | undefined> {
-    yield* this.of(group).batches(tags);
+  batches(group: number, tags: ReadonlyMap<string, string>): Generator<AggregateBatch | undefined> {
+    const windows = this.of(group);
     this.#groups.delete(group);
+    return windows.batches(tags);
   }
 
   /** Idempotent. */
@@ -158,17 +162,24 @@ export class GroupWindows {
   *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch | undefined> {
     const { descending, limitWindows, aggregates } = this.#request;
     const results: FieldResult[] = [];
-    for (const field of this.#fields) results.push(yield* field.finish(descending));
+    for (const field of this.#fields) {
+      const result = field.finish(descending);
+      results.push('starts' in result ? result : yield* result);
+    }
     if (results.some(({ isTied }) => isTied === true)) {
       yield { groupTags, windowStarts: new BigInt64Array(), fields: [], isTied: true };
       return;
     }
     const starts = unionOfStarts(results, descending);
     const count = Math.min(starts.length, limitWindows ?? starts.length);
-    const ofAll = results.map((result) => spreadResult(result, starts));
+    const fields: (readonly AggregateColumn[])[] = [];
+    const points: (readonly StoredPoints[])[] = [];
+    for (const [i, result] of results.entries()) {
+      const ofAll = spreadResult(result, starts);
+      if (i < aggregates.length) fields.push(ofAll.columns);
+      else points.push(ofAll.points);
+    }
     const reported = reportedStarts(starts, descending);
-    const fields = ofAll.slice(0, aggregates.length).map(({ columns }) => columns);
-    const points = ofAll.slice(aggregates.length).map((result) => result.points);
     const isText = fields.some((columns) => columns.some(({ values }) => values.type === 'string'));
     const isSmall = !isText || hasFewTexts(fields);
     if (isSmall && count === starts.length && count <= WINDOWS_PER_BATCH && points.length === 0) {
@@ -248,6 +259,7 @@ function* partsByTexts({
 }
 
 function isEqual(a: BigInt64Array, b: BigInt64Array): boolean {
+  if (a === b) return true;
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
@@ -281,10 +293,11 @@ function placesOf(part: BigInt64Array, all: BigInt64Array): Int32Array {
 
 /** The columns and points of a field with an entry for each of the windows of all fields. */
 function spreadResult(
-  { starts, columns, points }: FieldResult,
+  result: FieldResult,
   all: BigInt64Array,
 ): Pick<FieldResult, 'columns' | 'points'> {
-  if (isEqual(starts, all)) return { columns, points };
+  const { starts, columns, points } = result;
+  if (isEqual(starts, all)) return result;
   const places = placesOf(starts, all);
   return {
     columns: columns.map((column) => spreadAggregate(column, places)),

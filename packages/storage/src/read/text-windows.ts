@@ -92,8 +92,7 @@ class TextWindows implements FieldWindows {
     this.#add(start, { count, timeOf, pointOf: (end) => ({ text: read(end), time: timeOf(end) }) });
   }
 
-  // oxlint-disable-next-line require-yield -- windows are sorted by the engine
-  *finish(descending: boolean): Generator<undefined, FieldResult> {
+  finish(descending: boolean): FieldResult {
     const starts = BigInt64Array.from(this.#windows.keys()).sort();
     if (descending) starts.reverse();
     const windows = Array.from(starts, (start) => this.#windows.get(start)!);

@@ -109,8 +109,8 @@ export interface FieldWindows {
   addCached(chunk: ChunkReader, index: number): void;
   /** Adds a chunk that lies within the window beginning at `start` by its directory entry. */
   addEntry(chunk: ChunkReader, index: number, start: bigint): void;
-  /** Pauses during long work. */
-  finish(descending: boolean): Generator<undefined, FieldResult>;
+  /** The result, or steps of long work that has it in the end. */
+  finish(descending: boolean): FieldResult | Generator<undefined, FieldResult>;
   /** Removes all windows, for the next group. */
   reset(): void;
   /** Frees memory of the kernel; absent if there is none of its own. Idempotent. */
