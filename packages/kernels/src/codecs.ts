@@ -174,15 +174,20 @@ export class Codecs {
     return kernels.bytes.slice(output, output + size);
   }
 
+  /** Whether a block of strings is in frames; the beginning is at least `FRAMED_READ_BYTES`. */
+  areFramed(beginning: Uint8Array): boolean {
+    this.#start(beginning, 'strings');
+    return this.#kernels.exports.isFramed() !== 0;
+  }
+
   /**
    * The head of a block of strings, before its texts. For blocks whose texts are too many to be
-   * decoded at once; `undefined` for strings in frames, which are never that many.
+   * decoded at once; strings in frames are never that many.
    */
-  decodeStringHead(beginning: Uint8Array): StringHead | undefined {
+  decodeStringHead(beginning: Uint8Array): StringHead {
     const { exports } = this.#kernels;
     const input = this.#kernels.copyIn(Area.input, beginning);
     const count = checkResult(exports.startBlock(input, beginning.byteLength), 'strings');
-    if (exports.isFramed() !== 0) return undefined;
     checkResult(exports.decodeStringHead(count), 'strings');
     return {
       ...this.#stringCodes(count),
@@ -462,6 +467,9 @@ type Single = BigInt64Array | BigUint64Array | Float64Array | Uint8Array;
 const SINGLE = new DataView(new ArrayBuffer(8));
 
 const CRC_PIECE_BYTES = 1 << 18;
+
+/** Bytes of a block of strings that tell whether it is in frames: its count, and its encoding. */
+export const FRAMED_READ_BYTES = 8;
 
 /** Of a block of strings, its head is mostly within this many bytes. */
 const HEAD_READ_BYTES = 4 << 10;

@@ -21,7 +21,7 @@ export function matchTexts(
   { search, whole }: { readonly search: TextSearch; readonly whole?: ReadAhead | undefined },
 ): Uint8Array {
   const { offset, validBytes, valueBytes } = meta;
-  const bytes = blocks.read(offset, validBytes + valueBytes, whole);
+  const bytes = blocks.view(offset, validBytes + valueBytes, whole);
   let chars = 0;
   const accepts = (text: string): boolean => {
     chars += text.length;
@@ -59,7 +59,7 @@ export function textsAt(
       return columnOf('string', { values: framed.codes, texts: framed.texts, valid: undefined });
     }
   }
-  const bytes = blocks.read(offset, validBytes + valueBytes, whole);
+  const bytes = blocks.view(offset, validBytes + valueBytes, whole);
   return blocks.decoding(offset, () => {
     const block = bytes.subarray(validBytes);
     if (validBytes === 0) {

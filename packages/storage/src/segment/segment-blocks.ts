@@ -70,20 +70,30 @@ export class SegmentBlocks {
     return bytes;
   }
 
-  /** A block without its checksum, from the file or from what was read ahead of it. */
-  read(offset: number, length: number, whole?: ReadAhead): Uint8Array {
-    if (whole !== undefined) {
-      const start = offset - whole.offset;
-      const block = whole.bytes.subarray(start, start + length + BLOCK_CHECKSUM_BYTES);
-      this.check(block.length === length + BLOCK_CHECKSUM_BYTES, 'block is cut off', offset);
-      this.#checkBlock(block, offset);
-      return block.subarray(0, length);
-    }
-    const bytes = new Uint8Array(length + BLOCK_CHECKSUM_BYTES);
+  /** A block without its checksum. */
+  read(offset: number, length: number): Uint8Array {
+    return this.#readTo(new Uint8Array(length + BLOCK_CHECKSUM_BYTES), offset);
+  }
+
+  /**
+   * A block without its checksum, from the file or from what was read ahead of it, for decoders,
+   * which copy it: it is valid until the next view of any segment.
+   */
+  view(offset: number, length: number, whole?: ReadAhead): Uint8Array {
+    const sizeBytes = length + BLOCK_CHECKSUM_BYTES;
+    if (whole === undefined) return this.#readTo(viewOf(sizeBytes), offset);
+    const start = offset - whole.offset;
+    const block = whole.bytes.subarray(start, start + sizeBytes);
+    this.check(block.length === sizeBytes, 'block is cut off', offset);
+    this.#checkBlock(block, offset);
+    return block.subarray(0, length);
+  }
+
+  #readTo(bytes: Uint8Array, offset: number): Uint8Array {
     const count = this.#file.read(bytes, offset);
     this.check(count === bytes.length, 'block is cut off', offset);
     this.#checkBlock(bytes, offset);
-    return bytes.subarray(0, length);
+    return bytes.subarray(0, bytes.length - BLOCK_CHECKSUM_BYTES);
   }
 
   /** Bytes of the file, unchecked. */
@@ -131,6 +141,17 @@ export class SegmentBlocks {
 }
 
 const CHECKED_BYTES = 1 << 20;
+
+/** Larger blocks are rare. */
+const VIEW_BYTES_MAX = 1 << 20;
+let viewed = new Uint8Array(0);
+
+/** So many bytes of one array of the thread: an array for each block is a third of a search. */
+function viewOf(sizeBytes: number): Uint8Array {
+  if (sizeBytes > VIEW_BYTES_MAX) return new Uint8Array(sizeBytes);
+  if (sizeBytes > viewed.length) viewed = new Uint8Array(Math.min(VIEW_BYTES_MAX, 2 * sizeBytes));
+  return viewed.subarray(0, sizeBytes);
+}
 
 /** One more read costs about as much as reading this many unneeded bytes. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;

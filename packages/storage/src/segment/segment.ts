@@ -3,7 +3,7 @@
 // needed the damaged part.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
-import { CACHED_ROWS_MAX } from '@tidemark/kernels';
+import { CACHED_ROWS_MAX, FRAMED_READ_BYTES } from '@tidemark/kernels';
 import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels';
 
 import { NewerFormat } from '../damage.ts';
@@ -238,7 +238,7 @@ export class Segment {
   }
 
   times(chunk: ChunkMeta, whole?: ReadAhead): BigInt64Array {
-    const bytes = this.blocks.read(chunk.timeOffset, chunk.timeBytes, whole);
+    const bytes = this.blocks.view(chunk.timeOffset, chunk.timeBytes, whole);
     const times = this.blocks.decoding(chunk.timeOffset, () => codecs().decodeTimes(bytes));
     this.blocks.check(times.length === chunk.rows, 'number of times', chunk.timeOffset);
     return times;
@@ -272,7 +272,7 @@ export class Segment {
     if (large !== undefined) {
       return this.blocks.decoding(offset, () => large.column({ from, to }));
     }
-    const bytes = this.blocks.read(offset, validBytes + valueBytes, whole);
+    const bytes = this.blocks.view(offset, validBytes + valueBytes, whole);
     const dense = this.blocks.decoding(offset, () =>
       codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
     );
@@ -306,7 +306,7 @@ export class Segment {
     if (validBytes === 0 || type === undefined || type === 'string') return undefined;
     // The caller reads other columns itself.
     if (!areFew(meta.count, chunk.rows)) return undefined;
-    const bytes = this.blocks.read(offset, validBytes + valueBytes, whole);
+    const bytes = this.blocks.view(offset, validBytes + valueBytes, whole);
     const rows = this.#validRows(chunk, meta, bytes);
     if (rows === undefined) return undefined;
     const block = bytes.subarray(validBytes);
@@ -341,8 +341,10 @@ export class Segment {
     const valuesAt = offset + validBytes;
     const headBytes = Math.min(valueBytes, count * HEAD_BYTES_OF_VALUE + HEAD_BYTES);
     return this.blocks.decoding(offset, () => {
+      // In frames, there are never that many: nothing else of them is read.
+      if (codecs().areFramed(this.blocks.bytesAt(valuesAt, FRAMED_READ_BYTES))) return undefined;
       const head = codecs().decodeStringHead(this.blocks.bytesAt(valuesAt, headBytes));
-      if (head === undefined || !isLarge(head)) return undefined;
+      if (!isLarge(head)) return undefined;
       this.blocks.checkLarge(offset, validBytes + valueBytes);
       this.blocks.check(head.codes.length === count, 'number of values', offset);
       const valid =
@@ -407,7 +409,7 @@ export class Segment {
   /** Reads the times of a chunk, and caches them. */
   cacheTimes(chunk: ChunkMeta, whole?: ReadAhead): CachedColumn {
     const { timeOffset: offset, timeBytes, rows } = chunk;
-    const block = this.blocks.read(offset, timeBytes, whole);
+    const block = this.blocks.view(offset, timeBytes, whole);
     const times = this.blocks.decoding(offset, () =>
       this.columnCache.add(this.#columns, offset, { type: 'time', block }),
     );
@@ -427,7 +429,7 @@ export class Segment {
     const { offset, validBytes, valueBytes, count } = meta;
     const { type, beside, whole } = source;
     assert(validBytes === 0, 'columns with nulls are not kept');
-    const block = this.blocks.read(offset, valueBytes, whole);
+    const block = this.blocks.view(offset, valueBytes, whole);
     const values = this.blocks.decoding(offset, () =>
       this.columnCache.add(this.#columns, offset, { type, block, beside }),
     );
