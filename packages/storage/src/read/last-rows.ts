@@ -89,7 +89,12 @@ function isOf({ segments, tombstones }: Kept, view: ShardView): boolean {
   return segments === view.segments && tombstones === view.tombstones;
 }
 
-function isInSegmentsOnly({ view, measurementId, ordinal }: LastRowPlace): boolean {
+/** Whether a series has no rows in memory. */
+export function isInSegmentsOnly({
+  view,
+  measurementId,
+  ordinal,
+}: Pick<LastRowPlace, 'view' | 'measurementId' | 'ordinal'>): boolean {
   for (const { table, rows } of view.tables.get(measurementId) ?? []) {
     if (table.hasRows(ordinal, rows)) return false;
   }

@@ -2,7 +2,6 @@
 // pause.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
-import { zeroCounters } from '@tidemark/query';
 import type { EndedGroup, ScanRequest, SeriesBatch } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
@@ -18,6 +17,7 @@ import type { Selection } from './groups.ts';
 import type { LastRowPlace } from './last-rows.ts';
 import type { ReadOptions } from './damaged-data.ts';
 import { keptRows } from './kept-rows.ts';
+import { rangeOfFirst } from './range-of-first.ts';
 import { rowFilters } from './row-filter.ts';
 import type { RowFilter } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
@@ -49,16 +49,17 @@ export function* scan(
     const isEnded = endOf(budget.ended, tags);
     const ties = isByTies ? new SentTies(selection, request.tieTags ?? []) : undefined;
     const group = { selection, request, budget, filterOf, lastFields, first, ties, isEnded };
-    const range =
+    const found =
       limitPerGroup !== undefined && decodesTexts(request)
         ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
-        : timeRange;
+        : undefined;
+    const range = found?.range ?? timeRange;
     // Looked for again whenever twice as many series have been read: fewer are left then.
     let readSinceFull = 0;
     let within: Pick<SeriesSet, 'has'> | undefined;
-    for (const each of series) {
+    for (const [position, each] of series.entries()) {
       if (isEnded() || isBehindAll(each, range, group)) break;
-      if (within?.has(each) === false) continue;
+      if (within?.has(each) === false || found?.isOutside(position) === true) continue;
       yield* scanSeries(each, range, group);
       if (series.length < NARROWED_SERIES || first?.isFull !== true) continue;
       if (isPowerOfTwo(++readSinceFull)) {
@@ -212,48 +213,6 @@ function namesOf(
     if (stored !== 0) tags.set(name, index.symbol(stored - 1));
   }
   return { seriesKey: String(series), tags };
-}
-
-type FirstRows = {
-  readonly series: Uint32Array;
-  readonly selection: Selection;
-  readonly request: ScanRequest;
-  readonly limit: number;
-  readonly budget: ReadOptions;
-};
-
-/** The range that contains the first rows of a group, found from the times of its chunks alone. */
-function* rangeOfFirst({
-  series,
-  selection,
-  request,
-  limit,
-  budget: { memory },
-}: FirstRows): Generator<undefined, TimeRange> {
-  const { descending, fields } = request;
-  const first = new FirstTimes(limit, descending);
-  // Only the reads after this one are counted.
-  const counters = zeroCounters();
-  for (const each of series) {
-    let left = limit;
-    for (const view of selection.shards) {
-      if (left <= 0) break;
-      const timeRange = first.within(request.timeRange);
-      if (!view.series.has(each) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
-      const wanted = { selection, fields, presenceOnly: false, timeRange, descending };
-      const read = { ...wanted, counters, memory, onlyChunks: true };
-      for (const { chunk } of readSeries(view, each, read)) {
-        if (chunk === undefined || !chunk.hasFullColumn(fields, fields.length)) continue;
-        chunk.narrow(left, descending ? 'last' : 'first');
-        const { times } = chunk;
-        first.add(descending ? times.toReversed() : times);
-        left -= times.length;
-        if (left <= 0) break;
-      }
-    }
-    yield undefined;
-  }
-  return first.within(request.timeRange);
 }
 
 function placeOf(
