@@ -12,6 +12,7 @@ import { forEachBatch } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
+import { withSourceCondition } from './plan/calculated-condition.ts';
 import { physicalPlan } from './plan/physical-plan.ts';
 import type { PhysicalPlan } from './plan/physical-plan.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
@@ -99,7 +100,7 @@ function boundPlan(
   range: TimeRange,
   { pushed, limit, offset }: Bound = UNBOUND,
 ): SelectPlan {
-  const condition = { pushed, residual: undefined, whole: undefined };
   // Small answers leave no series out, but the statement whose plan this is may.
-  return { ...plan, range, condition, limit, offset, seriesLimit: 0, seriesOffset: 0 };
+  const bound = { range, limit, offset, seriesLimit: 0, seriesOffset: 0 };
+  return { ...withSourceCondition(plan, pushed), ...bound };
 }

@@ -11,17 +11,26 @@ import type { SelectPlan } from './select-plan.ts';
 
 /** The plan without a residual condition, for a source that calculates conditions. */
 export function withCalculatedCondition(plan: SelectPlan): SelectPlan {
-  const { condition, inputs, seriesInput, selectedInputCount } = plan;
+  const { condition, inputs } = plan;
   const { pushed, residual } = condition;
   if (residual === undefined || nodeCount(residual) > CALCULATED_NODES) return plan;
   if (plan.sources.some(isSubquery)) return plan;
   const calculated = predicateOf(residual, inputs);
   const whole: Predicate =
     pushed === undefined ? calculated : { kind: 'and', left: pushed, right: calculated };
+  return withSourceCondition(plan, whole);
+}
+
+/** The plan with a condition that the source applies: no inputs are read for it. */
+export function withSourceCondition(
+  plan: SelectPlan,
+  condition: Predicate | undefined,
+): SelectPlan {
+  const { inputs, seriesInput, selectedInputCount } = plan;
   const selected = inputs.slice(0, selectedInputCount);
   return {
     ...plan,
-    condition: { pushed: whole, residual: undefined, whole: undefined },
+    condition: { pushed: condition, residual: undefined, whole: undefined },
     inputs: seriesInput === undefined ? selected : [...selected, inputs[seriesInput]!],
     seriesInput: seriesInput === undefined ? undefined : selectedInputCount,
   };

@@ -33,6 +33,8 @@ beforeAll(async () => {
       `m,t=${i % 2 === 0 ? 'a' : 'ü"'} f=${i / 3},i=${i}i,b=${i % 3 === 0},s="x\\"${i}" ${i}000000000\n`,
   );
   await write(engine, lines.join(''));
+  const gaps = Array.from({ length: 100 }, (_, i) => `gaps f=${i}${i % 3 ? '' : ',g=1'} ${i}\n`);
+  await write(engine, gaps.join(''));
 });
 
 afterAll(async () => {
@@ -131,6 +133,10 @@ test.each([
   ['the last ones, behind others', WINDOWS('f * 2', 'ORDER BY time DESC LIMIT 10 OFFSET 3')],
   ['rows that a field is compared in', WINDOWS('i', 'AND f > 20 LIMIT 10')],
   ['rows that a condition is calculated for', WINDOWS('f', 'AND f + i > 9 LIMIT 10')],
+  [
+    'rows behind others that have only what a condition reads',
+    (end: string) => `SELECT g FROM gaps WHERE time < ${end} AND f + 1 > 9 LIMIT 4 OFFSET 3`,
+  ],
   ['windows of such rows', WINDOWS('max(f)', 'AND f + i > 9 GROUP BY time(1m)')],
   ['no rows', WINDOWS('f', `AND t = 'none' LIMIT 10`)],
 ])('%s: the thread writes what would be written here', async (_name, text) => {
