@@ -98,7 +98,7 @@ class OpenedRows {
 
   /** Whether no later rows can count. */
   get isOver(): boolean {
-    return this.#ends?.isOver === true;
+    return this.#ends?.isOver === true && this.#ending?.endless.length === 0;
   }
 
   rows(): Operator<RowBatch> {

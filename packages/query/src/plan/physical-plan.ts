@@ -212,7 +212,7 @@ function stopsOutOfRange({ interval, sources, calls }: SelectPlan): boolean {
   return (
     interval === undefined &&
     sources.some(isSubquery) &&
-    calls.every((call) => call.reducer !== undefined)
+    calls.some((call) => call.reducer !== undefined)
   );
 }
 

@@ -81,13 +81,13 @@ function* slicesOf(batch: RowBatch): Operator<RowBatch> {
 function endingRows(
   rows: Operator<RowBatch>,
   select: SelectPlan,
-  { ofSources, ofAll }: EndingInputs,
+  { ofSources, ofAll, endless }: EndingInputs,
 ): Operator<RowBatch> {
   const ends = new StopOutOfRange(select, ofSources);
   return mapBatches(
     rows,
     (batch) => ends.apply(batch),
-    () => ends.isOver && ofAll.length === 0,
+    () => ends.isOver && ofAll.length + endless.length === 0,
   );
 }
 

@@ -9,21 +9,29 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { reducerRow } from '../functions/reducers.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 
-/** The inputs of a plan that end separately in each source, and those that end once. */
+/**
+ * The inputs of a plan that end separately in each source, those that end once, and those that do
+ * not end.
+ */
 export type EndingInputs = {
   readonly ofSources: readonly number[];
   readonly ofAll: readonly number[];
+  readonly endless: readonly number[];
 };
 
 export function endingInputs({ calls }: SelectPlan): EndingInputs {
-  const ofAll = new Set<number>();
-  const read = new Set<number>();
+  const [ofAll, endless, read] = [new Set<number>(), new Set<number>(), new Set<number>()];
   for (const { input, reducer } of calls) {
     if (input === undefined) continue;
     read.add(input);
-    if (reducer === undefined || reducerRow(reducer).endsBySource !== true) ofAll.add(input);
+    if (reducer === undefined) endless.add(input);
+    else if (reducerRow(reducer).endsBySource !== true) ofAll.add(input);
   }
-  return { ofSources: [...read].filter((input) => !ofAll.has(input)), ofAll: [...ofAll] };
+  return {
+    ofSources: [...read].filter((input) => !ofAll.has(input) && !endless.has(input)),
+    ofAll: [...ofAll].filter((input) => !endless.has(input)),
+    endless: [...endless],
+  };
 }
 
 /** Removes the values after the end; one per execution of a plan, batches in order. */
