@@ -1,8 +1,12 @@
 // Long calculations end when they are cancelled, between any two steps and in every phase. The
 // clock advances each time it is read, so that nothing here depends on the speed of the machine.
+import { Unavailable } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
 
+import type { QueryContext, QueryMemory } from './context.ts';
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';
+import type { Operator } from './operator.ts';
+import type { SourceCapabilities, SourceSnapshot } from './series-source.ts';
 import type { MemoryPoint } from './testing/memory-data.ts';
 import { MEMORY_CAPABILITIES, MemorySource } from './testing/memory-source.ts';
 import { contextOf, DATABASE, drain, SECOND } from './testing/run-statement.ts';
@@ -53,15 +57,23 @@ const wide = sourceOf(
 const OPERATORS_ONLY = { ...MEMORY_CAPABILITIES, foldFunctions: new Set<never>() };
 
 /** How often a statement looks at the clock, and how often it lets others run. */
-async function looksOf(text: string, data = source): Promise<number> {
+async function looksOf(
+  text: string,
+  data = source,
+  capabilities: SourceCapabilities = OPERATORS_ONLY,
+): Promise<number> {
   let looks = 0;
-  const capabilities = OPERATORS_ONLY;
   await drain(text, await contextOf(data, { capabilities, monotonicMs: () => ++looks * SLICE }));
   return looks;
 }
 
 /** Cancels a statement when it looks at the clock for the n-th time. */
-async function endedAt(text: string, look: number, data = source): Promise<number> {
+async function endedAt(
+  text: string,
+  look: number,
+  data = source,
+  overrides: Partial<QueryContext> = {},
+): Promise<number> {
   const abort = new AbortController();
   let looks = 0;
   const context = await contextOf(data, {
@@ -73,6 +85,7 @@ async function endedAt(text: string, look: number, data = source): Promise<numbe
       if (++looks === look) abort.abort(new Error('query interrupted'));
       return looks * SLICE;
     },
+    ...overrides,
   });
   await expect(drain(text, context)).rejects.toThrow('query interrupted');
   return looks - look;
@@ -173,6 +186,83 @@ describe('a statement that nobody would see the end of', () => {
     ],
   ])('%s ends when it is told to', async (_name, text) => {
     expect(await endedAt(text, 400)).toBeLessThan(10);
+  });
+});
+
+/** Requests to the source that are being answered, and those that were made. */
+type Requests = { open: number; made: number };
+
+/** The snapshot of a source, whose requests are counted. */
+function countedRequests(data: MemorySource, requests: Requests): SourceSnapshot {
+  const snapshot = data.snapshot();
+  function* counted<T>(answered: Operator<T>): Operator<T> {
+    requests.open++;
+    requests.made++;
+    try {
+      yield* answered;
+    } finally {
+      requests.open--;
+    }
+  }
+  return {
+    ...snapshot,
+    scan: (request, options) => counted(snapshot.scan(request, options)),
+    aggregate: (request, options) => counted(snapshot.aggregate(request, options)),
+  };
+}
+
+describe('a statement of which some calls are folded and others take rows', () => {
+  const MIXED = [
+    'SELECT percentile(v, 90), stddev(v) FROM m',
+    'SELECT mean(v), stddev(v), count(distinct(s)), sample(v, 5) FROM m GROUP BY host',
+    `SELECT median(v), stddev(v) AS d, percentile(v, 9) FROM m WHERE ${RANGE} GROUP BY time(1m)`,
+  ];
+  const CAPABILITIES = MEMORY_CAPABILITIES;
+
+  test.each(MIXED)('%s ends in the middle and late, with both of its requests', async (text) => {
+    const looks = await looksOf(text, source, CAPABILITIES);
+    expect(looks).toBeGreaterThan(10);
+
+    for (const part of [0.1, 0.4, 0.9]) {
+      const requests: Requests = { open: 0, made: 0 };
+      const snapshot = countedRequests(source, requests);
+      const overrides = { capabilities: CAPABILITIES, snapshot };
+      const ended = await endedAt(text, Math.ceil(looks * part), source, overrides);
+      expect(ended).toBeLessThan(10);
+      // Early on it is still at the first of them.
+      expect(requests).toEqual({ open: 0, made: part < 0.4 ? requests.made : 2 });
+    }
+  });
+
+  test.each(MIXED)('%s ends when its rows are more than its memory', async (text) => {
+    const requests: Requests = { open: 0, made: 0 };
+    const snapshot = countedRequests(source, requests);
+    // Windows are there by then, and the first rows.
+    const limits = { ...DEFAULT_QUERY_LIMITS, maxQueryMemoryBytes: 100_000 };
+    const context = await contextOf(source, { limits, snapshot });
+
+    await expect(drain(text, context)).rejects.toThrow('query-memory-limit exceeded');
+    expect(requests).toEqual({ open: 0, made: 2 });
+  });
+
+  test.each(MIXED)('%s ends when it gets no more memory', async (text) => {
+    const requests: Requests = { open: 0, made: 0 };
+    const snapshot = countedRequests(source, requests);
+    const refused = new Unavailable('no memory in time');
+    let heldBytes = 0;
+    const memory: QueryMemory = {
+      holds: (sizeBytes) => void (heldBytes = sizeBytes),
+      get isAsking() {
+        return heldBytes > 100_000;
+      },
+      admit: () => Promise.reject(refused),
+      openSource: () => ({ grantedBytes: 0, ask: async () => {}, release: () => undefined }),
+      received: () => undefined,
+    };
+    const context = await contextOf(source, { memory, snapshot });
+
+    await expect(drain(text, context)).rejects.toBe(refused);
+    expect(requests).toEqual({ open: 0, made: 2 });
   });
 });
 

@@ -1,5 +1,5 @@
-// Memory of all queries in all threads: a small amount for each at first, more for some; queries
-// that need much run one after another.
+// Memory of all queries in all threads: a small amount for each at first, more in steps for some.
+// Queries that need much run side by side as far as the total allows.
 import { connect } from 'node:net';
 
 import type { Holder } from '@tidemark/core';
@@ -74,6 +74,28 @@ test('more queries than there is memory for all end, whatever the order in which
   expect(most).toBeGreaterThan(32 * MEBIBYTE);
   expect(most).toBeLessThanOrEqual(48 * MEBIBYTE);
   expect([shared.growth.heldBytes, shared.growth.counters.refused]).toEqual([0, 0]);
+});
+
+test('small queries begin at once while large ones wait for more', async () => {
+  const shared = memories({ totalBytes: 64 * MEBIBYTE, limitBytes: 32 * MEBIBYTE });
+  const large = Array.from({ length: 3 }, () => shared.open(holder));
+  const begun = large.map(() => shared.begin(holder));
+  for (const query of large) query.holds(30 * MEBIBYTE);
+  const admitted = large.map((query) => query.admit());
+  await admitted[0];
+  expect(shared.growth.waitingCount).toBe(2);
+
+  // A quarter of the total is for what queries begin with, 2 MiB for each.
+  const small = Array.from({ length: 8 - large.length }, () => shared.begin(holder));
+  const parts = [...begun, ...small].flatMap((part) => (part instanceof Promise ? [] : part));
+  expect(parts).toHaveLength(8);
+  expect(shared.begin(holder)).toBeInstanceOf(Promise);
+
+  for (const part of parts) part.release();
+  for (const query of large) query.close();
+  await Promise.all(admitted);
+  await turn();
+  expect([shared.growth.heldBytes, shared.growth.waitingCount]).toEqual([0, 0]);
 });
 
 test('a query that holds some and cannot get more in time ends with the name of the setting', async () => {
