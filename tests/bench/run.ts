@@ -36,6 +36,7 @@ const HELPERS: ReadonlySet<string> = new Set([
   'rounds.ts',
   'writer.ts',
   'cluster-service.ts',
+  'function-rows.ts',
   'own-load.ts',
   'request-variants.ts',
   'victoria-metrics.ts',

@@ -1,37 +1,33 @@
 // Every function over many rows, by one client and by four, beside InfluxDB. `mean` with a
 // condition on the field has to read the same values: the measure for the others. CPU is that of
-// the server per statement. npm run bench -- server/functions --rows=864000 --seconds=2
+// the server per statement. All of it, for docs/benchmarks.md, takes less than twenty minutes:
+// npm run bench -- server/functions --rows=864000,10000000 --seconds=1 --patience=2
 // [--only=top,percentile] (names of functions)
+//
+// There are as many rows as each of the numbers says, one after another. Of a statement that takes
+// a server longer than the patience, in seconds, the first answer counts, and four clients do not
+// ask for it.
 import { parseArgs } from 'node:util';
 
-import { query, write } from '@tidemark/testkit';
+import { query } from '@tidemark/testkit';
 
 import { DATABASE, withSubjects } from './beside-influxdb.ts';
 import type { Subject } from './beside-influxdb.ts';
+import { fillRows, fillWide, rangeOf, START_SECONDS, WIDE_LATER } from './function-rows.ts';
 import { forgetPeak, memoryMiB, processorMs } from './processor.ts';
 
 const { values: given } = parseArgs({
   options: {
     rows: { type: 'string', default: '864000' },
     seconds: { type: 'string', default: '2' },
+    patience: { type: 'string', default: 'Infinity' },
     only: { type: 'string', default: '' },
   },
 });
-const ROWS = Number(given.rows);
 const TURN_MS = Number(given.seconds) * 1000;
+const PATIENCE_MS = Number(given.patience) * 1000;
 const names = given.only.split(',').filter((name) => name !== '');
-const SERIES = 200;
-const STEP_SECONDS = 10;
-const START_SECONDS = 1_500_000_000;
-const ROWS_PER_BODY = 20_000;
-const CLIENTS = [1, 4];
-/** Series of one row, of which some have two later on. */
-const [WIDE, WIDE_HOSTS, WIDE_AGAIN, WIDE_LATER] = [240_000, 60_000, 10_000, 100_000];
-/** Values of `v`, `i` and `s`. */
-const [FLOATS, INTEGERS, TEXTS] = [1009, 101, 503];
-
-const END_SECONDS = START_SECONDS + Math.ceil(ROWS / SERIES) * STEP_SECONDS;
-const RANGE = `time >= ${START_SECONDS}s AND time < ${END_SECONDS}s`;
+const CLIENTS = 4;
 
 const CALLS = [
   'mean(v)',
@@ -58,48 +54,77 @@ const CALLS = [
   'percentile(v, 95), max(v), mean(i), count(distinct(i))',
 ] as const;
 
+/** In the range of all rows, if they name none. */
 const STATEMENTS = [
-  `SELECT mean(v) FROM m WHERE ${RANGE} AND v > -1`,
+  'SELECT mean(v) FROM m WHERE $range AND v > -1',
+  'SELECT mean(v) FROM m WHERE $range AND v > -1 GROUP BY time(1h)',
   ...CALLS.flatMap((call) => [
-    `SELECT ${call} FROM m WHERE ${RANGE}`,
-    `SELECT ${call} FROM m WHERE ${RANGE} GROUP BY time(1h)`,
+    `SELECT ${call} FROM m WHERE $range`,
+    `SELECT ${call} FROM m WHERE $range GROUP BY time(1h)`,
   ]),
-  `SELECT percentile(v, 95) FROM m WHERE ${RANGE} GROUP BY time(1d), host`,
-  `SELECT percentile(v, 95) FROM m WHERE ${RANGE} GROUP BY time(1h) tz('Europe/Berlin')`,
-  `SELECT percentile(v, 95) FROM m WHERE ${RANGE} AND v * 2 > i GROUP BY time(1h)`,
-  `SELECT max(v), host FROM m WHERE ${RANGE}`,
-  `SELECT max(v), s FROM m WHERE ${RANGE} GROUP BY time(1h)`,
-  `SELECT mean(v), stddev(v), sample(i, 3) FROM m WHERE ${RANGE}`,
-  `SELECT max(x) FROM (SELECT mean(v) AS x FROM m WHERE ${RANGE} GROUP BY time(1m), host)`,
-  `SELECT max(x) FROM (SELECT mean(v) AS x FROM m WHERE ${RANGE} GROUP BY time(1m), host) WHERE ${RANGE} GROUP BY time(1h)`,
+  'SELECT percentile(v, 95) FROM m WHERE $range GROUP BY time(1d)',
+  'SELECT percentile(v, 95) FROM m WHERE $range GROUP BY time(1d), host',
+  "SELECT percentile(v, 95) FROM m WHERE $range GROUP BY time(1h) tz('Europe/Berlin')",
+  'SELECT percentile(v, 95) FROM m WHERE $range AND v * 2 > i GROUP BY time(1h)',
+  'SELECT max(v), host FROM m WHERE $range',
+  'SELECT max(v), s FROM m WHERE $range GROUP BY time(1h)',
+  'SELECT mean(v), stddev(v), sample(i, 3) FROM m WHERE $range',
+  'SELECT max(x) FROM (SELECT mean(v) AS x FROM m WHERE $range GROUP BY time(1m), host)',
+  'SELECT max(x) FROM (SELECT mean(v) AS x FROM m WHERE $range GROUP BY time(1m), host) WHERE $range GROUP BY time(1h)',
   `SELECT top(v, host, 10) FROM wide WHERE time >= ${START_SECONDS + WIDE_LATER}s`,
 ];
 
 await withSubjects(async (subjects) => {
-  for (const { url } of subjects) await fill(url);
+  for (const { url } of subjects) await fillWide(url);
+  let before = 0;
+  for (const rows of given.rows.split(',').map(Number)) {
+    for (const { url } of subjects) await fillRows(url, before, rows);
+    before = rows;
+    await measureAll(subjects, rows);
+  }
+});
+
+async function measureAll(subjects: readonly Subject[], rows: number): Promise<void> {
   const chosen = STATEMENTS.filter(
     (text) => names.length === 0 || names.some((name) => text.includes(`${name}(`)),
   );
+  const titles = subjects.flatMap(({ name }) => [
+    `${name}: ms / CPU ms`,
+    `by ${CLIENTS} clients: ms / CPU ms`,
+  ]);
+  printLine(`${rows} rows`, titles);
   for (const { pid } of subjects) forgetPeak(pid);
-  const titles = subjects.flatMap(({ name }) =>
-    CLIENTS.map((clients) => `${name} x${clients}: ms / CPU ms`),
-  );
-  printLine('', titles);
   for (const text of chosen) {
     const cells: string[] = [];
     for (const subject of subjects) {
-      await query(subject.url, text, DATABASE);
-      for (const clients of CLIENTS) cells.push(await measured(subject, text, clients));
+      cells.push(...(await measured(subject, text.replaceAll('$range', rangeOf(rows)))));
     }
-    printLine(text.replace(`${RANGE} AND `, '').replace(` WHERE ${RANGE}`, ''), cells);
+    printLine(text.replace('$range AND ', '').replaceAll(' WHERE $range', ''), cells);
   }
   for (const { name, pid } of subjects) {
     process.stdout.write(`${name}: ${Math.round(memoryMiB(pid, 'VmHWM'))} MiB resident at most\n`);
   }
-});
+}
+
+async function measured(subject: Subject, text: string): Promise<readonly [string, string]> {
+  const first = await costOf(subject, text, { clients: 1, turnMs: 0 });
+  if (first.ms > PATIENCE_MS) return [shown(first), '–'];
+  const alone = await costOf(subject, text, { clients: 1, turnMs: TURN_MS });
+  return [shown(alone), shown(await costOf(subject, text, { clients: CLIENTS, turnMs: TURN_MS }))];
+}
+
+type Cost = { readonly ms: number; readonly cpuMs: number };
+
+function shown({ ms, cpuMs }: Cost): string {
+  return `${ms.toFixed(1)} / ${cpuMs.toFixed(1)}`;
+}
 
 /** Milliseconds of the clock per statement of all clients together, and of the processor. */
-async function measured({ url, pid }: Subject, text: string, clients: number): Promise<string> {
+async function costOf(
+  { url, pid }: Subject,
+  text: string,
+  { clients, turnMs }: { readonly clients: number; readonly turnMs: number },
+): Promise<Cost> {
   const cpuBefore = processorMs(pid);
   const began = performance.now();
   let runs = 0;
@@ -107,43 +132,13 @@ async function measured({ url, pid }: Subject, text: string, clients: number): P
     do {
       await query(url, text, DATABASE);
       runs++;
-    } while (performance.now() - began < TURN_MS);
+    } while (performance.now() - began < turnMs);
   };
   await Promise.all(Array.from({ length: clients }, ask));
-  const each = (ms: number): string => (ms / runs).toFixed(1);
-  return `${each(performance.now() - began)} / ${each(processorMs(pid) - cpuBefore)}`;
+  return { ms: (performance.now() - began) / runs, cpuMs: (processorMs(pid) - cpuBefore) / runs };
 }
 
 function printLine(what: string, values: readonly string[]): void {
-  const columns = values.map((value) => value.padStart(30)).join('');
+  const columns = values.map((value) => value.padStart(28)).join('');
   process.stdout.write(`${what.padEnd(90)}${columns}\n`);
-}
-
-async function fill(url: string): Promise<void> {
-  await fillWith(url, ROWS, lineOf);
-  await fillWith(url, WIDE, (row) => wideLine(row, 0));
-  await fillWith(url, WIDE_AGAIN * 2, (row) => {
-    const series = (row >> 1) * Math.floor(WIDE / WIDE_AGAIN);
-    return wideLine(series, WIDE_LATER + STEP_SECONDS * (row % 2));
-  });
-}
-
-async function fillWith(url: string, rows: number, line: (row: number) => string): Promise<void> {
-  for (let from = 0; from < rows; from += ROWS_PER_BODY) {
-    const count = Math.min(ROWS_PER_BODY, rows - from);
-    const lines = Array.from({ length: count }, (_, k) => line(from + k));
-    await write(url, DATABASE, lines.join('\n'), { precision: 's' });
-  }
-}
-
-function wideLine(series: number, seconds: number): string {
-  const tags = `host=h${series % WIDE_HOSTS},port=p${Math.floor(series / WIDE_HOSTS)}`;
-  return `wide,${tags} v=${(series * 7919) % 100_003} ${START_SECONDS + seconds}`;
-}
-
-function lineOf(row: number): string {
-  const value = (row * 7919) % 1_000_003;
-  const time = START_SECONDS + Math.floor(row / SERIES) * STEP_SECONDS;
-  const fields = `v=${(value % FLOATS) / 8},i=${value % INTEGERS}i,s="t${value % TEXTS}"`;
-  return `m,host=h${row % SERIES} ${fields} ${time}`;
 }
