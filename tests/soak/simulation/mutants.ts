@@ -494,9 +494,9 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'disk/framed-file.ts',
     from: 'if (logBytes === 0) await',
     to: 'if (isNew) await',
-    by: 'a flush whose sync fails, another one and a power cut',
+    by: 'a flush whose sync fails, another one, and a power cut before the checkpoint',
     plan: 'the name of an index file was not durable after a failed sync',
-    seed: 3,
+    seed: 20,
   },
   {
     area: 'end',

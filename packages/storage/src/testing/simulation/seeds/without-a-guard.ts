@@ -550,12 +550,11 @@ export const WITHOUT_A_GUARD: readonly Found[] = [
   {
     what: 'the name of an index file was not durable after a failed sync',
     plan: planInWords(
-      3,
+      20,
       'fsync interval, parts, 2 at once',
       `
         fail 3 syncs of files
         write a.p: m,t=x 6
-        fail 3 syncs of folders
         2 x flush
         write a.p: m,t=x 6
         power-cut
