@@ -73,9 +73,6 @@ function whyRowsOf(
     case 'points':
       return capabilities.foldFunctions.has(fold.function.kind) ? undefined : NOT_IN_SOURCE;
     case 'best':
-      if (plan.zone !== undefined && plan.interval !== undefined) {
-        return 'other columns of its rows are selected, in windows that follow a time zone';
-      }
       return capabilities.ranksRows ? undefined : NOT_IN_SOURCE;
   }
 }

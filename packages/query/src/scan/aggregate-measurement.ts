@@ -1,5 +1,6 @@
 // Calls that the source reduces itself: windowed partial aggregates instead of rows.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
+import { rowsBytes } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
 import { maskToRows, nullColumn } from '../batch/column-ops.ts';
@@ -25,7 +26,7 @@ import type {
 } from '../series-source.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { groupOf } from './group-ends.ts';
-import { mergeGroups } from './merge-groups.ts';
+import { mergeGroups, tiedAsWhole } from './merge-groups.ts';
 import { flatMapBatches } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
@@ -74,7 +75,19 @@ function* aggregateTogether(
   const segments = yield* windowSegments(range, interval, zone);
   const ordered = descending ? segments.toReversed() : segments;
   const streams = ordered.map((segment) => aggregateSegment(folded, segment, { calls, execution }));
-  yield* mergeGroups(streams, { descending });
+  const merged = mergeGroups(streams, { descending });
+  if (folded.ifTied === undefined) yield* merged;
+  else yield* tiedAsWhole(merged, { bytesOf, hold: (bytes) => execution.hold(bytes) });
+}
+
+/** Memory of points with other columns. */
+function bytesOf({ windowStarts, calls }: AggregatedGroup): number {
+  const columns = calls.flatMap((windows) =>
+    windows === undefined || !('counts' in windows)
+      ? []
+      : [windows.values, ...(windows.columns ?? [])],
+  );
+  return rowsBytes(windowStarts, columns);
 }
 
 function* aggregateSegment(

@@ -2,10 +2,10 @@
 // the windows of one request after those of another.
 import type { GroupKey } from '../batch/row-batch.ts';
 import { compareGroups } from '../batch/row-batch.ts';
-import { nextBatch } from '../operator.ts';
+import { flatMapBatches, nextBatch } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
-type Grouped = { readonly group: GroupKey };
+type Grouped = { readonly group: GroupKey; readonly isTied?: boolean | undefined };
 type Cursor<T> = { readonly from: Operator<T>; head: T | undefined };
 
 /** Each stream has its groups in the order of the answer. Batches of one group share its object. */
@@ -29,6 +29,33 @@ export function* mergeGroups<T extends Grouped>(
   } finally {
     for (const { from } of cursors) from.return();
   }
+}
+
+/**
+ * Batches of whole groups; of a group that is tied in one of them, only that one. `hold` counts
+ * memory, with the bytes that a batch has.
+ */
+export function* tiedAsWhole<T extends Grouped>(
+  batches: Operator<T>,
+  { bytesOf, hold }: { readonly bytesOf: (batch: T) => number; hold(bytes: number): void },
+): Operator<T> {
+  let parts: T[] = [];
+  let bytes = 0;
+  function* push(next?: T): Operator<T> {
+    if (next === undefined || parts[0]?.group !== next.group) {
+      const tied = parts.find(({ isTied }) => isTied === true);
+      hold(-bytes);
+      bytes = 0;
+      yield* tied === undefined ? parts : [tied];
+      parts = [];
+    }
+    if (next === undefined) return;
+    parts.push(next);
+    hold(bytesOf(next));
+    bytes += bytesOf(next);
+  }
+  yield* flatMapBatches(batches, push);
+  yield* push();
 }
 
 function nextGroup(cursors: readonly Cursor<Grouped>[], descending: boolean): GroupKey | undefined {
