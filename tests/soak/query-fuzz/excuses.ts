@@ -104,8 +104,12 @@ const EXCUSES: readonly Excuse[] = [
   {
     reason: 'SHOW MEASUREMENTS asks there about measurements, here about their series',
     concerns: (text) => /^SHOW MEASUREMENTS\b.*\bWHERE\b/.test(text),
+    // Where it has no measurement to ask about, it does not look at what is compared.
     explains: ({ reference, candidate }) =>
-      isListOfMeasurements(reference) && isListOfMeasurements(candidate),
+      isListOfMeasurements(reference) &&
+      (isListOfMeasurements(candidate) ||
+        (seriesOf(reference)?.length === 0 &&
+          errorOf(candidate)?.endsWith('must be a tag value string') === true)),
   },
   {
     reason: 'top, bottom and sample do not descend there',
