@@ -21,6 +21,7 @@ type Candidate = SelectedPoint & {
 export type RankingSpec = {
   readonly kind: 'top' | 'bottom';
   readonly size: number;
+  /** Inputs whose combinations are distinguished; indexes into the plan's inputs. */
   readonly distinctInputs: readonly number[];
 };
 

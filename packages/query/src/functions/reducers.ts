@@ -14,6 +14,7 @@ import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
 import { CountDistinctAccumulator, DistinctAccumulator, ModeAccumulator } from './distinct.ts';
 import { MedianAccumulator, PercentileAccumulator, StddevAccumulator } from './value-lists.ts';
 import { RankingAccumulator } from './ranking.ts';
+import type { RankingSpec } from './ranking.ts';
 import { SampleAccumulator } from './sample.ts';
 import type { Calculation } from './steps.ts';
 
@@ -30,12 +31,7 @@ export type ReducerSpec =
     }
   | { readonly kind: 'percentile'; readonly percent: number }
   | { readonly kind: 'sample'; readonly size: number }
-  | {
-      readonly kind: 'top' | 'bottom';
-      readonly size: number;
-      /** Inputs whose combinations are distinguished; indexes into the plan's inputs. */
-      readonly distinctInputs: readonly number[];
-    };
+  | RankingSpec;
 
 /** Rows of one window, or a part of them. */
 export type ReducerInput = {
@@ -92,17 +88,11 @@ export type FoldNeeds = {
   readonly distinguishesTags: boolean;
 };
 
-/**
- * `aggregate` and `points` say what a window is reduced to; a function decides that call by call,
- * and returns the reason where rows are needed.
- */
+/** What a window is reduced to, or the reason why rows are needed. */
 type FoldRow<K extends Kind> =
   | (K extends AggregateFunction ? 'aggregate' : never)
   | (K extends FoldFunction['kind'] ? 'points' : never)
-  | { readonly rows: string }
-  | (K extends FoldFunction['kind']
-      ? (spec: SpecOf<K>, needs: FoldNeeds) => 'points' | { readonly rows: string }
-      : never);
+  | { readonly rows: string };
 
 /** Everything about a reducer except its accumulator. */
 type ReducerRow<K extends Kind> = {
@@ -261,11 +251,9 @@ export function foldOf(spec: ReducerSpec, needs: FoldNeeds): Fold {
     if (!needs.distinguishesTags) return { kind: 'rows', why: 'its points differ in fields' };
     return { kind: 'best', order: best, count: isRanking ? spec.size : 1 };
   }
-  // The row is that of the specification, which the compiler cannot relate.
-  const decided = typeof fold === 'function' ? fold(spec as never, needs) : fold;
-  if (typeof decided === 'object') return { kind: 'rows', why: decided.rows };
+  if (typeof fold === 'object') return { kind: 'rows', why: fold.rows };
   // The table allows no other combination.
-  return decided === 'aggregate'
+  return fold === 'aggregate'
     ? { kind: 'aggregate', name: spec.kind as AggregateFunction }
     : { kind: 'points', function: needs.pointTime ? withTime(spec) : (spec as FoldFunction) };
 }

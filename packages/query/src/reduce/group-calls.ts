@@ -164,7 +164,6 @@ function reductionOf(
       descending: calls.plan.descending,
       anyOrder,
       input,
-      inputType,
       hold,
     },
     accumulator,

@@ -99,7 +99,7 @@ describe('a window of very many different values', () => {
       }
     }
     const out = new CountingWriter(spec.kind === 'count-distinct' ? 'integer' : type, []);
-    const reduction = new Reduction({ ...options, inputType: type }, () => watched, out);
+    const reduction = new Reduction(options, () => watched, out);
 
     const pushed = run(reduction.push({ times, columns: [COLUMNS[type]] }), most, work);
     const finished = run(reduction.finish(), most, work);
@@ -116,7 +116,7 @@ test('a mode that many values tie for is found in steps', () => {
   const all = BigInt64Array.from({ length: 2 * ROWS }, (_, i) => BigInt(i) * SECOND);
   const out = new PointWriter('float', []);
   const accumulator = accumulatorOf({ kind: 'mode' }, 'float');
-  const reduction = new Reduction({ ...options, inputType: 'float' }, () => accumulator, out);
+  const reduction = new Reduction(options, () => accumulator, out);
   const most = { rows: 0, points: 0 };
 
   run(reduction.push({ times: all, columns: [twice] }), most, most);
@@ -130,11 +130,7 @@ test('many short windows give way in between', () => {
   const out = new PointWriter('float', []);
   const accumulator = accumulatorOf({ kind: 'median' }, 'float');
   const windows = new Windows({ everyNanos: SECOND, offsetNanos: 0n }, undefined);
-  const reduction = new Reduction(
-    { ...options, windows, inputType: 'float' },
-    () => accumulator,
-    out,
-  );
+  const reduction = new Reduction({ ...options, windows }, () => accumulator, out);
   const none = { rows: 0, points: 0 };
 
   const steps = run(reduction.push({ times, columns: [COLUMNS.float] }), none, none);

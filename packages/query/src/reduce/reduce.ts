@@ -1,6 +1,4 @@
 // Cuts the rows of a group into windows and reduces each of them.
-import type { FieldType } from '@tidemark/core';
-
 import type { Accumulator, ReducerInput } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
 import type { PointBatch } from '../batch/point-batch.ts';
@@ -20,7 +18,6 @@ export type ReduceOptions = {
   /** Rows come in the order of the query, but only batch by batch: all windows stay open. */
   readonly anyOrder: boolean;
   readonly input: number;
-  readonly inputType: FieldType;
   /** Counts memory of open windows, negative when it is freed. */
   readonly hold: (bytes: number) => void;
 };
