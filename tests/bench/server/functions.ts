@@ -1,7 +1,7 @@
 // Every function over many rows, by one client and by four, beside InfluxDB. `mean` with a
 // condition on the field has to read the same values: the measure for the others. CPU is that of
-// the server per statement. All of it, for docs/benchmarks.md, takes less than twenty minutes:
-// npm run bench -- server/functions --rows=864000,10000000 --seconds=1 --patience=2
+// the server per statement. All of it, for docs/benchmarks.md, takes some twenty minutes:
+// npm run bench -- server/functions --rows=864000,10000000 --seconds=0.5 --patience=1
 // [--only=top,percentile] (names of functions)
 //
 // There are as many rows as each of the numbers says, one after another. Of a statement that takes
