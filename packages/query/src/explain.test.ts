@@ -213,6 +213,13 @@ describe('EXPLAIN draws the way a statement goes', () => {
     );
   });
 
+  test.each(['GROUP BY host', 'WHERE v > 1'])('rows for all calls: %s', async (rest) => {
+    const text = await plan(`SELECT mean(v), stddev(v) FROM m ${rest}`);
+    expect(text).toContain('reduce: mean(v), stddev(v); rows are read because stddev(v): ');
+    expect(text).toContain('the order of the rows; the others take the same rows');
+    expect(text).not.toContain('aggregate ');
+  });
+
   test('rows that the source finds', async () => {
     const capabilities = { ...MEMORY_CAPABILITIES, ranksRows: true };
     expect(await plan('SELECT top(v, host, 2) FROM m', { capabilities })).toBe(

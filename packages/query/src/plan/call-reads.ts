@@ -8,6 +8,7 @@ import { readsFields } from '../predicate.ts';
 import type { SourceCapabilities } from '../series-source.ts';
 import { print } from '../print.ts';
 import { foldOfCall } from './calls-plan.ts';
+import { hasSeriesPerGroup } from './plan-select.ts';
 import type { SelectPlan, SourcePlan } from './select-plan.ts';
 
 /** Where the calls of a plan come from, by their numbers. */
@@ -35,8 +36,21 @@ export function callReads(plan: SelectPlan, capabilities: SourceCapabilities): C
       reasons.push(`${print(call.expression)}: ${why}`);
     }
   }
+  if (calls.length > 0 && folded.size > 0 && sharesRows(plan)) {
+    const why = `${reasons.join(', ')}; the others take the same rows`;
+    return { folded: [], rows: { calls: numbersOf(plan), why } };
+  }
   const rows = calls.length === 0 ? undefined : { calls, why: reasons.join(', ') };
   return { folded: [...folded.values()], rows };
+}
+
+/**
+ * Whether one read of rows for all calls costs less than two: those of a group are not merged, or
+ * they are found by their values.
+ */
+function sharesRows({ condition: { pushed }, sources, dimensions }: SelectPlan): boolean {
+  if (pushed !== undefined && readsFields(pushed)) return true;
+  return measurementsIn(sources).every(({ tagKeys }) => hasSeriesPerGroup(tagKeys, dimensions));
 }
 
 function numbersOf({ calls }: SelectPlan): readonly number[] {
