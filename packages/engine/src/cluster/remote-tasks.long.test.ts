@@ -5,6 +5,7 @@ import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import type { Answer } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance, TestMember } from '@tidemark/testkit/engine-cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
@@ -287,6 +288,42 @@ ${log}`,
     gone.link.restore();
     await (await cluster.leader(anyone())).engine.stop();
     await writeSome();
+  });
+
+  test('that is moved posts once what it is posting, and writes what waits to be written', async () => {
+    await startAll(2);
+    receiver.answer = async ({ path }) => {
+      if (path === '/posted') await sleep(500);
+      return {};
+    };
+    await define(
+      'one',
+      `var data = stream|from().measurement('m')
+data|influxDBOut().database('o').retentionPolicy('r').measurement('copy').flushInterval(1h)
+data|httpPost('${receiver.url}/posted')`,
+    );
+    const runs = (await members()).find(({ tasks }) => tasks === 1);
+    expect(runs?.leader).toBe(false);
+    for (let n = 0; n < 3; n++) expect(await write(n)).toBe(204);
+    await receiver.until(() => receiver.requests.some(({ path }) => path === '/posted'));
+
+    expect((await cluster.drain(anyone(), runs?.url ?? '')).status).toBe(204);
+    await eventually('no tasks', async () => {
+      const left = (await members()).find(({ url }) => url === runs?.url);
+      return left?.tasks === 0 ? true : undefined;
+    });
+    expect(await write(3)).toBe(204);
+    const posted = (): readonly unknown[] =>
+      receiver.requests
+        .filter(({ path }) => path === '/posted')
+        .map(({ body }) => JSON.parse(body).series[0].values[0][1]);
+    await receiver.until(() => posted().length >= 4);
+    const path = '/engine/v1/tasks/one';
+    expect(await call('PATCH', path, { status: 'disabled' })).toMatchObject({ status: 200 });
+
+    expect(posted()).toEqual([0, 1, 2, 3]);
+    const lines = written().flatMap((body) => body.split('\n'));
+    expect(lines.map((line) => line.split(' ')[1])).toEqual(['v=0', 'v=1', 'v=2', 'v=3']);
   });
 
   test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {

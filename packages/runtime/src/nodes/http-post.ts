@@ -2,6 +2,8 @@
 import { messageOf } from '@tidemark/core';
 import { httpPostNode } from '@tidemark/pipeline';
 import { AsyncQueue } from '../async-queue.ts';
+import type { BatchCode, PointCode } from '../data/codec.ts';
+import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
@@ -29,11 +31,31 @@ type Target = {
 
 type Request = { readonly url: string; readonly body: string };
 
+/** A request that has no answer yet, and with a status field the message that waits for it. */
+type Pending = {
+  readonly request: Request | undefined;
+  readonly message: Point | Batch | undefined;
+};
+
+type PendingCode = {
+  readonly request: Request | undefined;
+  readonly point?: PointCode | undefined;
+  readonly batch?: BatchCode | undefined;
+};
+
 export class HttpPostNode implements RunningNode {
-  readonly capabilities: NodeCapabilities = { waiting: this, closing: this };
+  readonly capabilities: NodeCapabilities = {
+    starting: this,
+    waiting: this,
+    closing: this,
+    state: this,
+  };
   readonly #ctx: ContextOf<typeof httpPostNode>;
   readonly #target: Target;
   readonly #queue = new AsyncQueue();
+  /** In the order of the queue. */
+  readonly #pending = new Set<Pending>();
+  #restored: readonly Pending[] = [];
   readonly #groups = new GroupStates(() => true);
   readonly #abort = new AbortController();
 
@@ -77,6 +99,30 @@ export class HttpPostNode implements RunningNode {
     this.#abort.abort();
   }
 
+  start(): Promise<void> {
+    for (const pending of this.#restored) this.#queueUp(pending);
+    this.#restored = [];
+    return Promise.resolve();
+  }
+
+  /** What was not answered yet is sent again. */
+  snapshot(): unknown {
+    if (this.#pending.size === 0) return undefined;
+    return [...this.#pending].map(({ request, message }): PendingCode => {
+      if (message === undefined) return { request };
+      if (message instanceof Batch) return { request, batch: encodeBatch(message) };
+      return { request, point: encodePoint(message) };
+    });
+  }
+
+  restore(state: unknown): void {
+    const { task } = this.#ctx;
+    this.#restored = (state as readonly PendingCode[]).map(({ request, point, batch }) => {
+      if (point !== undefined) return { request, message: decodePoint(task, point) };
+      return { request, message: batch === undefined ? undefined : decodeBatch(task, batch) };
+    });
+  }
+
   /**
    * Without a status field the nodes below do not wait for the answer; only the order of requests
    * matters.
@@ -88,19 +134,22 @@ export class HttpPostNode implements RunningNode {
 
   #post(message: Point | Batch, row: ResultRow): void {
     const request = this.#request(row);
-    const { codeField } = this.#ctx.options;
-    if (codeField === '') {
-      if (request !== undefined) {
-        this.#queue.add(async () => {
-          await this.#send(request);
-        });
-      }
+    if (this.#ctx.options.codeField !== '') this.#queueUp({ request, message });
+    else {
+      if (request !== undefined) this.#queueUp({ request, message: undefined });
       this.#forward(message);
-      return;
     }
+  }
+
+  #queueUp(pending: Pending): void {
+    const { request, message } = pending;
+    this.#pending.add(pending);
     this.#queue.add(async () => {
       const code = request === undefined ? 0 : await this.#send(request);
-      const fields = [{ name: codeField, type: 'int' as const, value: BigInt(code) }];
+      this.#pending.delete(pending);
+      if (message === undefined) return;
+      const { codeField: name } = this.#ctx.options;
+      const fields = [{ name, type: 'int' as const, value: BigInt(code) }];
       this.#ctx.task.guard(() =>
         this.#forward(addedTo(this.#ctx, message, { tags: new Map(), fields })),
       );

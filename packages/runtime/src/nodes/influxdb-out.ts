@@ -23,12 +23,14 @@ export class InfluxdbOutNode implements RunningNode {
     starting: this,
     waiting: this,
     closing: this,
+    state: this,
   };
   readonly #ctx: ContextOf<typeof influxdbOutNode>;
   readonly #buffers = new Map<string, Buffer>();
+  /** Those that are being written, in order. */
+  readonly #writing = new Set<Buffer>();
   #pointsWritten = 0;
   #writeErrors = 0;
-  #waiting = 0;
   #lastWrite: Promise<void> = Promise.resolve();
   #cancelTimer: CancelTimer | undefined;
 
@@ -41,7 +43,7 @@ export class InfluxdbOutNode implements RunningNode {
   }
 
   get waitingCount(): number {
-    return this.#waiting;
+    return this.#writing.size;
   }
 
   async start(): Promise<void> {
@@ -78,6 +80,20 @@ export class InfluxdbOutNode implements RunningNode {
     return this.#lastWrite;
   }
 
+  /** The points that the database does not have yet. */
+  snapshot(): unknown {
+    const buffers = [...this.#writing, ...this.#buffers.values()];
+    const unwritten = buffers.filter(({ points }) => points.length > 0);
+    return unwritten.length === 0 ? undefined : unwritten;
+  }
+
+  restore(state: unknown): void {
+    for (const { database, retentionPolicy, points } of state as readonly Buffer[]) {
+      this.#bufferOf(database, retentionPolicy).points.push(...points);
+    }
+    this.#schedule();
+  }
+
   async close(): Promise<void> {
     this.#cancelTimer?.();
     this.#flushAll();
@@ -102,15 +118,20 @@ export class InfluxdbOutNode implements RunningNode {
     if (output.fields.size === 0) return;
     const database = options.database === '' ? originDatabase : options.database;
     const retentionPolicy = options.retentionPolicy === '' ? originPolicy : options.retentionPolicy;
+    const buffer = this.#bufferOf(database, retentionPolicy);
+    buffer.points.push(output);
+    this.#schedule();
+    if (BigInt(buffer.points.length) >= options.bufferCount) this.#flush(buffer);
+  }
+
+  #bufferOf(database: string, retentionPolicy: string): Buffer {
     const key = `${database}\u0000${retentionPolicy}`;
     let buffer = this.#buffers.get(key);
     if (buffer === undefined) {
       buffer = { database, retentionPolicy, points: [] };
       this.#buffers.set(key, buffer);
     }
-    buffer.points.push(output);
-    this.#schedule();
-    if (BigInt(buffer.points.length) >= options.bufferCount) this.#flush(buffer);
+    return buffer;
   }
 
   #output(point: Point): OutputPoint {
@@ -127,10 +148,10 @@ export class InfluxdbOutNode implements RunningNode {
 
   #flush(buffer: Buffer): void {
     if (buffer.points.length === 0) return;
-    const { points } = buffer;
+    const full = { ...buffer };
     buffer.points = [];
-    this.#waiting++;
-    this.#lastWrite = this.#write({ ...buffer, points }, this.#lastWrite);
+    this.#writing.add(full);
+    this.#lastWrite = this.#write(full, this.#lastWrite);
   }
 
   async #write(buffer: Buffer, previous: Promise<void>): Promise<void> {
@@ -151,7 +172,7 @@ export class InfluxdbOutNode implements RunningNode {
       this.#writeErrors++;
       this.#ctx.fail('failed to write points to InfluxDB', messageOf(cause));
     } finally {
-      this.#waiting--;
+      this.#writing.delete(buffer);
     }
   }
 }
