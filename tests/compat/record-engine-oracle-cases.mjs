@@ -38,7 +38,7 @@ const SINK = `http://127.0.0.1:${SINK_PORT}`,
   DBURL = `http://127.0.0.1:${DB_PORT}`;
 const SETTLE = Number(opt('settle', 4));
 /** How long what is expected may be on its way, in ms. */
-const ARRIVAL = 2000;
+const ARRIVAL = ENGINES.length > 1 ? 10_000 : 2000;
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ID = 'oracle';
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
@@ -328,9 +328,12 @@ async function quiet(ids, need = 4) {
   }
 }
 /** What a task posts may be on its way when its counters rest, through another instance too. */
-async function arrived({ emissions = [], alerts = [] }) {
+async function arrived({ emissions = [], alerts = [], dbWrites = [], disableFirst }) {
   const end = Date.now() + ARRIVAL;
-  const lacks = () => got.emit.length < emissions.length || got.alerts.length < alerts.length;
+  const lacks = () =>
+    got.emit.length < emissions.length ||
+    got.alerts.length < alerts.length ||
+    (!disableFirst && got.dbWrites.length < dbWrites.length);
   while (lacks() && Date.now() < end) await sleep(SETTLE);
 }
 function statsOf(t) {
