@@ -4,6 +4,8 @@
 //
 // Parts may grow. As much as the oldest part may ever need is kept for it, so it never waits for
 // others. Whoever waits, waits for the oldest part to be released at most, so there is no deadlock.
+import { Arrivals } from './arrivals.ts';
+import type { Arrival } from './arrivals.ts';
 import { assert } from './assert.ts';
 import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';
@@ -48,7 +50,7 @@ export type Part = {
   release(): void;
 };
 
-type Held = {
+interface Held extends Arrival<Held> {
   readonly holder: Holder | undefined;
   sizeBytes: number;
   isRevoked: boolean;
@@ -56,7 +58,7 @@ type Held = {
   progress: number;
   /** Present while the part waits to grow. */
   growing: Waiting | undefined;
-};
+}
 
 type Waiting = {
   /** Absent for one that has no part yet. */
@@ -82,7 +84,7 @@ export class Budget {
   /** Those that have no part yet, in the order of their arrival. */
   readonly #waiting = new Set<Waiting>();
   /** The parts, oldest first. */
-  readonly #held = new Set<Held>();
+  readonly #held = new Arrivals<Held>();
   #heldBytes = 0;
   #growingCount = 0;
   #isLooking = false;
@@ -130,7 +132,7 @@ export class Budget {
     if (limitBytes === 0) return true;
     const bytes = this.#heldBytes + addedBytes;
     if (bytes > limitBytes) return false;
-    const [oldest] = this.#held;
+    const { oldest } = this.#held;
     if (this.#grownBytesMax === 0 || oldest === undefined || oldest === held) return true;
     return bytes - oldest.sizeBytes <= limitBytes - this.#grownBytesMax;
   }
@@ -157,7 +159,7 @@ export class Budget {
 
   #grow(held: Held, wantedBytes: number): void | Promise<void> {
     assert(held.growing === undefined, 'a part grows once at a time');
-    assert(this.#held.has(held), 'a part that grows is held');
+    assert(held.isPresent === true, 'a part that grows is held');
     assert(
       this.limitBytes === 0 || wantedBytes <= this.#grownBytesMax,
       'a part keeps to its largest size',
@@ -174,12 +176,11 @@ export class Budget {
   }
 
   #isOldest(held: Held): boolean {
-    const [oldest] = this.#held;
-    return oldest === held;
+    return this.#held.oldest === held;
   }
 
   #release(held: Held): void {
-    if (!this.#held.delete(held)) return;
+    if (!this.#held.remove(held)) return;
     this.#heldBytes -= held.sizeBytes;
     assert(this.#heldBytes >= 0, 'what is given back was taken');
     held.growing?.abandon();

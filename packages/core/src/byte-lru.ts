@@ -1,6 +1,13 @@
 // A least-recently-used cache, bounded by the total weight of its entries.
 
-type Entry<V> = { readonly value: V; weight: number };
+import { Arrivals } from './arrivals.ts';
+import type { Arrival } from './arrivals.ts';
+
+interface Entry<K, V> extends Arrival<Entry<K, V>> {
+  readonly key: K;
+  readonly value: V;
+  weight: number;
+}
 
 /**
  * Evicts the least recently used entries when all together weigh more than `weightMax`; a weight is
@@ -10,8 +17,9 @@ type Entry<V> = { readonly value: V; weight: number };
 export class ByteLru<K, V> {
   readonly weightMax: number;
   readonly #onDrop: ((key: K, value: V) => void) | undefined;
-  /** Least recently used first. */
-  readonly #entries = new Map<K, Entry<V>>();
+  readonly #entries = new Map<K, Entry<K, V>>();
+  /** The same, least recently used first. */
+  readonly #uses = new Arrivals<Entry<K, V>>();
   #weight = 0;
 
   /** `onDrop` is called for each entry that leaves: evicted, deleted or replaced. */
@@ -33,8 +41,8 @@ export class ByteLru<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    this.#uses.remove(entry);
+    this.#uses.add(entry);
     return entry.value;
   }
 
@@ -45,12 +53,14 @@ export class ByteLru<K, V> {
 
   /** All values, least recently used first. */
   *values(): Generator<V> {
-    for (const { value } of this.#entries.values()) yield value;
+    for (const { value } of this.#uses) yield value;
   }
 
   set(key: K, value: V, weight: number): void {
     this.delete(key);
-    this.#entries.set(key, { value, weight });
+    const entry: Entry<K, V> = { key, value, weight };
+    this.#entries.set(key, entry);
+    this.#uses.add(entry);
     this.#weight += weight;
     this.#makeRoom(key);
   }
@@ -68,14 +78,17 @@ export class ByteLru<K, V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#uses.remove(entry);
     this.#weight -= entry.weight;
     this.#onDrop?.(key, entry.value);
   }
 
   #makeRoom(present: K): void {
-    for (const key of this.#entries.keys()) {
-      if (this.#weight <= this.weightMax) return;
-      if (key !== present) this.delete(key);
+    while (this.#weight > this.weightMax) {
+      const { oldest } = this.#uses;
+      const entry = oldest?.key === present ? oldest?.behind : oldest;
+      if (entry === undefined) return;
+      this.delete(entry.key);
     }
   }
 }

@@ -1,5 +1,8 @@
 // Public face of @tidemark/core: values that all packages share.
 export { assert, AssertionFailed, unreachable } from './assert.ts';
+export { Arrivals } from './arrivals.ts';
+export type { Arrival } from './arrivals.ts';
+export { Numbered } from './numbered.ts';
 export { Budget } from './budget.ts';
 export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';

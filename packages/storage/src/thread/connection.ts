@@ -2,7 +2,7 @@
 // fails everything when the thread ends.
 import type { Transferable, Worker } from 'node:worker_threads';
 
-import { Unavailable } from '@tidemark/core';
+import { Numbered, Unavailable } from '@tidemark/core';
 import type { BodyBuffers, WriteLinesRequest } from '@tidemark/storage-api';
 
 import type { SchemaVersions } from '../series/schema-version.ts';
@@ -47,8 +47,8 @@ export class Connection {
   readonly schemas: SchemaCache;
   /** Plans that the engine was sent. */
   readonly plans = new SentPlans();
-  readonly #calls = new Map<number, Call>();
-  readonly #reads = new Map<number, ReadHandler>();
+  #calls = new Numbered<Call>();
+  #reads = new Numbered<ReadHandler>();
   readonly #outbox: Outbox<ToThread>;
   readonly #ring: RingWriter;
   #nextId = 1;
@@ -97,7 +97,7 @@ export class Connection {
       return undefined;
     }
     const id = this.nextId();
-    this.#calls.set(id, call);
+    this.#calls.add(id, call);
     return id;
   }
 
@@ -108,21 +108,21 @@ export class Connection {
       handler.onError(new Unavailable('storage thread has ended', { cause: this.#lost }));
       return id;
     }
-    this.#reads.set(id, handler);
+    this.#reads.add(id, handler);
     this.#send({ kind: 'read', id, ...message });
     return id;
   }
 
   /** Tells a read something while it runs. */
   signal(message: Omit<SignalMessage, 'kind'>): void {
-    if (!this.#reads.has(message.id)) return;
+    if (this.#reads.get(message.id) === undefined) return;
     this.#send({ kind: 'signal', ...message } as SignalMessage);
   }
 
   /** Ends a read: its handler gets no more messages, and the thread stops working on it. */
   cancel(id: number): void {
     this.signal({ id, name: 'cancel' });
-    this.#reads.delete(id);
+    this.#reads.take(id);
   }
 
   /** Releases a snapshot, with the next message or after a short time. */
@@ -132,7 +132,7 @@ export class Connection {
 
   #send(message: ToThread, transfer?: readonly Transferable[]): void {
     // One alone has nothing to wait for.
-    if (this.#calls.size + this.#reads.size === 1) this.#outbox.send(message, transfer);
+    if (this.#calls.count + this.#reads.count === 1) this.#outbox.send(message, transfer);
     else this.#outbox.sendSoon(message, transfer);
   }
 
@@ -140,35 +140,26 @@ export class Connection {
     switch (message.kind) {
       case 'result':
         if (message.lent !== undefined) this.#bodies.giveBack(message.lent);
-        this.#take(message.id)?.resolve(message.value);
+        this.#calls.take(message.id)?.resolve(message.value);
         break;
       case 'all-written':
-        for (const [id, outcome] of unpackOutcomes(message)) this.#take(id)?.resolve(outcome);
+        for (const [id, outcome] of unpackOutcomes(message)) this.#calls.take(id)?.resolve(outcome);
         break;
       case 'failed': {
         const error = errorFromMessage(message.error);
-        this.#take(message.id)?.reject(error);
-        const read = this.#reads.get(message.id);
-        this.#reads.delete(message.id);
-        read?.onError(error);
+        this.#calls.take(message.id)?.reject(error);
+        this.#reads.take(message.id)?.onError(error);
         break;
       }
       case 'batches': {
-        const read = this.#reads.get(message.id);
-        if (message.isLast) this.#reads.delete(message.id);
-        read?.onBatches(message);
+        const { id, isLast } = message;
+        (isLast ? this.#reads.take(id) : this.#reads.get(id))?.onBatches(message);
         break;
       }
       case 'ask':
         this.#reads.get(message.id)?.onAsk(message.sizeBytes);
         break;
     }
-  }
-
-  #take(id: number): Call | undefined {
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
-    return call;
   }
 
   /** The thread has ended: nothing is answered any more. */
@@ -180,7 +171,7 @@ export class Connection {
     const error = new Unavailable('storage thread ended before the answer', { cause: reason });
     for (const call of this.#calls.values()) call.reject(error);
     for (const read of this.#reads.values()) read.onError(error);
-    this.#calls.clear();
-    this.#reads.clear();
+    this.#calls = new Numbered();
+    this.#reads = new Numbered();
   }
 }

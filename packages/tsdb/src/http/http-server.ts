@@ -37,7 +37,7 @@ export class HttpServer {
   readonly #servers: (Server | HttpsServer)[] = [];
   // Active requests per connection. Node's own list counts a connection that never sent anything as
   // busy.
-  readonly #connections = new Map<Socket, Set<ServerResponse>>();
+  readonly #connections = new Map<Socket, ServerResponse[]>();
   readonly #urls: string[] = [];
   #onRequest: BorderedListener;
   /** Answers the requests of the process's connection to itself. */
@@ -132,7 +132,7 @@ export class HttpServer {
     this.#servers.push(server);
     const isSecure = 'setSecureContext' in server;
     server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#connections.set(socket, new Set());
+      this.#connections.set(socket, []);
       socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('clientError', (error: ClientError, socket) => this.#refuse(error, socket));
@@ -142,18 +142,18 @@ export class HttpServer {
   /** Nothing can be written into an answer that has begun. */
   #refuse(error: ClientError, socket: Duplex): void {
     const active = this.#connections.get(socket as Socket) ?? [];
-    if ([...active].some((response) => response.headersSent)) socket.destroy();
+    if (active.some((response) => response.headersSent)) socket.destroy();
     else this.#refuser.malformed(error, socket);
   }
 
   #track(socket: Socket, response: ServerResponse): void {
     const active = this.#connections.get(socket);
-    active?.add(response);
+    active?.push(response);
     const isClosing = (): boolean => this.#closing !== undefined;
     if (isClosing()) response.setHeader('Connection', 'close');
     response.once('close', () => {
-      active?.delete(response);
-      if (isClosing() && active?.size === 0) socket.destroySoon();
+      active?.splice(active.indexOf(response), 1);
+      if (isClosing() && active?.length === 0) socket.destroySoon();
     });
   }
 
@@ -198,7 +198,7 @@ export class HttpServer {
         }),
     );
     for (const [socket, active] of this.#connections) {
-      if (active.size === 0) socket.destroy();
+      if (active.length === 0) socket.destroy();
       for (const response of active) {
         if (!response.headersSent) response.setHeader('Connection', 'close');
       }

@@ -1,5 +1,5 @@
 // Running queries: admission, SHOW QUERIES, KILL QUERY, time limits, shutdown.
-import { Cancelled, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
+import { Cancelled, InvalidRequest, LimitExceeded, NotFound, Numbered } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
 
 import { QUERY_INTERRUPTED, QUERY_SHUTDOWN, QUERY_TIMEOUT } from '../compat/messages.ts';
@@ -63,7 +63,7 @@ type Entry = {
 
 export class RunningQueries {
   readonly #options: RunningQueriesOptions;
-  readonly #entries = new Map<number, Entry>();
+  readonly #entries = new Numbered<Entry>();
   #nextId = 1;
   #isClosing = false;
 
@@ -80,7 +80,7 @@ export class RunningQueries {
   }
 
   get activeCount(): number {
-    return this.#entries.size;
+    return this.#entries.count;
   }
 
   /** Registers a query; `finish` must be called with it. Throws when too many are running. */
@@ -94,9 +94,9 @@ export class RunningQueries {
   ): RunningQuery {
     const { clock, counters, maxConcurrent, memories, timeoutMs } = this.#options;
     if (this.#isClosing) throw new Cancelled(QUERY_SHUTDOWN);
-    if (maxConcurrent > 0 && this.#entries.size >= maxConcurrent) {
+    if (maxConcurrent > 0 && this.#entries.count >= maxConcurrent) {
       throw new LimitExceeded(
-        `max-concurrent-queries limit exceeded(${this.#entries.size}, ${maxConcurrent})`,
+        `max-concurrent-queries limit exceeded(${this.#entries.count}, ${maxConcurrent})`,
         'coordinator.max-concurrent-queries',
       );
     }
@@ -115,8 +115,8 @@ export class RunningQueries {
     const startedMs = clock.monotonicMs();
     const ends = { memory, abort, timer };
     const entry = { query: running, requester, ...ends, startedMs, isKilled: false };
-    this.#entries.set(id, entry);
-    counters.queriesActive = this.#entries.size;
+    this.#entries.add(id, entry);
+    counters.queriesActive = this.#entries.count;
     counters.queriesExecuted++;
     if (timer !== undefined) {
       clock.sleep(timeoutMs, timer.signal).then(
@@ -140,14 +140,13 @@ export class RunningQueries {
   }
 
   finish(query: RunningQuery): void {
-    const entry = this.#entries.get(query.id);
+    const entry = this.#entries.take(query.id);
     if (entry === undefined) return;
-    this.#entries.delete(query.id);
     entry.timer?.abort('finished');
     entry.memory.close();
     const { counters, slow, slowMs, onSlow } = this.#options;
     const durationMs = this.#durationMs(entry);
-    counters.queriesActive = this.#entries.size;
+    counters.queriesActive = this.#entries.count;
     counters.queriesFinished++;
     counters.queryDurationNs += Math.round(durationMs * 1e6);
     if (slowMs > 0 && durationMs >= slowMs) onSlow(this.#listed(entry));
@@ -176,7 +175,9 @@ export class RunningQueries {
 
   /** The visible queries. */
   list(isVisible: (requires: readonly Requirement[]) => boolean): readonly ListedQuery[] {
-    return [...this.#entries.values()]
+    return this.#entries
+      .values()
+      .toSorted((a, b) => a.query.id - b.query.id)
       .filter(({ query }) => isVisible(query.requires()))
       .map((entry) => this.#listed(entry));
   }

@@ -1,8 +1,12 @@
 // Deadlines of operations with the same timeout, with one timer for all, because a cancellable
 // timer costs a tenth of a write.
-import type { Clock } from '@tidemark/core';
+import { Arrivals } from '@tidemark/core';
+import type { Arrival, Clock } from '@tidemark/core';
 
-type Deadline = { readonly atMs: number; readonly onLate: () => void };
+interface Deadline extends Arrival<Deadline> {
+  readonly atMs: number;
+  readonly onLate: () => void;
+}
 
 // A constant reason: without one, every cancelled timer creates an exception with a stack.
 const NOTHING_LEFT = 'nothing left to wait for';
@@ -11,7 +15,7 @@ export class Deadlines {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   /** In the order of their arrival, which is that of their times. */
-  readonly #pending = new Set<Deadline>();
+  readonly #pending = new Arrivals<Deadline>();
   #timer: AbortController | undefined;
 
   constructor(clock: Clock, timeoutMs: number) {
@@ -21,19 +25,19 @@ export class Deadlines {
 
   /** Calls `onLate` after the timeout, unless the returned function is called before. */
   add(onLate: () => void): () => void {
-    const deadline = { atMs: this.#clock.monotonicMs() + this.#timeoutMs, onLate };
+    const deadline: Deadline = { atMs: this.#clock.monotonicMs() + this.#timeoutMs, onLate };
     this.#pending.add(deadline);
     this.#start();
     return () => {
-      this.#pending.delete(deadline);
-      if (this.#pending.size > 0) return;
+      this.#pending.remove(deadline);
+      if (this.#pending.count > 0) return;
       this.#timer?.abort(NOTHING_LEFT);
       this.#timer = undefined;
     };
   }
 
   #start(): void {
-    const [first] = this.#pending;
+    const first = this.#pending.oldest;
     if (this.#timer !== undefined || first === undefined) return;
     const timer = new AbortController();
     this.#timer = timer;
@@ -52,7 +56,7 @@ export class Deadlines {
     const nowMs = this.#clock.monotonicMs();
     for (const deadline of this.#pending) {
       if (deadline.atMs > nowMs) break;
-      this.#pending.delete(deadline);
+      this.#pending.remove(deadline);
       deadline.onLate();
     }
   }
