@@ -51,7 +51,8 @@ export type Part = {
 };
 
 interface Held extends Arrival<Held> {
-  readonly holder: Holder | undefined;
+  /** Absent when the part is released, too: what is over must not keep its request. */
+  holder: Holder | undefined;
   sizeBytes: number;
   isRevoked: boolean;
   sinceMs: number;
@@ -181,6 +182,7 @@ export class Budget {
 
   #release(held: Held): void {
     if (!this.#held.remove(held)) return;
+    held.holder = undefined;
     this.#heldBytes -= held.sizeBytes;
     assert(this.#heldBytes >= 0, 'what is given back was taken');
     held.growing?.abandon();
