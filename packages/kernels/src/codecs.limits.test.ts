@@ -44,7 +44,7 @@ test('a block of as many texts as it may have is read again', () => {
   const texts = textsOf(['a', 'b', 'c']);
   const codes = Uint32Array.from({ length: COUNT }, (_, i) => (i * 7919) % 3);
 
-  const decoded = codecs.decodeStrings(codecs.encodeStrings({ codes, texts }));
+  const decoded = codecs.texts.decode(codecs.texts.encode({ codes, texts }));
 
   const places = stringsOf(decoded.texts).map((text) => stringsOf(texts).indexOf(text));
   expect(
@@ -53,7 +53,7 @@ test('a block of as many texts as it may have is read again', () => {
       codes,
     ),
   ).toBe(true);
-  expect(() => codecs.encodeStrings({ codes: new Uint32Array(COUNT + 1), texts })).toThrow(
+  expect(() => codecs.texts.encode({ codes: new Uint32Array(COUNT + 1), texts })).toThrow(
     /at most/,
   );
 });
@@ -64,14 +64,14 @@ test('a block of more bytes of texts than are decoded is not written', () => {
   const texts = textsOf(Array.from({ length: 5 }, (_, i) => `${i}`.padEnd(54 << 20, 'x')));
   const codes = Uint32Array.of(0, 1, 2, 3, 4);
 
-  expect(() => own.encodeStrings({ codes, texts })).toThrow(CodecError);
+  expect(() => own.texts.encode({ codes, texts })).toThrow(CodecError);
 });
 
 test('only the texts that rows have are written', () => {
   const used = { codes: Uint32Array.of(0, 1, 0), texts: textsOf(['b', 'd']) };
   const among = { codes: Uint32Array.of(1, 3, 1), texts: textsOf(['a', 'b', 'c', 'd', 'e']) };
 
-  expect(codecs.encodeStrings(among)).toEqual(codecs.encodeStrings(used));
+  expect(codecs.texts.encode(among)).toEqual(codecs.texts.encode(used));
 });
 
 test('unused ones of many texts are not encoded', () => {
@@ -79,7 +79,7 @@ test('unused ones of many texts are not encoded', () => {
   const one = new Codecs();
 
   // A hundred megabytes of texts: encoded, they would fill the kernel's memory.
-  one.encodeStrings({ codes: Uint32Array.of(3), texts });
+  one.texts.encode({ codes: Uint32Array.of(3), texts });
 
   expect(one.memoryBytes).toBeLessThan(8 << 20);
 });

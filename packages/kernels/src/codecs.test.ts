@@ -11,7 +11,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CodecError } from './codec-error.ts';
 import { Codecs } from './codecs.ts';
-import type { CodedStrings } from './codecs.ts';
+import type { CodedStrings } from './text-codec.ts';
 
 const codecs = new Codecs();
 
@@ -152,7 +152,7 @@ describe('codecs give back what they were given', () => {
         const codes = Uint32Array.from(texts, (text) => dictionary.indexOf(text));
 
         const coded = { codes, texts: textsOf(dictionary) };
-        const back = codecs.decodeStrings(codecs.encodeStrings(coded, effort));
+        const back = codecs.texts.decode(codecs.texts.encode(coded, effort));
 
         expect(Array.from(back.codes, (code) => textAt(back.texts, code))).toEqual(texts);
         expect(new Set(stringsOf(back.texts)).size).toBe(textCount(back.texts));
@@ -218,8 +218,8 @@ describe('decoders survive any bytes', () => {
     (bytes: Uint8Array) => codecs.decodeIntegers(bytes),
     (bytes: Uint8Array) => codecs.decodeFloats(bytes),
     (bytes: Uint8Array) => codecs.decodeBooleans(bytes),
-    (bytes: Uint8Array) => codecs.decodeStrings(bytes),
-    (bytes: Uint8Array) => codecs.decodeStringsAt(bytes, Uint32Array.of(0)),
+    (bytes: Uint8Array) => codecs.texts.decode(bytes),
+    (bytes: Uint8Array) => codecs.texts.decodeAt(bytes, Uint32Array.of(0)),
   ];
 
   function decodeOrCodecError(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): void {
@@ -256,11 +256,11 @@ describe('decoders survive any bytes', () => {
         decoders[2]!,
         codecs.encodeBooleans(Uint8Array.from({ length: 300 }, (_, i) => (i % 3) & 1)),
       ],
-      [decoders[3]!, codecs.encodeStrings(distinctTexts(400, 20), 'small')],
-      [decoders[4]!, codecs.encodeStrings(distinctTexts(100, 20), 'small')],
+      [decoders[3]!, codecs.texts.encode(distinctTexts(400, 20), 'small')],
+      [decoders[4]!, codecs.texts.encode(distinctTexts(100, 20), 'small')],
       [
         decoders[3]!,
-        codecs.encodeStrings({
+        codecs.texts.encode({
           codes: Uint32Array.from({ length: 200 }, (_, i) => i % 20),
           texts: textsOf(Array.from({ length: 20 }, (_, i) => `message number ${i} of many`)),
         }),
@@ -319,7 +319,7 @@ function normalWalk(count: number): bigint[] {
 test('a text keeps the byte order mark that it begins with', () => {
   const strings = { codes: Uint32Array.of(0, 1), texts: textsOf(['\uFEFFx', '\uFEFF']) };
 
-  const decoded = codecs.decodeStrings(codecs.encodeStrings(strings));
+  const decoded = codecs.texts.decode(codecs.texts.encode(strings));
 
   expect(stringsOf(decoded.texts)).toEqual(['\uFEFFx', '\uFEFF']);
 });
@@ -336,14 +336,14 @@ test('a search finds the values whose texts contain the needle and are accepted'
       (values, needle, keeps) => {
         const dictionary = [...new Set(values)];
         const codes = Uint32Array.from(values, (value) => dictionary.indexOf(value));
-        const block = codecs.encodeStrings({ codes, texts: textsOf(dictionary) }, 'small');
+        const block = codecs.texts.encode({ codes, texts: textsOf(dictionary) }, 'small');
         const tried: string[] = [];
         const accepts = (value: string): boolean => {
           tried.push(value);
           return value.length % 3 !== 0;
         };
         const search = { needle: new TextEncoder().encode(needle), accepts, keeps };
-        const mask = codecs.matchStrings(block, search);
+        const mask = codecs.texts.match(block, search);
         const matches = values.map((value) => value.includes(needle) && value.length % 3 !== 0);
         expect([...mask]).toEqual(matches.map((does) => Number(does === (keeps === 'matches'))));
         expect(tried).toEqual(dictionary.filter((value) => value.includes(needle)));
@@ -356,11 +356,11 @@ test('a search finds the values whose texts contain the needle and are accepted'
 test('bytes of old files that are no UTF-8 are read as a decoder replaces them', () => {
   const bytes = Uint8Array.of(0x61, 0xff, 0x62, 0xc3, 0xa9, 0xe2, 0x82);
   const texts = { bytes, offsets: Uint32Array.of(0, 3, 5, 7) };
-  const block = codecs.encodeStrings({ codes: Uint32Array.of(0, 1, 2), texts });
+  const block = codecs.texts.encode({ codes: Uint32Array.of(0, 1, 2), texts });
   const wanted = ['a\ufffdb', 'é', '\ufffd'];
 
-  expect(stringsOf(codecs.decodeStrings(block).texts)).toEqual(wanted);
-  const { codes, texts: some } = codecs.decodeStringsAt(block, Uint32Array.of(2, 0));
+  expect(stringsOf(codecs.texts.decode(block).texts)).toEqual(wanted);
+  const { codes, texts: some } = codecs.texts.decodeAt(block, Uint32Array.of(2, 0));
   expect(Array.from(codes, (code) => textAt(some, code))).toEqual([wanted[2], wanted[0]]);
 });
 
@@ -377,15 +377,15 @@ test('distinct texts lie in frames, of which only those with wanted rows are unp
   const own = new Codecs();
   const strings = distinctTexts(3000, 140);
   const all = stringsOf(strings.texts);
-  const block = own.encodeStrings(strings, 'small');
+  const block = own.texts.encode(strings, 'small');
   const read = (...places: number[]): readonly [texts: string[], frames: number] => {
-    const before = own.unpackedFrames;
-    const { codes, texts } = own.decodeStringsAt(block, Uint32Array.from(places));
-    const frames = own.unpackedFrames - before;
+    const before = own.texts.unpackedFrames;
+    const { codes, texts } = own.texts.decodeAt(block, Uint32Array.from(places));
+    const frames = own.texts.unpackedFrames - before;
     return [Array.from(codes, (code) => textAt(texts, code)), frames];
   };
 
-  expect(stringsOf(own.decodeStrings(block).texts)).toEqual(all);
+  expect(stringsOf(own.texts.decode(block).texts)).toEqual(all);
   expect(read(2999)).toEqual([[all[2999]], 1]);
   expect(read(2999, 0, 2998, 1)).toEqual([[all[2999], all[0], all[2998], all[1]], 2]);
   expect(read(100, 101, 102)).toEqual([all.slice(100, 103), 1]);
@@ -404,12 +404,12 @@ test('texts of any lengths come back from frames', () => {
       fc.array(fc.nat(), { maxLength: 20 }),
       (texts, picks) => {
         const codes = Uint32Array.from(texts, (_, i) => i);
-        const block = codecs.encodeStrings({ codes, texts: textsOf(texts) }, 'small');
+        const block = codecs.texts.encode({ codes, texts: textsOf(texts) }, 'small');
         const places = Uint32Array.from(picks, (pick) => pick % texts.length);
 
-        const { codes: all, texts: back } = codecs.decodeStrings(block);
+        const { codes: all, texts: back } = codecs.texts.decode(block);
         expect(Array.from(all, (code) => textAt(back, code))).toEqual(texts);
-        const some = codecs.decodeStringsAt(block, places);
+        const some = codecs.texts.decodeAt(block, places);
         expect(Array.from(some.codes, (code) => textAt(some.texts, code))).toEqual(
           Array.from(places, (place) => texts[place]),
         );
@@ -424,9 +424,9 @@ test('a frame of which a block has no more than the beginning is not read', () =
   // No other memory follows a frame of so many bytes.
   texts[60] = Array.from({ length: 1 << 19 }, (_, i) => Math.imul(i + 1, 0x9e3779b1)).join('');
   const codes = Uint32Array.from(texts, (_, i) => i);
-  const block = codecs.encodeStrings({ codes, texts: textsOf(texts) }, 'small');
+  const block = codecs.texts.encode({ codes, texts: textsOf(texts) }, 'small');
 
   const cut = block.subarray(0, 2000);
 
-  expect(() => new Codecs().decodeStringsAt(cut, Uint32Array.of(60))).toThrow(CodecError);
+  expect(() => new Codecs().texts.decodeAt(cut, Uint32Array.of(60))).toThrow(CodecError);
 });

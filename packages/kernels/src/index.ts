@@ -7,8 +7,10 @@ export type { CachedColumn, CachedRows, CachedType, CacheEntries } from './colum
 export type { ColumnCondition } from './comparison.ts';
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
-export { Codecs, FRAMED_READ_BYTES } from './codecs.ts';
-export type { CodecEffort, CodedStrings, StringHead, TextSearch } from './codecs.ts';
+export { Codecs } from './codecs.ts';
+export { FRAMED_READ_BYTES } from './text-codec.ts';
+export type { CodedStrings, StringHead, TextSearch } from './text-codec.ts';
+export type { CodecEffort } from './block-values.ts';
 export { BLOCK_ENCODINGS } from './encodings.ts';
 export type { BlockEncoding } from './encodings.ts';
 export type * from './ingest-types.ts';

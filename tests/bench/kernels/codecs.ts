@@ -66,19 +66,19 @@ report(
 );
 report(
   'strings, four levels',
-  () => codecs.encodeStrings(levels),
-  (block) => codecs.decodeStrings(block),
+  () => codecs.texts.encode(levels),
+  (block) => codecs.texts.decode(block),
 );
 report(
   'strings, messages',
-  () => codecs.encodeStrings(messages),
-  (block) => codecs.decodeStrings(block),
+  () => codecs.texts.encode(messages),
+  (block) => codecs.texts.decode(block),
 );
 
 report(
   'strings, all distinct',
-  () => codecs.encodeStrings(distinct),
-  (block) => codecs.decodeStrings(block),
+  () => codecs.texts.encode(distinct),
+  (block) => codecs.texts.decode(block),
 );
 
 const large = new Uint8Array(1 << 20);

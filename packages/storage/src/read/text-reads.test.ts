@@ -269,9 +269,9 @@ test('frames of texts are unpacked only for rows of the answer', async () => {
   await write(subject.engine, lines());
   await subject.engine.flush();
   const framesOf = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = codecs().unpackedFrames;
+    const before = codecs().texts.unpackedFrames;
     await work();
-    return codecs().unpackedFrames - before;
+    return codecs().texts.unpackedFrames - before;
   };
   const last = [{ field: 's', type: 'string', functions: ['last'] }] as const;
   const where = { kind: 'field', field: 'n', operator: '>', value: 97n } as const;
@@ -282,4 +282,28 @@ test('frames of texts are unpacked only for rows of the answer', async () => {
   expect(await framesOf(() => scanned({ where }))).toBe(SERIES);
   // The last text of each series, because they have the same time.
   expect(await framesOf(() => aggregateRows(subject.engine, 'm', last))).toBe(SERIES);
+});
+
+test('the same where some rows have no text', async () => {
+  const withNulls = lines().replaceAll(/ s="(\d)-\d*3-x*",n=/g, ' n=');
+  await write(subject.engine, withNulls);
+  await subject.engine.flush();
+  const fields = [
+    { name: 's', type: 'string' },
+    { name: 'n', type: 'integer' },
+  ] as const;
+  const framesOf = async (request: Partial<ScanRequest>): Promise<number> => {
+    const before = codecs().texts.unpackedFrames;
+    await scanned({ fields, ...request });
+    return codecs().texts.unpackedFrames - before;
+  };
+  const where = { kind: 'field', field: 'n', operator: '>', value: 97n } as const;
+
+  // Ninety texts of each series, in nine frames.
+  expect(await framesOf({})).toBe(SERIES * 9);
+  expect(await framesOf({ descending: true, limitPerSeries: 3 })).toBe(SERIES);
+  expect(await framesOf({ where })).toBe(SERIES);
+  // Row 93 has no text.
+  const timeRange = { start: 93n, end: 93n };
+  expect(await framesOf({ timeRange })).toBe(0);
 });

@@ -28,7 +28,7 @@ export function matchTexts(
     return search.accepts(text);
   };
   const dense = blocks.decoding(offset, () =>
-    codecs().matchStrings(bytes.subarray(validBytes), { ...search, accepts }),
+    codecs().texts.match(bytes.subarray(validBytes), { ...search, accepts }),
   );
   threadHeap.made(chars);
   blocks.check(dense.length === meta.count, 'number of values', offset);
@@ -53,7 +53,9 @@ export function textsAt(
   const { offset, validBytes, valueBytes } = meta;
   if (whole === undefined && validBytes === 0) {
     const read = (at: number, length: number): Uint8Array => blocks.bytesAt(offset + at, length);
-    const framed = blocks.decoding(offset, () => codecs().decodeFramedAt(read, valueBytes, rows));
+    const framed = blocks.decoding(offset, () =>
+      codecs().texts.decodeFramedAt(read, valueBytes, rows),
+    );
     if (framed !== undefined) {
       noteTexts(framed.texts);
       return columnOf('string', { values: framed.codes, texts: framed.texts, valid: undefined });
@@ -85,7 +87,7 @@ function stringsAt(
   block: Uint8Array,
   places: Uint32Array,
 ): { readonly values: Uint32Array; readonly texts: Texts } {
-  const { codes, texts } = codecs().decodeStringsAt(block, places);
+  const { codes, texts } = codecs().texts.decodeAt(block, places);
   noteTexts(texts);
   return { values: codes, texts };
 }

@@ -342,8 +342,9 @@ export class Segment {
     const headBytes = Math.min(valueBytes, count * HEAD_BYTES_OF_VALUE + HEAD_BYTES);
     return this.blocks.decoding(offset, () => {
       // In frames, there are never that many: nothing else of them is read.
-      if (codecs().areFramed(this.blocks.bytesAt(valuesAt, FRAMED_READ_BYTES))) return undefined;
-      const head = codecs().decodeStringHead(this.blocks.bytesAt(valuesAt, headBytes));
+      if (codecs().texts.areFramed(this.blocks.bytesAt(valuesAt, FRAMED_READ_BYTES)))
+        return undefined;
+      const head = codecs().texts.decodeHead(this.blocks.bytesAt(valuesAt, headBytes));
       if (!isLarge(head)) return undefined;
       this.blocks.checkLarge(offset, validBytes + valueBytes);
       this.blocks.check(head.codes.length === count, 'number of values', offset);
