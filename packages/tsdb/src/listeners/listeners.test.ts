@@ -31,7 +31,10 @@ beforeAll(async () => {
   };
   service = await startTestService({
     sections: {
-      udp: [{ ...common, database: 'udp', precision: 's' }],
+      udp: [
+        { ...common, database: 'udp', precision: 's' },
+        { ...common, database: 'packets', precision: 's', 'batch-size': 50 },
+      ],
       graphite: [
         {
           ...common,
@@ -115,6 +118,17 @@ test('UDP takes line protocol, counts what it cannot read', async () => {
     [6, 2],
   ]);
   expect(await counters('udp')).toMatchObject({ pointsRx: 2, pointsParseFail: 1, pointsTx: 2 });
+});
+
+test('packets that come together are one write', async () => {
+  const socket = createSocket('udp4');
+  for (let time = 1; time <= 50; time++)
+    socket.send(`m f=${time} ${time}`, ports['udp1'] ?? 0, '127.0.0.1');
+  const found = await untilDefined('points', () => rows('packets', 'SELECT count(f) FROM m'));
+  socket.close();
+
+  expect(found).toEqual([[0, 50]]);
+  expect(await counters('udp', 1)).toMatchObject({ pointsRx: 50, pointsTx: 50, batchesTx: 1 });
 });
 
 describe('Graphite', () => {
