@@ -111,6 +111,8 @@ const SHARED = [
   'columns/thread-heap.ts: const threadHeap',
   // By identity of a request.
   'read/pieces.ts: const placesOf',
+  // Bytes on their way from a file to a decoder.
+  'segment/segment-blocks.ts: let viewed',
   // By identity of a list of tombstones, which is never changed.
   'shard/tombstone.ts: const groupsOf',
   // Belongs to the thread, which has one engine and its warm-up.

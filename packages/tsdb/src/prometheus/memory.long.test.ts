@@ -168,7 +168,8 @@ test('answers of large reads are given back', async () => {
   const before = await readMany(10);
 
   // 4 MB each.
-  const after = await readMany(60);
+  const after = await readMany(150);
 
-  expect(after - before).toBeLessThan(120 * (1 << 20));
+  // Half of them; what an allocator keeps does not grow with their number.
+  expect(after - before).toBeLessThan(300 * (1 << 20));
 });

@@ -1,7 +1,7 @@
 // One dashboard: viewed, edited, saved.
 import { Conflict, NotFound } from '@tidemark/core';
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 
 import { services } from '../../api/connection.ts';
 import { documents } from '../../api/documents.ts';
@@ -328,7 +328,8 @@ function Loaded({
 /** In kiosk mode the frame of the page is hidden; Escape ends it. */
 function useKiosk(): void {
   const isAlone = isKiosk.value;
-  useEffect(() => {
+  // Whoever sees the button that ends it can press the key.
+  useLayoutEffect(() => {
     document.documentElement.toggleAttribute('data-kiosk', isAlone);
     const leave = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) {
