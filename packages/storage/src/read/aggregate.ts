@@ -5,6 +5,7 @@ import type { TimeRange } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type {
   AggregateBatch,
+  AggregateFunction,
   AggregateRequest,
   FieldFolds,
   FieldRef,
@@ -35,7 +36,10 @@ import type { RowFilter } from './row-filter.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { SeriesGroups } from './series-groups.ts';
 import type { SeriesGroup } from './series-groups.ts';
+import { pieceSources } from './pieces.ts';
+import type { PieceSource } from './pieces.ts';
 import { readSeries } from './series-reader.ts';
+import type { SeriesRequest } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
 import { alignedStart, requestedFields } from './windows.ts';
@@ -164,9 +168,8 @@ function* foldBlocks(
     if (long.length === 0) continue;
     for (const group of selection.groups) {
       const ofGroup = { ...work, group, all: windows, windows: windows.of(group.number) };
-      for (const series of group.series) {
-        if (isInRanges(long, series)) yield* addSeries(ofGroup, series, [view], request.timeRange);
-      }
+      const ofLong = group.series.filter((series) => isInRanges(long, series));
+      yield* addSeries(ofGroup, ofLong, view, request.timeRange);
     }
   }
 }
@@ -382,31 +385,75 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
 
 /** Adds the rows of a group's series in a time range. */
 function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> {
-  const { shards } = work.selection;
-  for (const series of work.group.series) {
-    work.counters.seriesVisited++;
-    yield* addSeries(work, series, shards, timeRange);
+  const { selection, group, request, windows, counters } = work;
+  const { shards } = selection;
+  const { series } = group;
+  counters.seriesVisited += series.length;
+  if (!isInAnyOrder(request)) {
+    for (const each of series) {
+      for (const view of shards) yield* addSeries(work, [each], view, timeRange);
+    }
+    return;
+  }
+  // Shards do not overlap: those behind the first one with values have no value that counts.
+  const end = wantedEnd(request);
+  for (const view of end === undefined ? shards : fromEnd(shards, end)) {
+    yield* addSeries(work, series, view, timeRange);
+    if (end !== undefined && windows.fewestWindows > 0) return;
   }
 }
 
+/** Their results depend on the order in which values are added: sums of floats are rounded. */
+const IN_ORDER: ReadonlySet<AggregateFunction> = new Set(['sum', 'mean']);
+
+function isInAnyOrder({ aggregates, folds = [], best, nthTime }: ReadRequest): boolean {
+  if (folds.length > 0 || best !== undefined || nthTime !== undefined) return false;
+  return !aggregates.some(({ functions }) => functions.some((name) => IN_ORDER.has(name)));
+}
+
+/** `first` or `last`, when a request without windows wants nothing else. */
+function wantedEnd({ window, aggregates }: ReadRequest): 'first' | 'last' | undefined {
+  const [name, ...others] = new Set(aggregates.flatMap(({ functions }) => functions));
+  const isEnd = name === 'first' || name === 'last';
+  return isEnd && others.length === 0 && window === undefined ? name : undefined;
+}
+
+/** Shards from the first or from the last one on. */
+function fromEnd(shards: readonly ShardView[], end: 'first' | 'last'): readonly ShardView[] {
+  const ascending = shards.toSorted((a, b) =>
+    a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1,
+  );
+  return end === 'first' ? ascending : ascending.reverse();
+}
+
+/** Adds the rows of some series in a shard. */
 function* addSeries(
   work: GroupWork,
-  series: SeriesId,
-  shards: readonly ShardView[],
+  series: Iterable<SeriesId>,
+  view: ShardView,
   timeRange: TimeRange,
 ): Generator<undefined> {
-  const { counters, memory, windows } = work;
-  const filter = work.filterOf(series);
-  const { condition, fields } = filter;
-  const columnwise = condition === undefined;
-  const wanted = { fields, presenceOnly: work.countsOnly && columnwise, timeRange };
-  const read = { ...wanted, selection: work.selection, columnwise, counters, memory };
-  for (const view of shards) {
-    if (!view.series.has(series)) continue;
-    for (const part of readSeries(view, series, read)) {
-      if (condition !== undefined) windows.addRun(keptRows(part, filter, work.wanted), series);
-      else if (part.chunk === undefined) windows.addRun(part.load(), series);
-      else if (windows.addChunk(part.chunk, series)) counters.chunksAnsweredByStatistics++;
+  const { counters, memory, windows, selection } = work;
+  let filter: RowFilter | undefined;
+  let sources: readonly PieceSource[] = [];
+  const readOf = ({ condition, fields }: RowFilter): SeriesRequest => {
+    const columnwise = condition === undefined;
+    const wanted = { fields, presenceOnly: work.countsOnly && columnwise, timeRange };
+    return { ...wanted, selection, columnwise, counters, memory };
+  };
+  let read: SeriesRequest | undefined;
+  for (const each of series) {
+    if (!view.series.has(each)) continue;
+    const own = work.filterOf(each);
+    if (own !== filter || read === undefined) {
+      filter = own;
+      read = readOf(own);
+      sources = pieceSources(view, read);
+    }
+    for (const part of readSeries(sources, each, read)) {
+      if (own.condition !== undefined) windows.addRun(keptRows(part, own, work.wanted), each);
+      else if (part.chunk === undefined) windows.addRun(part.load(), each);
+      else if (windows.addChunk(part.chunk, each)) counters.chunksAnsweredByStatistics++;
       work.all.check(memory);
       yield undefined;
     }

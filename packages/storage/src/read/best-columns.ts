@@ -9,6 +9,7 @@ import { lowerBound } from '../columns/run.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { Selection } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
+import { pieceSources } from './pieces.ts';
 import { readSeries } from './series-reader.ts';
 import type { StoredPoints } from './windows.ts';
 
@@ -87,7 +88,7 @@ function* readFields(
       // The rows were counted when the best of them were found.
       const asked = { selection, fields: refs, presenceOnly: false, timeRange };
       const read = { ...asked, memory, counters: { ...counters } };
-      for (const { chunk, load } of readSeries(view, id as SeriesId, read)) {
+      for (const { chunk, load } of readSeries(pieceSources(view, read), id as SeriesId, read)) {
         yield undefined;
         const span = chunk?.span;
         if (span !== undefined && !hasTime(wanted, span.minTime, span.maxTime)) continue;

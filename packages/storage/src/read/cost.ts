@@ -95,7 +95,8 @@ function* addShard(
   const { id } = selection.measurement;
   const long = longRanges(view.segments.flatMap((segment) => segment.measurement(id) ?? []));
   let seen = 0;
-  for (const source of pieceSources(view, read)) {
+  const sources = pieceSources(view, read);
+  for (const source of sources) {
     for (const range of gapsOf(long)) {
       for (const piece of source.within(range, (series) => selected.has(series))) {
         piece?.addCost(costs, isAsked);
@@ -105,7 +106,7 @@ function* addShard(
   }
   for (const series of selected) {
     if (!isInRanges(long, series) || !view.series.has(series)) continue;
-    for (const pieces of overlappingPieces(view, series, read)) {
+    for (const pieces of overlappingPieces(sources, series)) {
       const chunk = pieces.length === 1 ? pieces[0]?.chunk : undefined;
       const uses = chunk && windows?.plan(chunk).uses;
       const isRead = (index: number): boolean => isAsked(index) && reads(uses?.[index]);

@@ -123,6 +123,11 @@ export class GroupWindows {
     return most;
   }
 
+  /** The number of windows of the field that has fewest. */
+  get fewestWindows(): number {
+    return Math.min(...this.#fields.map(({ windowCount }) => windowCount));
+  }
+
   /** Adds rows of one series. */
   addRun(run: Run, series: SeriesId): void {
     this.#fields.forEach((field, i) => {

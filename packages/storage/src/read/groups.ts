@@ -18,7 +18,9 @@ import type { Unordered } from './series-order.ts';
 export type Selection = {
   readonly database: DatabaseView;
   readonly measurement: MeasurementIndex;
-  /** Shards that overlap the time range, in the order of the request. */
+  /**
+   * Shards with rows of the measurement that overlap the time range, in the order of the request.
+   */
   readonly shards: readonly ShardView[];
   readonly groups: SeriesGroups;
 };
@@ -83,13 +85,14 @@ export function* select(
  * groups is counted for the request.
  */
 export function* selectIn(
-  { snapshot, database, shards }: PolicyView,
+  { snapshot, database, shards: ofPolicy }: PolicyView,
   request: SelectionRequest,
   { memory, onPartial }: SelectionOptions,
 ): Generator<undefined, Selection | undefined> {
   const measurement = database.index.measurement(request.source.measurement);
   if (measurement === undefined) return undefined;
-  requireShards(snapshot, shards, onPartial);
+  requireShards(snapshot, ofPolicy, onPartial);
+  const shards = ofPolicy.filter((view) => hasMeasurement(view, measurement.id));
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
   const ids = yield* idsWithRows(selected, measurement, shards);
   const { groupBy, tieTags, unorderedFrom = Number.POSITIVE_INFINITY } = request;
@@ -100,6 +103,12 @@ export function* selectIn(
   const groups = yield* groupSeries(grouping);
   const ordered = request.descending ? groups.reversed() : groups;
   return { database, measurement, shards, groups: ordered };
+}
+
+function hasMeasurement({ segments, tables }: ShardView, measurementId: number): boolean {
+  if (tables.has(measurementId)) return true;
+  for (const segment of segments) if (segment.measurement(measurementId) !== undefined) return true;
+  return false;
 }
 
 /** Ids of the series that have rows in one of the shards. Overwrites `ordinals` with them. */

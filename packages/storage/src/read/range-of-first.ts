@@ -10,6 +10,7 @@ import type { ReadOptions } from './damaged-data.ts';
 import { FirstTimes } from './first-times.ts';
 import type { Selection } from './groups.ts';
 import { isInSegmentsOnly } from './last-rows.ts';
+import { pieceSources } from './pieces.ts';
 import type { Piece } from './pieces.ts';
 import { overlappingPieces, readSeries } from './series-reader.ts';
 import type { SeriesRequest } from './series-reader.ts';
@@ -82,7 +83,7 @@ class Heads {
         head = request.descending ? end : start;
         break;
       }
-      const groups = overlappingPieces(view, series, read);
+      const groups = overlappingPieces(pieceSources(view, read), series);
       const pieces = groups.at(request.descending ? -1 : 0);
       if (pieces === undefined) continue;
       const time = headOf(pieces, request.descending);
@@ -131,7 +132,8 @@ function addTimes(
     if (left <= 0) break;
     const timeRange = first.within(rows.timeRange);
     if (!view.series.has(series) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
-    for (const { chunk } of readSeries(view, series, chunkRequest(rows, timeRange))) {
+    const read = chunkRequest(rows, timeRange);
+    for (const { chunk } of readSeries(pieceSources(view, read), series, read)) {
       if (chunk === undefined || !chunk.hasFullColumn(fields, fields.length)) continue;
       chunk.narrow(left, descending ? 'last' : 'first');
       const { times } = chunk;

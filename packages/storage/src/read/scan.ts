@@ -5,7 +5,7 @@ import { columnFrom } from '@tidemark/core';
 import type { EndedGroup, ScanRequest, SeriesBatch } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
-import { overlaps, shardOverlaps } from '../columns/overlaps.ts';
+import { shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import type { SeriesSet } from '../series/series-set.ts';
@@ -26,6 +26,7 @@ import { BATCH_TEXT_BYTES, cutByTexts, withUsedTexts } from '../columns/run-text
 import { SentTies } from './sent-ties.ts';
 import { seriesWithin } from './series-within.ts';
 import type { SeriesGroup } from './series-groups.ts';
+import { pieceSources } from './pieces.ts';
 import { readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
@@ -56,42 +57,33 @@ export function* scan(
     const range = found?.range ?? timeRange;
     // Looked for again whenever twice as many series have been read: fewer are left then.
     let readSinceFull = 0;
-    let within: Pick<SeriesSet, 'has'> | undefined;
+    let isDue = false;
+    let within: SeriesSet | undefined;
     for (const [position, each] of series.entries()) {
-      if (isEnded() || isBehindAll(each, range, group)) break;
+      if (isEnded()) break;
+      if (isDue && first !== undefined) {
+        // What holds for the ties of a series holds for those of all behind it.
+        const needed = first.within(range, ties?.areBehind(each));
+        within = yield* seriesWithin(selection, needed, series.length);
+        isDue = false;
+        if (within?.size === 0) break;
+      }
       if (within?.has(each) === false || found?.isOutside(position) === true) continue;
       yield* scanSeries(each, range, group);
-      if (series.length < NARROWED_SERIES || first?.isFull !== true) continue;
-      if (isPowerOfTwo(++readSinceFull)) {
-        within = yield* seriesWithin(selection, first.within(range), series.length);
-      }
+      const isLookedFor = series.length >= NARROWED_SERIES || ties !== undefined;
+      if (isLookedFor && first?.isFull === true) isDue = isPowerOfTwo(++readSinceFull);
     }
   }
 }
 
 /**
- * With fewer series in a group, looking for those within a range takes longer than reading them.
+ * With fewer series in a group, looking for those within a range takes longer than reading them,
+ * unless most of them can be left out because of their ties.
  */
 const NARROWED_SERIES = 1024;
 
 function isPowerOfTwo(count: number): boolean {
   return (count & (count - 1)) === 0;
-}
-
-/** Whether all rows of a series, and of those after it, come behind those that are needed. */
-function isBehindAll(
-  series: SeriesId,
-  range: TimeRange,
-  { selection: { shards, measurement }, first, ties }: GroupScan,
-): boolean {
-  if (first === undefined || first.wantsRowBehind || ties?.areBehind(series) !== true) return false;
-  const needed = first.within(range, true);
-  return !shards.some(({ segments, tables }) => {
-    if (segments.some(({ footer }) => overlaps(footer, needed))) return true;
-    return tables.get(measurement.id)?.some(({ table: { timeBounds } }) => {
-      return overlaps({ minTime: timeBounds.min, maxTime: timeBounds.max }, needed);
-    });
-  });
 }
 
 /** Tells whether the reader has ended the group with these tags. */
@@ -167,7 +159,7 @@ function* scanSeries(
       yield batchOf(known);
       return;
     }
-    for (const part of readSeries(view, series, read)) {
+    for (const part of readSeries(pieceSources(view, read), series, read)) {
       if (place !== undefined) {
         const last = lastRow(part.chunk, { ...request, timeRange });
         if (last !== undefined) {

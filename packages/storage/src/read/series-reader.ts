@@ -1,7 +1,6 @@
 // Reads the rows of one series in one shard: its pieces, merged where they overlap in time.
 import { rowsBytes, textsBytes } from '@tidemark/core';
 
-import type { ShardView } from '../state/snapshot.ts';
 import { overlapping } from '../columns/overlaps.ts';
 import type { RowPart } from '../segment/large-texts.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -11,8 +10,7 @@ import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import type { WantedField } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
-import { pieceSources } from './pieces.ts';
-import type { Piece, PieceRequest } from './pieces.ts';
+import type { Piece, PieceRequest, PieceSource } from './pieces.ts';
 import { clipRun, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
@@ -23,16 +21,16 @@ export type SeriesRequest = PieceRequest & { readonly memory: RequestMemory };
 export type SeriesPart = { readonly chunk: ChunkReader | undefined; readonly load: () => Run };
 
 /**
- * Yields the rows of a series in a shard as parts that do not overlap, in ascending or descending
- * order of time. Rows ascend within a part.
+ * Yields the rows of a series in a shard, from its `pieceSources` for the request, as parts that do
+ * not overlap, in ascending or descending order of time. Rows ascend within a part.
  */
 export function* readSeries(
-  view: ShardView,
+  sources: readonly PieceSource[],
   series: SeriesId,
   request: SeriesRequest,
 ): Generator<SeriesPart> {
   const { timeRange, descending } = request;
-  const groups = overlappingPieces(view, series, request);
+  const groups = overlappingPieces(sources, series);
   for (const cluster of descending === true ? groups.toReversed() : groups) {
     const [only] = cluster;
     const chunk = cluster.length === 1 ? only?.chunk : undefined;
@@ -63,12 +61,11 @@ export function* readSeries(
 
 /** The pieces of a series, those together that overlap in time; by time. */
 export function overlappingPieces(
-  view: ShardView,
+  sources: readonly PieceSource[],
   series: SeriesId,
-  request: PieceRequest,
 ): readonly (readonly Piece[])[] {
   const pieces: Piece[] = [];
-  for (const source of pieceSources(view, request)) source.addTo(pieces, series);
+  for (const source of sources) source.addTo(pieces, series);
   return overlapping(pieces);
 }
 

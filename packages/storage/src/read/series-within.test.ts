@@ -108,6 +108,27 @@ test.each([
   }
 });
 
+test.each([false, true])(
+  'series behind the ties that were sent are not read (flushed: %s)',
+  async (isFlushed) => {
+    const subject = await testEngine();
+    try {
+      const lines = Array.from({ length: 300 }, (_, i) => `m,s=${1000 + i} f=1 500`);
+      // Older rows of another measurement, in the same segment.
+      await write(subject.engine, [...lines, 'other f=1 1'].join('\n'));
+      if (isFlushed) await subject.engine.flush();
+      const limits = { limitPerSeries: 10, limitPerGroup: 10, tieTags: ['s'] };
+
+      const { times, seriesVisited } = timesOf(subject, { ...ROWS_OF_F, ...limits });
+
+      expect(times).toHaveLength(10);
+      expect(seriesVisited).toBeLessThanOrEqual(11);
+    } finally {
+      await subject.dispose();
+    }
+  },
+);
+
 test.each([2, 20, 100])(
   'rows of one time come in the order that all series give them (%s series)',
   async (tied) => {

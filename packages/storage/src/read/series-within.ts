@@ -25,7 +25,7 @@ export function* seriesWithin(
   { shards, measurement }: Where,
   range: TimeRange,
   count: number,
-): Generator<undefined, Pick<SeriesSet, 'has'> | undefined> {
+): Generator<undefined, SeriesSet | undefined> {
   const views = shards.filter(({ shard }) => shardOverlaps(shard.descriptor, range));
   const blocks = views.flatMap((view) => blocksWithin(view, measurement.id, range));
   const rows = blocks.reduce((sum, block) => sum + block.rows, 0);

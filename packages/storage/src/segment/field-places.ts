@@ -26,19 +26,22 @@ export function columnsAt(
   { columns }: Pick<ChunkMeta, 'columns'>,
   places: Int32Array,
 ): (ColumnMeta | undefined)[] {
+  const found: (ColumnMeta | undefined)[] = [];
   if (places.length <= SEARCHED_NAMES) {
-    return Array.from(places, (place) => {
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i]!;
       // In a chunk with all fields it is at the field's own index.
-      const likely = columns[place];
-      return likely?.field === place ? likely : columns.find(({ field }) => field === place);
-    });
+      const likely = place < 0 ? undefined : columns[place];
+      const isThere = place < 0 || likely?.field === place;
+      found.push(isThere ? likely : columns.find(({ field }) => field === place));
+    }
+    return found;
   }
   let end = 0;
   for (let i = 0; i < columns.length; i++)
     if (columns[i]!.field >= end) end = columns[i]!.field + 1;
   const indexes = new Int32Array(end).fill(-1);
   for (let i = 0; i < columns.length; i++) indexes[columns[i]!.field] = i;
-  const found: (ColumnMeta | undefined)[] = [];
   for (const place of places) found.push(columns[indexes[place] ?? -1]);
   return found;
 }
