@@ -32,13 +32,9 @@ export function textBytesAt({ bytes, offsets }: Texts, index: number): Uint8Arra
 }
 
 /** A copy of the bytes of a text. */
-export function copyTextAt({ bytes, offsets }: Texts, index: number): Uint8Array {
-  const start = offsets[index]!;
-  const end = offsets[index + 1]!;
-  const copy = new Uint8Array(end - start);
-  if (end - start < COPIED_BYTES) {
-    for (let at = start, to = 0; at < end; at++, to++) copy[to] = bytes[at]!;
-  } else copy.set(bytes.subarray(start, end));
+export function copyTextAt(texts: Texts, index: number): Uint8Array {
+  const copy = new Uint8Array(textLength(texts, index));
+  copyTextTo(copy, 0, texts, index);
   return copy;
 }
 
@@ -182,10 +178,7 @@ export class TextBuilder {
     const end = texts.offsets[index + 1]!;
     const start = this.#end;
     this.#reserve(1, end - from);
-    if (end - from < COPIED_BYTES) {
-      const [source, target] = [texts.bytes, this.#bytes];
-      for (let at = from, to = start; at < end; at++, to++) target[to] = source[at]!;
-    } else this.#bytes.set(texts.bytes.subarray(from, end), start);
+    copyTextTo(this.#bytes, start, texts, index);
     return this.#push(start + end - from);
   }
 
@@ -228,5 +221,18 @@ export class TextBuilder {
 
 /** Shorter texts are copied byte by byte: faster than a view. */
 const COPIED_BYTES = 32;
+
+function copyTextTo(
+  target: Uint8Array,
+  to: number,
+  { bytes, offsets }: Texts,
+  index: number,
+): void {
+  const start = offsets[index]!;
+  const end = offsets[index + 1]!;
+  if (end - start >= COPIED_BYTES) target.set(bytes.subarray(start, end), to);
+  else for (let at = start; at < end; at++) target[to + at - start] = bytes[at]!;
+}
+
 const BYTES_MAX = 0xffffffff;
 const ENCODER = new TextEncoder();
