@@ -6,12 +6,13 @@ import type { ScanRequest } from '@tidemark/query';
 
 import { shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
+import type { ShardView } from '../state/snapshot.ts';
 import type { ReadOptions } from './damaged-data.ts';
 import { FirstTimes } from './first-times.ts';
 import type { Selection } from './groups.ts';
 import { isInSegmentsOnly } from './last-rows.ts';
 import { pieceSources } from './pieces.ts';
-import type { Piece } from './pieces.ts';
+import type { Piece, PieceSource } from './pieces.ts';
 import { overlappingPieces, readSeries } from './series-reader.ts';
 import type { SeriesRequest } from './series-reader.ts';
 
@@ -56,6 +57,11 @@ export function* rangeOfFirst(rows: FirstRows): Generator<undefined, FirstRange>
 /** The time of the first row of each series, in the order of the request. */
 class Heads {
   readonly #rows: FirstRows;
+  readonly #read: SeriesRequest;
+  readonly #shards: readonly {
+    readonly view: ShardView;
+    readonly sources: readonly PieceSource[];
+  }[];
   /** By position; no row of the series comes before it. */
   readonly #times: BigInt64Array;
   /** Those that a row has. */
@@ -63,7 +69,12 @@ class Heads {
   #count = 0;
 
   constructor(rows: FirstRows) {
+    const { selection, request } = rows;
     this.#rows = rows;
+    this.#read = chunkRequest(rows, request.timeRange);
+    this.#shards = selection.shards
+      .filter(({ shard }) => shardOverlaps(shard.descriptor, request.timeRange))
+      .map((view) => ({ view, sources: pieceSources(view, this.#read) }));
     this.#times = new BigInt64Array(rows.series.length);
     this.#ofRows = new BigInt64Array(rows.series.length);
   }
@@ -71,25 +82,23 @@ class Heads {
   add(position: number, series: SeriesId): void {
     const { request, selection } = this.#rows;
     const { start, end } = request.timeRange;
-    const read = chunkRequest(this.#rows, request.timeRange);
+    const { fields } = this.#read;
     let head = request.descending ? start : end;
     const ordinal = selection.database.index.ordinalOf(series);
     const measurementId = selection.measurement.id;
-    for (const view of selection.shards) {
-      if (!view.series.has(series) || !shardOverlaps(view.shard.descriptor, request.timeRange)) {
-        continue;
-      }
+    for (const { view, sources } of this.#shards) {
+      if (!view.series.has(series)) continue;
       if (!isInSegmentsOnly({ view, measurementId, ordinal })) {
         head = request.descending ? end : start;
         break;
       }
-      const groups = overlappingPieces(pieceSources(view, read), series);
+      const groups = overlappingPieces(sources, series);
       const pieces = groups.at(request.descending ? -1 : 0);
       if (pieces === undefined) continue;
       const time = headOf(pieces, request.descending);
       head = time < start ? start : time > end ? end : time;
       const [{ chunk } = { chunk: undefined }] = pieces;
-      const isOfRow = pieces.length === 1 && chunk?.hasFullColumn(read.fields, read.fields.length);
+      const isOfRow = pieces.length === 1 && chunk?.hasFullColumn(fields, fields.length);
       if (isOfRow === true && head === time) this.#ofRows[this.#count++] = time;
       break;
     }
