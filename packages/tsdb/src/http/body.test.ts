@@ -18,16 +18,19 @@ function bytesOf(length: number): Buffer {
   return Buffer.from(words.buffer, 0, length);
 }
 
-test('bodies of many pieces arrive as they were sent: with their length, in chunks, packed', async () => {
-  const received: Uint8Array[] = [];
-  const parts: Part[] = [];
-  const budget = new Budget({
+const bodyBudget = (limitBytes = 64 << 20, waitMs = 1000): Budget =>
+  new Budget({
     setting: 'http.body-memory-limit',
-    limitBytes: 64 << 20,
-    waitMs: 1000,
+    limitBytes,
+    waitMs,
     clock: systemClock(),
     what: 'bodies',
   });
+
+test('bodies of many pieces arrive as they were sent: with their length, in chunks, packed', async () => {
+  const received: Uint8Array[] = [];
+  const parts: Part[] = [];
+  const budget = bodyBudget();
   const server = createServer((request, response) => {
     readBody({ request, parts }, { maxBytes: 0, budget }).then(
       (body) => {
@@ -65,13 +68,7 @@ test('bodies of many pieces arrive as they were sent: with their length, in chun
 });
 
 test('memory that a body gets when its client has gone is released', async () => {
-  const budget = new Budget({
-    setting: 'http.body-memory-limit',
-    limitBytes: 100_000,
-    waitMs: 10_000,
-    clock: systemClock(),
-    what: 'bodies',
-  });
+  const budget = bodyBudget(100_000, 10_000);
   const held = budget.take(90_000) as Part;
   const ended = deferred<unknown>();
   const server = createServer((request) => {
@@ -110,13 +107,7 @@ test.each([
     throw new RangeError('Array buffer allocation failed');
   };
   const server = createServer(async (request) => {
-    const budget = new Budget({
-      setting: 'http.body-memory-limit',
-      limitBytes: 64 << 20,
-      waitMs: 1000,
-      clock: systemClock(),
-      what: 'bodies',
-    });
+    const budget = bodyBudget();
     await readBody({ request, parts: [] }, { maxBytes: 0, budget }, allocate).catch(ended.resolve);
   });
   onTestFinished(() => {
