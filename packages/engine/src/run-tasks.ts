@@ -9,7 +9,7 @@ import type { Stores } from './open-stores.ts';
 import type { TaskParts } from './open-tasks.ts';
 import { Ticker } from './ticker.ts';
 
-/** Starts enabled tasks; at the end, tasks settle and their state is saved. */
+/** Starts enabled tasks; at the end, tasks and their outputs settle, and states are saved. */
 export async function resumeTasks(
   stores: Stores,
   { starts, executor, router, snapshots }: TaskParts,
@@ -22,6 +22,7 @@ export async function resumeTasks(
   parts.add(async () => {
     await executor.settle(service.isListening ? stop.leftFor('points') : 0);
     await router.drained();
+    await executor.settleOutputs(executor.units(), stop.leftFor('outputs'));
     snapshots.endWithin(stop.leftFor('states'));
     stop.areStatesSaved = await snapshots.saveAll(executor);
   });

@@ -9,6 +9,8 @@ const ENDS = {
   writes: 0.45,
   /** Requests are answered, and tasks catch up. */
   points: 0.5,
+  /** What tasks have sent is answered. */
+  outputs: 0.6,
   /** States of tasks are saved. */
   states: 0.75,
   /** Tasks end. */

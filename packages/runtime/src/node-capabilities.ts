@@ -11,6 +11,7 @@ export type NodeCapabilities = {
   readonly counters?: Counters | undefined;
   readonly starting?: Starting | undefined;
   readonly waiting?: Waiting | undefined;
+  readonly buffering?: Buffering | undefined;
   readonly outside?: ExternalPart | undefined;
   readonly closing?: Closing | undefined;
   readonly state?: RememberedState | undefined;
@@ -45,6 +46,12 @@ export interface Waiting {
   readonly waitingCount: number;
   /** Resolves when the messages waiting now have their answers. */
   idle(): Promise<void>;
+}
+
+/** Messages that are sent together later. */
+export interface Buffering {
+  /** Sends what is buffered now. */
+  flush(): void;
 }
 
 /** A part of the node outside of the task. */

@@ -328,6 +328,8 @@ export interface RunningTask {
    * Resolves when nothing waits inside (answers from outside included). Windows are not flushed.
    */
   drain(): Promise<void>;
+  /** As `drain`, after nodes have sent what they buffer: a state has none of it then. */
+  settle(): Promise<void>;
   /**
    * Ends the source after its last input: nodes that flush at the end do so, outputs are written,
    * then everything is released. A task that takes none of its input may be abandoned, whatever it

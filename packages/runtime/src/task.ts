@@ -268,6 +268,11 @@ export class InlineTask implements RunningTask {
     }
   }
 
+  async settle(): Promise<void> {
+    for (const { node } of this.#handles) node?.capabilities.buffering?.flush();
+    await this.drain();
+  }
+
   async close(givenAll?: Promise<void>): Promise<void> {
     await givenAll;
     if (this.#isClosed) return this.#released;

@@ -1,6 +1,6 @@
 // Balances the tasks of a cluster: measures their needs, and moves some when an instance joins,
 // leaves or has much more load than another.
-import { messageOf, within } from '@tidemark/core';
+import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { LOCAL_HOSTS } from '@tidemark/runtime/host';
 import type { HostPool } from '@tidemark/runtime/host';
@@ -47,8 +47,8 @@ const LEADER_SHARE = 0.5;
 /** Each waits until its state is stored and the other instance has answered. */
 const MOVED_AT_ONCE = 8;
 
-/** How long a task that is moved may wait for the answers to what it has sent. */
-const ANSWERS_MS = 2000;
+/** How long a task that is moved waits for what it has sent. */
+const OUTPUTS_MS = 2000;
 
 /** Weight of the last second in the measured points. */
 const POINTS_WEIGHT = 0.2;
@@ -170,12 +170,11 @@ export class TaskBalance {
    * given since.
    */
   async #move(unit: Unit, to: string): Promise<void> {
-    const { pool, snapshots, executor, self, logger, clock } = this.#options;
+    const { pool, snapshots, executor, self, logger } = this.#options;
     const { task, source } = unit;
     source?.hold?.();
     try {
-      // What waits for an answer would be sent again.
-      await within(clock, ANSWERS_MS, task.drain());
+      await executor.settleOutputs([unit], OUTPUTS_MS);
       if (!(await snapshots.save(executor, [unit]))) return;
       await pool.move(task, to === self ? LOCAL_HOSTS : to);
     } finally {

@@ -348,6 +348,16 @@ export class Executor {
     await Promise.all(this.#allUnits().map(({ source }) => source?.settle(deadlineMs)));
   }
 
+  /**
+   * Before the last states of units are saved: gives their nodes so long to send what they buffer,
+   * and to get answers. What is left is part of the states, and is sent again.
+   */
+  async settleOutputs(units: Iterable<Unit>, ms: number): Promise<void> {
+    // A unit that has ended sends nothing.
+    const settled = Promise.allSettled(Array.from(units, ({ task }) => task.settle()));
+    await within(this.#options.clock, ms, settled);
+  }
+
   /** Includes units of tasks that have ended with an error. */
   #allUnits(): readonly RunningUnit[] {
     return [...this.#entries.values()].flatMap(({ units }) => units);

@@ -275,6 +275,10 @@ export class HostedTask implements RunningTask {
     await this.#client.request(this.id, { name: 'drain' });
   }
 
+  async settle(): Promise<void> {
+    await this.#client.request(this.id, { name: 'settle' });
+  }
+
   close(givenAll?: Promise<void>): Promise<void> {
     this.#closing ??= this.#close(givenAll);
     return this.#closing;

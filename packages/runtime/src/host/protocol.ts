@@ -99,11 +99,13 @@ export type TaskStart = {
 
 /**
  * Requests about one task. `stats`, `output` and `alert-groups` wait a moment for earlier messages,
- * but not for a busy task; the others are handled in order.
+ * but not for a busy task; the others are handled in order, and all but `settle` hold back what
+ * follows.
  */
 export type TaskRequest =
   | { readonly name: 'start'; readonly start: TaskStart }
   | { readonly name: 'drain' }
+  | { readonly name: 'settle' }
   | { readonly name: 'close' }
   | { readonly name: 'state' }
   | { readonly name: 'stats' }
@@ -302,6 +304,7 @@ export type Answers = {
   /** The first counters. */
   readonly start: TaskStats;
   readonly drain: undefined;
+  readonly settle: undefined;
   readonly close: FinalTaskState;
   readonly state: Uint8Array;
   readonly stats: TaskStats;

@@ -259,6 +259,10 @@ export class TaskHost implements HostCalls {
       case 'drain':
         this.#answerStep(id, taskId, (inline) => inline.drain());
         break;
+      case 'settle':
+        // An answer may never come: what is asked next does not wait for it.
+        this.#answerStep(id, taskId, (inline) => inline.settle(), { isAwaited: false });
+        break;
       case 'state':
         this.#answerStep(id, taskId, async (inline) => serialize(await inline.takeState()));
         break;
@@ -294,7 +298,13 @@ export class TaskHost implements HostCalls {
     this.#step(taskId, answer);
   }
 
-  #answerStep(id: number, taskId: number, run: (task: InlineTask) => Promise<unknown>): void {
+  /** Later messages of the task wait until it is answered, unless `isAwaited` is false. */
+  #answerStep(
+    id: number,
+    taskId: number,
+    run: (task: InlineTask) => Promise<unknown>,
+    { isAwaited }: { readonly isAwaited: boolean } = { isAwaited: true },
+  ): void {
     const refuse = (): void => this.#fault(id, new Error('task is not running'));
     if (this.#tasks.get(taskId) === undefined) {
       refuse();
@@ -307,7 +317,8 @@ export class TaskHost implements HostCalls {
         this.#fault(id, cause);
       }
     };
-    this.#step(taskId, answer, refuse);
+    // It handles its failures.
+    this.#step(taskId, isAwaited ? answer : (task) => void answer(task), refuse);
   }
 
   #start(id: number, taskId: number, start: TaskStart): void {

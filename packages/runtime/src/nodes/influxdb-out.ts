@@ -22,6 +22,7 @@ export class InfluxdbOutNode implements RunningNode {
     counters: this,
     starting: this,
     waiting: this,
+    buffering: this,
     closing: this,
     state: this,
   };
@@ -58,6 +59,7 @@ export class InfluxdbOutNode implements RunningNode {
         this.#ctx.fail('failed to create database', messageOf(cause));
       }
     }
+    for (const restored of this.#buffers.values()) this.#flushLater(restored);
   }
 
   point(point: Point): void {
@@ -89,14 +91,18 @@ export class InfluxdbOutNode implements RunningNode {
 
   restore(state: unknown): void {
     for (const { database, retentionPolicy, points } of state as readonly Buffer[]) {
-      this.#bufferOf(database, retentionPolicy).points.push(...points);
+      const buffer = this.#bufferOf(database, retentionPolicy);
+      buffer.points = [...buffer.points, ...points];
     }
-    this.#schedule();
+  }
+
+  flush(): void {
+    for (const buffer of this.#buffers.values()) this.#flush(buffer);
   }
 
   async close(): Promise<void> {
     this.#cancelTimer?.();
-    this.#flushAll();
+    this.flush();
     await this.#lastWrite;
   }
 
@@ -107,7 +113,7 @@ export class InfluxdbOutNode implements RunningNode {
     const { outsideTimers, guard } = this.#ctx.task;
     this.#cancelTimer = outsideTimers.at(outsideTimers.now() + flushIntervalNanos, () => {
       this.#cancelTimer = undefined;
-      guard(() => this.#flushAll());
+      guard(() => this.flush());
     });
   }
 
@@ -120,8 +126,13 @@ export class InfluxdbOutNode implements RunningNode {
     const retentionPolicy = options.retentionPolicy === '' ? originPolicy : options.retentionPolicy;
     const buffer = this.#bufferOf(database, retentionPolicy);
     buffer.points.push(output);
+    this.#flushLater(buffer);
+  }
+
+  /** At once if it is full. */
+  #flushLater(buffer: Buffer): void {
     this.#schedule();
-    if (BigInt(buffer.points.length) >= options.bufferCount) this.#flush(buffer);
+    if (BigInt(buffer.points.length) >= this.#ctx.options.bufferCount) this.#flush(buffer);
   }
 
   #bufferOf(database: string, retentionPolicy: string): Buffer {
@@ -140,10 +151,6 @@ export class InfluxdbOutNode implements RunningNode {
     const fields = new Map([...output.fields].filter(([, value]) => value !== null));
     const name = measurement === '' ? output.name : measurement;
     return { name, tags: withTags(output.tags, tags), fields, time: output.time };
-  }
-
-  #flushAll(): void {
-    for (const buffer of this.#buffers.values()) this.#flush(buffer);
   }
 
   #flush(buffer: Buffer): void {
