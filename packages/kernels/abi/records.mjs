@@ -27,6 +27,16 @@ export const RECORDS = [
     },
   },
   {
+    name: 'TALLIED_WINDOW',
+    doc: 'A window of a group of tallies, and the address of its tally.',
+    fields: { start: 'i64', tally: 'i64' },
+  },
+  {
+    name: 'RANKED_ROW',
+    doc: 'A row among the best ones: its value as a word (in a heap, its key) and its time.',
+    fields: { value: 'i64', time: 'i64' },
+  },
+  {
     name: 'JSON_COLUMN',
     doc: 'A column to print: its kind (`VALUE_KINDS`), addresses (`valid` is 0 when there are no nulls), and the nanoseconds per unit of an epoch.',
     fields: {

@@ -177,6 +177,16 @@ export const WINDOW_LAST_TIME: usize = 80;
 export const WINDOW_SUM_HIGH: usize = 88;
 export const WINDOW_BYTES: usize = 96;
 
+// A window of a group of tallies, and the address of its tally.
+export const TALLIED_WINDOW_START: usize = 0;
+export const TALLIED_WINDOW_TALLY: usize = 8;
+export const TALLIED_WINDOW_BYTES: usize = 16;
+
+// A row among the best ones: its value as a word (in a heap, its key) and its time.
+export const RANKED_ROW_VALUE: usize = 0;
+export const RANKED_ROW_TIME: usize = 8;
+export const RANKED_ROW_BYTES: usize = 16;
+
 // A column to print: its kind (`VALUE_KINDS`), addresses (`valid` is 0 when there are no nulls),
 // and the nanoseconds per unit of an epoch.
 export const JSON_COLUMN_KIND: usize = 0;

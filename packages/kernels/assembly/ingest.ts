@@ -96,9 +96,17 @@ let lineWork: u32 = 0;
 let indirectLine: usize = 0;
 let batchFirstSeries: u32 = 0;
 
-// Shards of this call, 24 bytes each: start, end, id. A body rarely spans more.
+/** A shard of this call. */
+@unmanaged
+class ShardSpan {
+  start: i64;
+  end: i64;
+  id: u64;
+}
+
+/** A body rarely spans more. */
 const SHARDS: u32 = 8;
-const shards: usize = memory.data(8 * 24, 16);
+const shards: usize = memory.data(8 * offsetof<ShardSpan>(), 16);
 let shardCount: u32 = 0;
 let shardSlot: u32 = 0;
 let shardStart: i64 = 0;
@@ -187,12 +195,17 @@ export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64, 
   clearStage();
 }
 
+@inline
+function spanOf(index: u32): ShardSpan {
+  return changetype<ShardSpan>(shards + <usize>index * offsetof<ShardSpan>());
+}
+
 /** The answer to EVENT_SHARD. */
 export function addShard(id: u32, start: i64, end: i64): void {
-  const entry = shards + <usize>shardSlot * 24;
-  store<i64>(entry, start);
-  store<i64>(entry, end, 8);
-  store<u32>(entry, id, 16);
+  const shard = spanOf(shardSlot);
+  shard.start = start;
+  shard.end = end;
+  shard.id = id;
   shardSlot = (shardSlot + 1) % SHARDS;
   if (shardCount < SHARDS) shardCount++;
 }
@@ -255,11 +268,11 @@ export function finishPoint(time: i64): void {
 
 function findShard(time: i64): bool {
   for (let i: u32 = 0; i < shardCount; i++) {
-    const entry = shards + <usize>i * 24;
-    if (time < load<i64>(entry) || time >= load<i64>(entry, 8)) continue;
-    shardStart = load<i64>(entry);
-    shardEnd = load<i64>(entry, 8);
-    shardId = load<u32>(entry, 16);
+    const shard = spanOf(i);
+    if (time < shard.start || time >= shard.end) continue;
+    shardStart = shard.start;
+    shardEnd = shard.end;
+    shardId = <u32>shard.id;
     return true;
   }
   return false;
@@ -282,17 +295,17 @@ function resolveColumns(table: Table): i32 {
   const count = stagedCount();
   let missing = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const entry = stagedField(i);
-    const address = columnOf(table, load<u32>(entry));
+    const staged = stagedField(i);
+    const address = columnOf(table, staged.field);
     stageColumn(i, address);
     if (address === 0) {
       missing++;
       continue;
     }
     const type = changetype<Column>(address).type;
-    if (type !== load<u32>(entry, 4)) {
-      eventField = load<u32>(entry);
-      eventNew = load<u32>(entry, 4);
+    if (type !== staged.type) {
+      eventField = staged.field;
+      eventNew = staged.type;
       eventOld = type;
       return -EVENT_CONFLICT;
     }
@@ -306,9 +319,9 @@ function addColumns(table: Table): i32 {
   const before = table.columnCount;
   const count = stagedCount();
   for (let i: u32 = 0; i < count; i++) {
-    const entry = stagedField(i);
-    const field = load<u32>(entry);
-    const type = load<u32>(entry, 4);
+    const staged = stagedField(i);
+    const field = staged.field;
+    const type = staged.type;
     const known = columnOf(table, field);
     if (known === 0) {
       const added = addColumn(address, field, type);
@@ -364,9 +377,9 @@ function appendRow(table: Table): bool {
 /** Appends the staged values to the list. Returns false when memory is exhausted. */
 function listRow(table: Table, row: u32, count: u32): bool {
   for (let i: u32 = 0; i < count; i++) {
-    const entry = stagedField(i);
-    let bits = load<u64>(entry, 8);
-    if (load<u32>(entry, 4) === TYPE_STRING) {
+    const staged = stagedField(i);
+    let bits = staged.bits;
+    if (staged.type === TYPE_STRING) {
       bits = keepText(bits);
       if (bits === NO_TEXT) return false;
     }
@@ -379,15 +392,15 @@ function listRow(table: Table, row: u32, count: u32): bool {
 @inline
 function setRow(table: Table, row: u32, count: u32): bool {
   for (let i: u32 = 0; i < count; i++) {
-    const entry = stagedField(i);
+    const staged = stagedField(i);
     const column = changetype<Column>(stagedColumn(i));
     // If a point has a field twice, the column has a value in this row already, and the last one
     // wins.
     if (column.nextRow < row && !skipRows(table, column, row)) return false;
     column.nextRow = row + 1;
     if (column.isSparse) store<u8>(column.valid + <usize>row, 1);
-    const type = load<u32>(entry, 4);
-    let bits = load<u64>(entry, 8);
+    const type = staged.type;
+    let bits = staged.bits;
     if (type === TYPE_BOOLEAN) {
       store<u8>(column.values + <usize>row, <u8>bits);
       continue;

@@ -157,14 +157,27 @@ function internKey(from: usize, to: usize, place: u32): u32 {
   return id;
 }
 
-// Tag values wait for their ids: address, length, hash and address of the id, 16 bytes in all.
-// Their slots are scattered over a table larger than the processor's caches; reading many slots one
-// after the other lets the processor load them at the same time.
+// Tag values wait for their ids. Their slots are scattered over a table larger than the processor's
+// caches; reading many slots one after the other lets the processor load them at the same time.
+@unmanaged
+class WaitingValue {
+  from: usize;
+  length: u32;
+  hash: u32;
+  /** Where its id is written. */
+  place: usize;
+}
+
 const WAITING_MAX: u32 = 64;
-const waiting: usize = memory.data(64 * 16, 16);
+const waiting: usize = memory.data(64 * offsetof<WaitingValue>(), 16);
 let waitingCount: u32 = 0;
 /** A sum of slots, so that the compiler does not remove the reads of `touchSlots`. */
 let touchedSum: u32 = 0;
+
+@inline
+function waitingValue(index: u32): WaitingValue {
+  return changetype<WaitingValue>(waiting + <usize>index * offsetof<WaitingValue>());
+}
 
 /**
  * Adds a value that waits for its id, to be written to `place`. Returns false when memory is
@@ -178,30 +191,28 @@ function waitForValue(from: usize, to: usize, place: usize): bool {
     store<u32>(place, id);
     return id !== NO_ENTRY;
   }
-  const entry = waiting + ((<usize>waitingCount) << 4);
+  const value = waitingValue(waitingCount);
   const length = <u32>(to - from);
-  store<u32>(entry, <u32>from);
-  store<u32>(entry, length, 4);
-  store<u32>(entry, hashText(tagValues(), from, length), 8);
-  store<u32>(entry, <u32>place, 12);
+  value.from = from;
+  value.length = length;
+  value.hash = hashText(tagValues(), from, length);
+  value.place = place;
   return ++waitingCount < WAITING_MAX || internWaiting();
 }
 
 /** Writes the ids of all waiting values. Returns false when memory is exhausted. */
 function internWaiting(): bool {
-  const end = waiting + ((<usize>waitingCount) << 4);
+  const count = waitingCount;
   waitingCount = 0;
   let touched: u32 = 0;
-  for (let entry = waiting; entry < end; entry += 16) {
-    touched += touchSlots(tagValues(), load<u32>(entry, 8));
-  }
+  for (let i: u32 = 0; i < count; i++) touched += touchSlots(tagValues(), waitingValue(i).hash);
   touchedSum = touched;
-  for (let entry = waiting; entry < end; entry += 16) {
-    const from = <usize>load<u32>(entry);
+  for (let i: u32 = 0; i < count; i++) {
+    const value = waitingValue(i);
     // The value stays in the key of its series.
-    const id = addHashed(tagValues(), from, load<u32>(entry, 4), load<u32>(entry, 8), true);
+    const id = addHashed(tagValues(), value.from, value.length, value.hash, true);
     if (id === NO_ENTRY) return false;
-    store<u32>(<usize>load<u32>(entry, 12), id);
+    store<u32>(value.place, id);
   }
   return true;
 }

@@ -3,6 +3,14 @@
 import { POINT_FIELDS_MAX } from './abi.gen';
 import { allocatePages } from './memory';
 
+@unmanaged
+export class StagedField {
+  field: u32;
+  type: u32;
+  /** The value; of a string, its address and length. */
+  bits: u64;
+}
+
 let fields: usize = 0;
 let columns: usize = 0;
 let count: u32 = 0;
@@ -22,7 +30,7 @@ export let isStaged: bool = false;
 
 export function stageSeries(series: u32, measurement: u32): void {
   if (fields === 0) {
-    fields = allocatePages(<usize>POINT_FIELDS_MAX * 16);
+    fields = allocatePages(<usize>POINT_FIELDS_MAX * offsetof<StagedField>());
     columns = allocatePages(<usize>POINT_FIELDS_MAX * 4);
     if (fields === 0 || columns === 0) unreachable();
   }
@@ -47,11 +55,10 @@ export function stageText(text: usize, length: u32, hash: u32): void {
 @inline
 export function stageField(field: u32, type: u32, bits: u64): bool {
   if (count === POINT_FIELDS_MAX) return false;
-  const address = fields + <usize>count * 16;
-  store<u32>(address, field);
-  store<u32>(address, type, 4);
-  store<u64>(address, bits, 8);
-  count++;
+  const staged = stagedField(count++);
+  staged.field = field;
+  staged.type = type;
+  staged.bits = bits;
   return true;
 }
 @inline
@@ -72,8 +79,8 @@ export function stagedCount(): u32 {
   return count;
 }
 @inline
-export function stagedField(index: u32): usize {
-  return fields + <usize>index * 16;
+export function stagedField(index: u32): StagedField {
+  return changetype<StagedField>(fields + <usize>index * offsetof<StagedField>());
 }
 /** Address of the column for field `index`. */
 @inline

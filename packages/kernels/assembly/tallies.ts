@@ -1,7 +1,19 @@
 // Tallies: the values of a window with the number of each. A hash table of values; a list when
 // most of them differ. Or, for ranks, only the best rows. Keys order values of every kind as
 // unsigned integers.
-import { RANK_BOTTOM, RANK_NONE, VALUE_BOOLEAN, VALUE_FLOAT, VALUE_INTEGER } from './abi.gen';
+import {
+  RANK_BOTTOM,
+  RANK_NONE,
+  RANKED_ROW_BYTES,
+  RANKED_ROW_TIME,
+  RANKED_ROW_VALUE,
+  TALLIED_WINDOW_BYTES,
+  TALLIED_WINDOW_START,
+  TALLIED_WINDOW_TALLY,
+  VALUE_BOOLEAN,
+  VALUE_FLOAT,
+  VALUE_INTEGER,
+} from './abi.gen';
 import { floorMod } from './accumulators';
 import { allocate, Arena, freeArena, openArena } from './arena';
 import { allocatePages, freePages, MEMORY_PAGE_BYTES, wholePages } from './memory';
@@ -165,9 +177,9 @@ export function talliesOfGroup(address: usize, group: u32, dst: usize): u32 {
   while (at !== 0) {
     const tally = changetype<Tally>(at);
     if (dst !== 0) {
-      store<i64>(dst, tally.start);
-      store<u64>(dst, <u64>at, 8);
-      dst += 16;
+      store<i64>(dst, tally.start, TALLIED_WINDOW_START);
+      store<u64>(dst, <u64>at, TALLIED_WINDOW_TALLY);
+      dst += TALLIED_WINDOW_BYTES;
     }
     count++;
     at = tally.next;
@@ -298,12 +310,34 @@ export function growTable(tallies: Tallies, tally: Tally): bool {
   return true;
 }
 
-/** Room for the heap of ranked rows, of 16 bytes each. */
+/** A row of a heap of ranked rows, whose value is a key. */
+@inline
+export function rankedRow(heap: usize, index: u32): usize {
+  return heap + <usize>index * RANKED_ROW_BYTES;
+}
+
+@inline
+export function keyIn(row: usize): u64 {
+  return load<u64>(row, RANKED_ROW_VALUE);
+}
+
+@inline
+export function timeIn(row: usize): i64 {
+  return load<i64>(row, RANKED_ROW_TIME);
+}
+
+@inline
+export function setRankedRow(row: usize, key: u64, time: i64): void {
+  store<u64>(row, key, RANKED_ROW_VALUE);
+  store<i64>(row, time, RANKED_ROW_TIME);
+}
+
+/** Room for the heap of ranked rows. */
 export function growRanked(tallies: Tallies, tally: Tally): bool {
   const capacity: u32 = tally.capacity === 0 ? FIRST_ENTRIES : tally.capacity * 2;
-  const table = allocateTable(tallies, (<usize>capacity) << 4);
+  const table = allocateTable(tallies, <usize>capacity * RANKED_ROW_BYTES);
   if (table === 0) return false;
-  memory.copy(table, tally.table, (<usize>tally.size) << 4);
+  memory.copy(table, tally.table, <usize>tally.size * RANKED_ROW_BYTES);
   freeTable(tallies, tally, true);
   tally.table = table;
   tally.capacity = capacity;
@@ -325,7 +359,7 @@ function allocateTable(tallies: Tallies, bytes: usize): usize {
 
 function freeTable(tallies: Tallies, tally: Tally, isReused: bool): void {
   if (tally.capacity === 0) return;
-  const each: usize = tallies.rank !== RANK_NONE ? 16 : entryBytes(tallies);
+  const each: usize = tallies.rank !== RANK_NONE ? RANKED_ROW_BYTES : entryBytes(tallies);
   const bytes = <usize>tally.capacity * each;
   if (bytes >= MEMORY_PAGE_BYTES) {
     tallies.pageBytes -= bytes;
@@ -339,7 +373,7 @@ function freeTable(tallies: Tallies, tally: Tally, isReused: bool): void {
 
 function becomeList(tallies: Tallies, tally: Tally): bool {
   for (let i: u32 = 0; i < tally.capacity; i++) {
-    const entry = tally.table + <usize>i * 16;
+    const entry = tally.table + <usize>i * entryBytes(tallies);
     for (let left = load<u64>(entry, ENTRY_COUNT); left > 0; left--) {
       if (!appendKey(tallies, tally, load<u64>(entry))) return false;
     }

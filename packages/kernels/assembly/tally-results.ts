@@ -1,6 +1,12 @@
 // Results of tallies. Work on many values is done in passes, of which the caller makes one after
 // another.
-import { ORDER_FIRST, ORDER_KEY } from './abi.gen';
+import {
+  ORDER_FIRST,
+  ORDER_KEY,
+  RANKED_ROW_BYTES,
+  RANKED_ROW_TIME,
+  RANKED_ROW_VALUE,
+} from './abi.gen';
 import { allocatePages, freePages, wholePages } from './memory';
 import {
   BLOCK_KEYS,
@@ -10,8 +16,12 @@ import {
   entryBytes,
   freeOrder,
   isBoolean,
+  keyIn,
+  rankedRow,
+  setRankedRow,
   Tallies,
   Tally,
+  timeIn,
   wordOfKey,
 } from './tallies';
 
@@ -245,14 +255,14 @@ export function copyRanked(address: usize, at: usize, descends: bool, dst: usize
   for (let i = <i32>(size >> 1) - 1; i >= 0; i--) settle(heap, <u32>i, size, descends);
   for (let end = size; end > 1;) {
     end--;
-    swap(heap, heap + ((<usize>end) << 4));
+    swap(heap, rankedRow(heap, end));
     settle(heap, 0, end, descends);
   }
   for (let i: u32 = 0; i < size; i++) {
-    const row = heap + ((<usize>i) << 4);
-    store<u64>(dst, wordOfKey(tallies, tally, load<u64>(row)));
-    store<u64>(dst, load<u64>(row, 8), 8);
-    dst += 16;
+    const row = rankedRow(heap, i);
+    store<u64>(dst, wordOfKey(tallies, tally, keyIn(row)), RANKED_ROW_VALUE);
+    store<i64>(dst, timeIn(row), RANKED_ROW_TIME);
+    dst += RANKED_ROW_BYTES;
   }
   return size;
 }
@@ -262,12 +272,12 @@ function settle(heap: usize, from: u32, size: u32, descends: bool): void {
   for (let at = from; ;) {
     let child: u32 = 2 * at + 1;
     if (child >= size) return;
-    let entry = heap + ((<usize>child) << 4);
-    if (child + 1 < size && isEarlier(entry, entry + 16, descends)) {
+    let entry = rankedRow(heap, child);
+    if (child + 1 < size && isEarlier(entry, entry + RANKED_ROW_BYTES, descends)) {
       child++;
-      entry += 16;
+      entry += RANKED_ROW_BYTES;
     }
-    const parent = heap + ((<usize>at) << 4);
+    const parent = rankedRow(heap, at);
     if (!isEarlier(parent, entry, descends)) return;
     swap(parent, entry);
     at = child;
@@ -277,17 +287,16 @@ function settle(heap: usize, from: u32, size: u32, descends: bool): void {
 /** Whether row `a` comes before row `b` in the answer. */
 @inline
 function isEarlier(a: usize, b: usize, descends: bool): bool {
-  const aTime = load<i64>(a, 8);
-  const bTime = load<i64>(b, 8);
+  const aTime = timeIn(a);
+  const bTime = timeIn(b);
   if (aTime !== bTime) return aTime < bTime !== descends;
-  return load<u64>(a) > load<u64>(b);
+  return keyIn(a) > keyIn(b);
 }
 
 @inline
 function swap(a: usize, b: usize): void {
-  const key = load<u64>(a);
-  const time = load<u64>(a, 8);
-  memory.copy(a, b, 16);
-  store<u64>(b, key);
-  store<u64>(b, time, 8);
+  const key = keyIn(a);
+  const time = timeIn(a);
+  memory.copy(a, b, RANKED_ROW_BYTES);
+  setRankedRow(b, key, time);
 }

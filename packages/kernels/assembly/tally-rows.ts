@@ -4,6 +4,7 @@ import {
   AREA_TALLIED_VALUES,
   RANK_BOTTOM,
   RANK_NONE,
+  RANKED_ROW_BYTES,
   VALUE_BOOLEAN,
   VALUE_FLOAT,
   VALUE_INTEGER,
@@ -21,10 +22,14 @@ import {
   entrySlot,
   growRanked,
   growTable,
+  keyIn,
+  rankedRow,
+  setRankedRow,
   SIGN,
   Tallies,
   Tally,
   tallyOf,
+  timeIn,
 } from './tallies';
 import { windowEnd } from './windows';
 
@@ -111,34 +116,23 @@ function isWorse(aKey: u64, aTime: i64, bKey: u64, bTime: i64): bool {
   return aKey < bKey || (aKey === bKey && aTime > bTime);
 }
 
-@inline
-function keyIn(row: usize): u64 {
-  return load<u64>(row);
-}
-
-@inline
-function timeIn(row: usize): i64 {
-  return load<i64>(row, 8);
-}
-
 /** Places a row instead of the first of a heap, or below where worse ones are. */
 function replaceFirst(heap: usize, size: u32, key: u64, time: i64): void {
   let at: u32 = 0;
   for (;;) {
     let child: u32 = 2 * at + 1;
     if (child >= size) break;
-    let entry = heap + ((<usize>child) << 4);
-    const other = entry + 16;
+    let entry = rankedRow(heap, child);
+    const other = entry + RANKED_ROW_BYTES;
     if (child + 1 < size && isWorse(keyIn(other), timeIn(other), keyIn(entry), timeIn(entry))) {
       child++;
       entry = other;
     }
     if (!isWorse(keyIn(entry), timeIn(entry), key, time)) break;
-    memory.copy(heap + ((<usize>at) << 4), entry, 16);
+    memory.copy(rankedRow(heap, at), entry, RANKED_ROW_BYTES);
     at = child;
   }
-  store<u64>(heap + ((<usize>at) << 4), key);
-  store<i64>(heap + ((<usize>at) << 4), time, 8);
+  setRankedRow(rankedRow(heap, at), key, time);
 }
 
 @inline
@@ -169,13 +163,12 @@ function rankRows<T>(
     let at = tally.size++;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      const above = tally.table + ((<usize>parent) << 4);
+      const above = rankedRow(tally.table, parent);
       if (!isWorse(key, time, keyIn(above), timeIn(above))) break;
-      memory.copy(tally.table + ((<usize>at) << 4), above, 16);
+      memory.copy(rankedRow(tally.table, at), above, RANKED_ROW_BYTES);
       at = parent;
     }
-    store<u64>(tally.table + ((<usize>at) << 4), key);
-    store<i64>(tally.table + ((<usize>at) << 4), time, 8);
+    setRankedRow(rankedRow(tally.table, at), key, time);
   }
   return true;
 }

@@ -225,6 +225,23 @@ export const WINDOW = {
 } as const;
 export const WINDOW_BYTES = 96;
 
+/** A window of a group of tallies, and the address of its tally. Offsets in bytes. */
+export const TALLIED_WINDOW = {
+  start: 0,
+  tally: 8,
+} as const;
+export const TALLIED_WINDOW_BYTES = 16;
+
+/**
+ * A row among the best ones: its value as a word (in a heap, its key) and its time. Offsets in
+ * bytes.
+ */
+export const RANKED_ROW = {
+  value: 0,
+  time: 8,
+} as const;
+export const RANKED_ROW_BYTES = 16;
+
 /**
  * A column to print: its kind (`VALUE_KINDS`), addresses (`valid` is 0 when there are no nulls),
  * and the nanoseconds per unit of an epoch. Offsets in bytes.

@@ -28,7 +28,7 @@ export { RowScanner } from './rows.ts';
 export type { RowField, RowFieldKind, RowStop } from './rows.ts';
 export { Scans } from './scans.ts';
 export { Tallies } from './tallies.ts';
-export type { TallyOptions, TallyWindow, ValueWords } from './tallies.ts';
+export type { RankedRows, TallyOptions, TallyWindow, ValueWords } from './tallies.ts';
 export { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
 export type { SeriesList, SeriesPart, SplitSeries } from './series-keys.ts';
 export { sortedByKey, sortedByTags, sortedSymbols } from './series-order.ts';

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 import { Kernels } from './loader.ts';
 import { Tallies } from './tallies.ts';
-import type { TallyOptions, TallyWindow } from './tallies.ts';
+import type { RankedRows, TallyOptions, TallyWindow } from './tallies.ts';
 
 type NumericType = Exclude<FieldType, 'string'>;
 type Row = { readonly time: number; readonly value: FieldValue };
@@ -162,10 +162,9 @@ test.each(['float', 'integer', 'unsigned', 'boolean'] as const)(
             ['top', top],
             ['bottom', bottom],
           ] as const) {
-            const words = tallies.ranked(at(tallies), { descending: false });
-            const pairs = Array.from({ length: words.length / 2 }, (_, k): Row => {
-              const time = Number(BigInt.asIntN(64, words[2 * k + 1]!));
-              return { time, value: valueOf(type, words[2 * k]!) };
+            const { values, times } = tallies.ranked(at(tallies), { descending: false });
+            const pairs = Array.from(times, (time, k): Row => {
+              return { time: Number(time), value: valueOf(type, values[k]!) };
             });
             expect(pairs).toEqual(rankedOf(rows, order, size));
           }
@@ -253,9 +252,8 @@ test.each(['float', 'integer', 'unsigned', 'boolean'] as const)(
         (rows, { value, time }, order, size) => {
           const tallies = open({ type, hasTimes: false, ranks: { order, size } });
           addRows(tallies, type, rows);
-          const ranked = (): bigint[] => [
-            ...tallies.ranked(tallies.windowsOf(0)[0]!, { descending: false }),
-          ];
+          const ranked = (): RankedRows =>
+            tallies.ranked(tallies.windowsOf(0)[0]!, { descending: false });
           const before = ranked();
           if (tallies.isHopeless(tallies.windowsOf(0)[0]!, value as number)) {
             hopeless++;

@@ -4,7 +4,16 @@
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 
-import { Area, RANKS, TALLY_ORDERS, VALUE_KINDS } from './abi.gen.ts';
+import {
+  Area,
+  RANKED_ROW,
+  RANKED_ROW_BYTES,
+  RANKS,
+  TALLIED_WINDOW,
+  TALLIED_WINDOW_BYTES,
+  TALLY_ORDERS,
+  VALUE_KINDS,
+} from './abi.gen.ts';
 import type { CachedColumn, CachedRows } from './column-cache.ts';
 import type { Kernels } from './loader.ts';
 
@@ -29,6 +38,11 @@ export type TallyWindow = { readonly start: Timestamp; readonly address: number 
 
 /** 64-bit words of values, read through an array of the type of the field; booleans are 0 or 1. */
 export type ValueWords = BigUint64Array<ArrayBuffer>;
+
+export type RankedRows = {
+  readonly values: ValueWords;
+  readonly times: BigInt64Array<ArrayBuffer>;
+};
 
 /** Passes over this many values are worth a pause behind each. */
 const LONG_VALUES = 1 << 16;
@@ -82,11 +96,15 @@ export class Tallies {
   windowsOf(group: number): readonly TallyWindow[] {
     const { exports } = this.#kernels;
     const count = exports.talliesOfGroup(this.#address, group, 0);
-    const output = this.#kernels.scratch(Area.output, count * 16);
+    const output = this.#kernels.scratch(Area.output, count * TALLIED_WINDOW_BYTES);
     exports.talliesOfGroup(this.#address, group, output);
-    const words = new BigInt64Array(this.#kernels.buffer.slice(output, output + count * 16));
+    const words = new DataView(this.#kernels.buffer, output, count * TALLIED_WINDOW_BYTES);
     const windows = Array.from({ length: count }, (_, i): TallyWindow => {
-      return { start: words[2 * i]!, address: Number(words[2 * i + 1]) };
+      const at = i * TALLIED_WINDOW_BYTES;
+      return {
+        start: words.getBigInt64(at + TALLIED_WINDOW.start, true),
+        address: words.getUint32(at + TALLIED_WINDOW.tally, true),
+      };
     });
     return windows.sort((a, b) => (a.start < b.start ? -1 : 1));
   }
@@ -142,14 +160,21 @@ export class Tallies {
     return words;
   }
 
-  /** The best rows of a window in the order of time: for each its value and its time. */
-  ranked({ address }: TallyWindow, { descending }: { readonly descending: boolean }): ValueWords {
+  /** The best rows of a window in the order of time. */
+  ranked({ address }: TallyWindow, { descending }: { readonly descending: boolean }): RankedRows {
     const { ranks } = this.#options;
     assert(ranks !== undefined, 'ranked rows are kept');
-    const output = this.#kernels.scratch(Area.output, ranks.size * 16);
+    const output = this.#kernels.scratch(Area.output, ranks.size * RANKED_ROW_BYTES);
     const { exports } = this.#kernels;
     const count = exports.copyRanked(this.#address, address, descending, output);
-    return new BigUint64Array(this.#kernels.buffer.slice(output, output + count * 16));
+    const rows = new DataView(this.#kernels.buffer, output, count * RANKED_ROW_BYTES);
+    const values = new BigUint64Array(count);
+    const times = new BigInt64Array(count);
+    for (let i = 0; i < count; i++) {
+      values[i] = rows.getBigUint64(i * RANKED_ROW_BYTES + RANKED_ROW.value, true);
+      times[i] = rows.getBigInt64(i * RANKED_ROW_BYTES + RANKED_ROW.time, true);
+    }
+    return { values, times };
   }
 
   /**

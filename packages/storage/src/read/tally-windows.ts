@@ -2,7 +2,7 @@
 // all functions of values, and one for each ranking.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
-import type { Scans, Tallies, TallyWindow } from '@tidemark/kernels';
+import type { RankedRows, Scans, Tallies, TallyWindow } from '@tidemark/kernels';
 import type { FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
 
 import { columnOfWords } from '../columns/kernel-words.ts';
@@ -266,20 +266,20 @@ class FoldResults {
   }
 
   *#ranked(windows: readonly TallyWindow[]): Generator<undefined, WindowPoints> {
-    const parts: BigUint64Array[] = [];
+    const parts: RankedRows[] = [];
     for (const [i, window] of windows.entries()) {
       parts.push(this.#tallies.ranked(window, { descending: this.#descending }));
       if (isPause(i)) yield undefined;
     }
-    const counts = Uint32Array.from(parts, ({ length }) => length / 2);
-    const pairs = joined(parts);
-    const words = new BigUint64Array(pairs.length / 2);
-    const times = new BigInt64Array(words.length);
-    for (let i = 0; i < words.length; i++) {
-      words[i] = pairs[2 * i]!;
-      times[i] = BigInt.asIntN(64, pairs[2 * i + 1]!);
+    const counts = Uint32Array.from(parts, ({ times }) => times.length);
+    const values = joined(parts.map((part) => part.values));
+    const times = new BigInt64Array(values.length);
+    let at = 0;
+    for (const part of parts) {
+      times.set(part.times, at);
+      at += part.times.length;
     }
-    return { counts, values: columnOfWords(this.#type, words), times };
+    return { counts, values: columnOfWords(this.#type, values), times };
   }
 
   #valueOf(word: bigint): number | bigint {
