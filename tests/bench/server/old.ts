@@ -4,6 +4,7 @@
 // too, in turns. Runs the built executable. packages/cli/bin/node --conditions=source
 // tests/bench/server/old.ts
 import { readdirSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 
 import { query, write } from '@tidemark/testkit';
 
@@ -22,6 +23,8 @@ const LONG_TAG_BYTES = 2000;
 const LONG_PER_BODY = 1000;
 /** Enough that steps of ten milliseconds of CPU do not matter. */
 const REPEATS = 20;
+/** Files that were not read for a minute are closed. */
+const UNUSED_MS = 61_000;
 
 const OF_HISTORY: readonly string[] = [
   'SELECT count(v) FROM h',
@@ -52,6 +55,8 @@ async function measureHistory(subjects: readonly Subject[]): Promise<void> {
   show('history: disk, MB', await each(subjects, ({ directory }) => sizeMb(directory)));
   await ask(subjects, OF_HISTORY);
   show('history: open files', await each(subjects, ({ pid }) => openFiles(pid)));
+  await wait(UNUSED_MS);
+  show('history: open files a minute later', await each(subjects, ({ pid }) => openFiles(pid)));
   show('history: RSS, MiB', await each(subjects, ({ pid }) => memoryMiB(pid, 'VmRSS')));
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { FilePool, pooledFilesMax } from './file-pool.ts';
 import { nodeDisk } from './node-disk.ts';
@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  vi.useRealTimers();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -93,4 +94,26 @@ test('opens without a free descriptor get those of the pool, one by one', () => 
 test('the limit of the process leaves room for everything else', () => {
   expect(pooledFilesMax()).toBeGreaterThanOrEqual(8);
   expect(pooledFilesMax()).toBeLessThanOrEqual(256);
+});
+
+test('descriptors that nobody uses for a while are closed, and opened again by the next read', () => {
+  vi.useFakeTimers();
+  const disk = nodeDisk(new FilePool(10, 1000));
+  const files = makeFiles(3).map((path) => disk.open(path, 'read'));
+
+  vi.advanceTimersByTime(1000);
+  expect(heldFiles()).toEqual(['f0', 'f1', 'f2']);
+  contentOf(files[1]!);
+  vi.advanceTimersByTime(1000);
+  expect(heldFiles()).toEqual(['f1']);
+  vi.advanceTimersByTime(1000);
+  expect(heldFiles()).toEqual([]);
+  // Nothing is left to look for.
+  expect(vi.getTimerCount()).toBe(0);
+
+  expect(contentOf(files[2]!)).toBe('content 2');
+  expect(heldFiles()).toEqual(['f2']);
+  vi.advanceTimersByTime(2000);
+  expect(heldFiles()).toEqual([]);
+  for (const file of files) file.close();
 });

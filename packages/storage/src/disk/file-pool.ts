@@ -1,6 +1,7 @@
 // A pool of file descriptors for reading, of bounded size: a database with thousands of segments
 // must not need thousands of descriptors. The least recently used descriptor is closed to make
-// room; its file is opened again when it is read.
+// room, and those that nobody uses for a while are closed, too: the files of old shards are not
+// open. A file is opened again when it is read.
 import * as fs from 'node:fs';
 
 import { assert } from '@tidemark/core';
@@ -11,6 +12,8 @@ import type { DiskFile } from './disk.ts';
 const RESERVED_FILES = 64;
 const POOLED_FILES_MAX = 256;
 const POOLED_FILES_MIN = 8;
+/** A descriptor is closed when it was not used for one to two of these intervals. */
+const UNUSED_MS = 30_000;
 
 /**
  * How many files may be open for reading: a quarter of what the process may open, within bounds.
@@ -31,14 +34,21 @@ function openFilesLimit(): number {
   return Number.isNaN(limit) ? Number.MAX_SAFE_INTEGER : limit;
 }
 
+type Open = { readonly descriptor: number; readonly interval: number };
+
 export class FilePool {
   readonly #filesMax: number;
-  /** Files with a descriptor, the least recently used first. */
-  readonly #open = new Map<PooledFile, number>();
+  readonly #unusedMs: number;
+  /** Files with a descriptor and the interval of their last use, least recently used first. */
+  readonly #open = new Map<PooledFile, Open>();
+  #interval = 0;
+  /** Runs while there are descriptors. */
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(filesMax: number) {
+  constructor(filesMax: number, unusedMs = UNUSED_MS) {
     assert(filesMax > 0, 'a file is read through a descriptor');
     this.#filesMax = filesMax;
+    this.#unusedMs = unusedMs;
   }
 
   /** Number of open descriptors. */
@@ -55,20 +65,25 @@ export class FilePool {
 
   /** The descriptor of a file, valid until the next call to the pool. */
   descriptor(file: PooledFile): number {
-    let descriptor = this.#open.get(file);
+    let descriptor = this.#open.get(file)?.descriptor;
     if (descriptor === undefined) {
       while (this.#open.size >= this.#filesMax) this.#closeOldest();
       descriptor = this.withRoom(() => fs.openSync(file.path, 'r'));
     } else this.#open.delete(file);
-    this.#open.set(file, descriptor);
+    this.#open.set(file, { descriptor, interval: this.#interval });
+    this.#timer ??= setInterval(() => this.#closeUnused(), this.#unusedMs).unref();
     return descriptor;
   }
 
   release(file: PooledFile): void {
-    const descriptor = this.#open.get(file);
-    if (descriptor === undefined) return;
+    const open = this.#open.get(file);
+    if (open === undefined) return;
     this.#open.delete(file);
-    fs.closeSync(descriptor);
+    if (this.#open.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    fs.closeSync(open.descriptor);
   }
 
   /**
@@ -85,6 +100,14 @@ export class FilePool {
         this.#closeOldest();
       }
     }
+  }
+
+  #closeUnused(): void {
+    for (const [file, { interval }] of this.#open) {
+      if (interval === this.#interval) break;
+      this.release(file);
+    }
+    this.#interval++;
   }
 
   #closeOldest(): void {
