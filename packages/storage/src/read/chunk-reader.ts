@@ -29,6 +29,7 @@ import { presenceColumn } from '../columns/presence.ts';
 import type { WantedField } from './convert.ts';
 import type { PieceCosts } from './piece-costs.ts';
 import type { Piece } from './pieces.ts';
+import { partsOfRows, rowsAtOnce } from './row-parts.ts';
 import { readColumns } from './wanted-columns.ts';
 import type { Wanted } from './wanted-columns.ts';
 
@@ -486,38 +487,6 @@ export class ChunkReader implements Piece {
     return this.#whole;
   }
 }
-
-/**
- * How many rows of so many columns are read at once: fewer for very many columns, whose arrays
- * would fill the memory even if most values are nulls.
- */
-export function rowsAtOnce(columns: number): number {
-  return Math.max(PART_ROWS_MIN, Math.floor(PART_PLACES_MAX / Math.max(1, columns)));
-}
-
-/** Readers that want only a few rows are done after the first part. */
-const FIRST_PART_ROWS = 8;
-const PART_GROWTH = 4;
-
-/** Ascending parts of rows; the one that is read first is small. */
-function partsOfRows(
-  { from, to }: RowPart,
-  rowsMax: number,
-  descending: boolean,
-): readonly RowPart[] {
-  const parts: RowPart[] = [];
-  let rows = FIRST_PART_ROWS;
-  for (let at = 0; at < to - from; rows = Math.min(rowsMax, rows * PART_GROWTH)) {
-    const end = Math.min(to - from, at + rows);
-    parts.push(descending ? { from: to - end, to: to - at } : { from: from + at, to: from + end });
-    at = end;
-  }
-  return descending ? parts.reverse() : parts;
-}
-
-/** Some twenty megabytes. */
-const PART_PLACES_MAX = 1 << 21;
-const PART_ROWS_MIN = 32;
 
 /** Numbers of the rows [from, to), or of those that the mask keeps; it begins at `from`. */
 function rowNumbers(from: number, to: number, mask: Uint8Array | undefined): Uint32Array {

@@ -5,7 +5,7 @@ import { overlapping } from '../columns/overlaps.ts';
 import type { RowPart } from '../segment/large-texts.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { cutTimes } from '../columns/cut-times.ts';
-import { rowsAtOnce } from './chunk-reader.ts';
+import { rowsAtOnce } from './row-parts.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import type { WantedField } from './convert.ts';
