@@ -26,7 +26,7 @@ export type RunsOfSeries = {
 /** Ranges of series with consecutive ids. */
 type Page = (Ranges | undefined)[];
 
-const PAGE_SERIES = 128;
+const PAGE_SERIES = 32;
 const NO_RANGES: Ranges = [];
 
 export class DeletedRanges {

@@ -29,6 +29,8 @@ export class StoredRows {
   readonly stored: SegmentMeasurement;
   readonly #rows: ChunkRows;
   readonly #deleted: DeletedRanges | undefined;
+  /** Where the chunk has rows of other series, too. */
+  #times: BigInt64Array | undefined;
   /**
    * How many of the rows tombstones cover; for several series, `part` may also mean none or all.
    */
@@ -100,7 +102,8 @@ export class StoredRows {
   times(bytes?: ReadAhead): BigInt64Array {
     const { segment, chunk } = this;
     if (!this.isPart) return segment.times(chunk, bytes);
-    return segment.sharedTimes(this.#rows);
+    this.#times ??= segment.sharedTimes(this.#rows);
+    return this.#times;
   }
 
   /** A column of all the rows, in the stored type. */
