@@ -28,6 +28,11 @@ export const AREAS = {
   texts: { lifetime: 'result', owner: 'strings', holds: 'distinct texts' },
   packedTexts: { lifetime: 'call', owner: 'strings', holds: 'distinct texts, compressed' },
   frames: { lifetime: 'result', owner: 'text-frames', holds: 'where packed frames begin' },
+  filters: { lifetime: 'result', owner: 'text-frames', holds: 'filters of frames' },
+  compressedFrame: { lifetime: 'call', owner: 'text-pack', holds: 'a frame as an LZ4 block' },
+  frameSizes: { lifetime: 'call', owner: 'text-pack', holds: 'sizes of frames that are written' },
+  frameFilters: { lifetime: 'call', owner: 'text-pack', holds: 'filters that are written' },
+  sequences: { lifetime: 'call', owner: 'sequences', holds: 'bytes of an LZ4 block by kind' },
   expanded: { lifetime: 'call', owner: 'cached', holds: 'values of a cached column in full width' },
   expandedTimes: {
     lifetime: 'call',

@@ -43,7 +43,7 @@ export const GROUPS = [
     prefix: 'STRING',
     type: 'u32',
     doc: 'First byte of a sequence of strings.',
-    values: { dictionary: 0x30, frames: 0x31 },
+    values: { dictionary: 0x30, evenFrames: 0x31, frames: 0x32 },
   },
   {
     name: 'EFFORTS',

@@ -265,7 +265,15 @@ export const EXPORTS = {
     'tally(address: usize, group: u32, times: usize, values: usize, valid: usize, count: u32): bool',
     'tallyCached(address: usize, group: u32, timeColumn: usize, valueColumn: usize, from: u32, to: u32): bool',
   ],
-  'text-frames': ['stringFrameRows(): u32', 'stringFrames(): usize', 'unpackedStringFrames(): u32'],
+  'text-frames': [
+    'markFrames(needle: usize, length: usize, marks: usize): void',
+    'openStringFilters(address: usize): i32',
+    'stringFilterBytes(): u32',
+    'stringFrameCount(): u32',
+    'stringFrameRows(): usize',
+    'stringFrames(): usize',
+    'unpackedStringFrames(): u32',
+  ],
   'text-search': [
     'markTexts(texts: usize, offsets: usize, count: u32, needle: usize, length: usize, marks: usize): void',
   ],

@@ -33,7 +33,8 @@ export const BITS_RUNS: u32 = 34;
 
 // First byte of a sequence of strings.
 export const STRING_DICTIONARY: u32 = 48;
-export const STRING_FRAMES: u32 = 49;
+export const STRING_EVEN_FRAMES: u32 = 49;
+export const STRING_FRAMES: u32 = 50;
 
 // Log records are encoded fast, segments small: they are written once and read often.
 export const EFFORT_FAST: i32 = 0;
@@ -216,28 +217,38 @@ export const AREA_TEXTS: u32 = 15;
 export const AREA_PACKED_TEXTS: u32 = 16;
 /** Where packed frames begin. Of text-frames: result. */
 export const AREA_FRAMES: u32 = 17;
+/** Filters of frames. Of text-frames: result. */
+export const AREA_FILTERS: u32 = 18;
+/** A frame as an LZ4 block. Of text-pack: call. */
+export const AREA_COMPRESSED_FRAME: u32 = 19;
+/** Sizes of frames that are written. Of text-pack: call. */
+export const AREA_FRAME_SIZES: u32 = 20;
+/** Filters that are written. Of text-pack: call. */
+export const AREA_FRAME_FILTERS: u32 = 21;
+/** Bytes of an LZ4 block by kind. Of sequences: call. */
+export const AREA_SEQUENCES: u32 = 22;
 /** Values of a cached column in full width. Of cached: call. */
-export const AREA_EXPANDED: u32 = 18;
+export const AREA_EXPANDED: u32 = 23;
 /** Times of a cached column in full width. Of cached-windows: call. */
-export const AREA_EXPANDED_TIMES: u32 = 19;
+export const AREA_EXPANDED_TIMES: u32 = 24;
 /** Windows of the rows that are being added. Of windows: call. */
-export const AREA_WINDOW_RUN: u32 = 20;
+export const AREA_WINDOW_RUN: u32 = 25;
 /** Times of a cached column. Of tally-rows: call. */
-export const AREA_TALLIED_TIMES: u32 = 21;
+export const AREA_TALLIED_TIMES: u32 = 26;
 /** Values of a cached column. Of tally-rows: call. */
-export const AREA_TALLIED_VALUES: u32 = 22;
+export const AREA_TALLIED_VALUES: u32 = 27;
 /** A scope and a name that is looked up. Of names: call. */
-export const AREA_SCOPED_NAME: u32 = 23;
+export const AREA_SCOPED_NAME: u32 = 28;
 /** Split series. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 24;
+export const AREA_TAG_WORDS: u32 = 29;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 25;
+export const AREA_KEY_PART: u32 = 30;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 26;
+export const AREA_LIST_KEY: u32 = 31;
 /** Where the values of each row or column of a sparse table begin. Of sparse-rows: call. */
-export const AREA_SPARSE_STARTS: u32 = 27;
+export const AREA_SPARSE_STARTS: u32 = 32;
 /** The values of a sparse table by column, and one column with a place per row. Of sparse-rows: call. */
-export const AREA_SPARSE_COLUMN: u32 = 28;
+export const AREA_SPARSE_COLUMN: u32 = 33;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 29;
-export const AREA_COUNT: u32 = 30;
+export const AREA_ID_COUNTS: u32 = 34;
+export const AREA_COUNT: u32 = 35;

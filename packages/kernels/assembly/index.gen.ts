@@ -278,6 +278,10 @@ export {
   tallyCached,
 } from './tally-rows';
 export {
+  markFrames,
+  openStringFilters,
+  stringFilterBytes,
+  stringFrameCount,
   stringFrameRows,
   stringFrames,
   unpackedStringFrames,

@@ -5,7 +5,7 @@ import { copyText } from './bytes';
 
 const table: usize = memory.data(4096 * 4, 16);
 
-const MIN_MATCH: usize = 4;
+export const MIN_MATCH: usize = 4;
 // The format requires that the last five bytes are literals, and that no match starts in the last
 // twelve.
 const LAST_LITERALS: usize = 5;
@@ -96,11 +96,12 @@ export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
   return dst - start;
 }
 
-let lengthRead: usize = 0;
+/** Result of `readLength`. */
+export let lengthRead: usize = 0;
 
 /** Adds the bytes of a long length to `length`. Returns their end, 0 if the input ends before. */
 @inline
-function readLength(src: usize, srcEnd: usize, length: usize): usize {
+export function readLength(src: usize, srcEnd: usize, length: usize): usize {
   let more: usize = 255;
   while (more === 255) {
     if (src >= srcEnd) return 0;
@@ -109,6 +110,17 @@ function readLength(src: usize, srcEnd: usize, length: usize): usize {
   }
   lengthRead = length;
   return src;
+}
+
+/** Copies a match, which may overlap the bytes that it produces. */
+@inline
+export function copyMatch(dst: usize, distance: usize, length: usize): void {
+  const from = dst - distance;
+  // No step is longer than the distance.
+  if (distance >= 16) copyText(dst, from, length);
+  else if (distance >= 8) {
+    for (let i: usize = 0; i < length; i += 8) store<u64>(dst + i, load<u64>(from + i));
+  } else for (let i: usize = 0; i < length; i++) store<u8>(dst + i, load<u8>(from + i));
 }
 
 /** Decompresses exactly `size` bytes. Returns false when the input is not a block of that size. */
@@ -141,12 +153,7 @@ export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize)
     }
     length += MIN_MATCH;
     if (length > dstEnd - dst) return false;
-    const from = dst - distance;
-    // A match may overlap the bytes that it produces: no step is longer than the distance.
-    if (distance >= 16) copyText(dst, from, length);
-    else if (distance >= 8) {
-      for (let i: usize = 0; i < length; i += 8) store<u64>(dst + i, load<u64>(from + i));
-    } else for (let i: usize = 0; i < length; i++) store<u8>(dst + i, load<u8>(from + i));
+    copyMatch(dst, distance, length);
     dst += length;
   }
   return false;

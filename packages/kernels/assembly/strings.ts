@@ -17,6 +17,7 @@ import {
   REFERENCE_LENGTH,
   EFFORT_SMALL,
   STRING_DICTIONARY,
+  STRING_EVEN_FRAMES,
   STRING_FRAMES,
 } from './abi.gen';
 import { at, failed, moveTo, readByte, readCount, remaining, writeVarint } from './bytes';
@@ -25,16 +26,16 @@ import { decodeInts, encodeInts } from './ints';
 import { lz4Bound, lz4Compress, lz4Decompress } from './lz4';
 import { scratch } from './memory';
 import {
-  encodeFrames,
+  frameTextBytes,
   isFrame,
-  prefersFrames,
-  openHead,
-  readFrameTable,
+  openEvenFrames,
+  openFrames,
+  readEvenFrames,
   readHeadSize,
-  textBytes,
   unpackFrame,
   unpackFrames,
 } from './text-frames';
+import { encodeFrames, framesBound, prefersFrames, textBytes } from './text-pack';
 import { isUtf8 } from './utf8';
 
 const STORED: u32 = 0;
@@ -153,7 +154,7 @@ export function gatherStrings(): bool {
 
 /** An upper bound of the encoded size of `count` strings of `bytes` bytes in all. */
 export function stringsBound(count: u32, bytes: usize): usize {
-  return <usize>count * 18 + lz4Bound(bytes) + 256;
+  return framesBound(count, bytes);
 }
 
 /**
@@ -206,7 +207,7 @@ function encodeInFrames(
   const size = textBytes(references, count);
   const bytes = scratch(AREA_TEXTS, <usize>size);
   const lengths = scratch(AREA_LENGTHS, <usize>count * 8);
-  const packed = scratch(AREA_PACKED_TEXTS, lz4Bound(<usize>size));
+  const packed = scratch(AREA_PACKED_TEXTS, framesBound(count, <usize>size));
   if (bytes === 0 || lengths === 0 || packed === 0) return 0;
   let position = bytes;
   for (let i: u32 = 0; i < count; i++) {
@@ -337,7 +338,9 @@ function isAscii(bytes: usize, length: usize): bool {
 
 /** Whether the strings at the reader's position are in frames. */
 export function isFramed(): bool {
-  return remaining() > 0 && <u32>load<u8>(at) === STRING_FRAMES;
+  if (remaining() === 0) return false;
+  const encoding = <u32>load<u8>(at);
+  return encoding === STRING_FRAMES || encoding === STRING_EVEN_FRAMES;
 }
 
 /**
@@ -352,20 +355,26 @@ export function stringHeadBytes(): u32 {
 
 /**
  * Opens `count` strings in frames, whose block begins at `block`, after `startBlock`. Needs no more
- * of it than the head. `stringOffsets` returns where each text begins in `stringBytes`, once its
- * frame is unpacked. Returns 0 or an error.
+ * of it than the head. Once a frame is unpacked, `stringOffsets` returns where each of its texts
+ * begins in `stringBytes`. Returns 0 or an error.
  */
 export function openStringFrames(block: usize, count: u32): i32 {
+  const areEven = remaining() > 0 && <u32>load<u8>(at) === STRING_EVEN_FRAMES;
   const size = <usize>stringHeadBytes();
-  let error = openHead(block, size);
-  if (error < 0) return error;
-  error = decodeLengths(count);
-  if (error < 0) return error;
-  error = readFrameTable(count, dictionaryBytes, block + size);
+  const error = areEven ? openEven(block, size, count) : openFrames(block, size, count);
   if (error < 0) return error;
   decodedEntries = count;
-  decodedBytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
-  return decodedBytes === 0 ? ERROR_TOO_LARGE : 0;
+  if (!areEven) decodedOffsets = scratch(AREA_LENGTHS, <usize>(count + 1) * 4);
+  decodedBytes = scratch(AREA_TEXTS, <usize>frameTextBytes());
+  return decodedBytes === 0 || decodedOffsets === 0 ? ERROR_TOO_LARGE : 0;
+}
+
+function openEven(block: usize, size: usize, count: u32): i32 {
+  const rows = openEvenFrames(block, size, count);
+  if (rows < 0) return rows;
+  const error = decodeLengths(count);
+  if (error < 0) return error;
+  return readEvenFrames(decodedOffsets, count, <u32>rows, block + size);
 }
 
 /**

@@ -16,12 +16,12 @@ export function markTexts(
 ): void {
   memory.fill(marks, 0, <usize>count);
   const end = texts + <usize>load<u32>(offsets + <usize>count * 4);
-  if (end < texts + length) return;
+  let position = texts + <usize>load<u32>(offsets);
+  if (end < position + length) return;
   const last = end - length;
   const firstBytes = i8x16.splat(load<u8>(needle));
   const lastBytes = i8x16.splat(load<u8>(needle + length - 1));
   let text: u32 = 0;
-  let position = texts;
   while (position <= last) {
     // Places at which the first and the last byte of the needle are as far apart as in it.
     let places = i8x16.bitmask(

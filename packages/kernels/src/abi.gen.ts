@@ -44,7 +44,8 @@ export const BIT_ENCODINGS = {
 /** First byte of a sequence of strings. */
 export const STRING_ENCODINGS = {
   dictionary: 48,
-  frames: 49,
+  evenFrames: 49,
+  frames: 50,
 } as const;
 
 /** Log records are encoded fast, segments small: they are written once and read often. */

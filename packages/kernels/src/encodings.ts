@@ -29,5 +29,6 @@ export const BLOCK_ENCODINGS: readonly BlockEncoding[] = [
   { code: BIT_ENCODINGS.constant, name: 'constant', since: FIRST },
   { code: BIT_ENCODINGS.runs, name: 'runs', since: FIRST },
   { code: STRING_ENCODINGS.dictionary, name: 'dictionary', since: FIRST },
-  { code: STRING_ENCODINGS.frames, name: 'frames', since: { segment: 3 } },
+  { code: STRING_ENCODINGS.evenFrames, name: 'frames of as many rows', since: { segment: 3 } },
+  { code: STRING_ENCODINGS.frames, name: 'frames', since: { segment: 4 } },
 ];

@@ -9,7 +9,7 @@ export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
 export { FRAMED_READ_BYTES } from './text-codec.ts';
-export type { CodedStrings, StringHead, TextSearch } from './text-codec.ts';
+export type { CodedStrings, ReadBytes, StringHead, TextSearch } from './text-codec.ts';
 export type { CodecEffort } from './block-values.ts';
 export { BLOCK_ENCODINGS } from './encodings.ts';
 export type { BlockEncoding } from './encodings.ts';

@@ -385,6 +385,10 @@ export type KernelExports = {
     to: number,
   ): 0 | 1;
   // text-frames
+  markFrames(needle: number, length: number, marks: number): void;
+  openStringFilters(address: number): number;
+  stringFilterBytes(): number;
+  stringFrameCount(): number;
   stringFrameRows(): number;
   stringFrames(): number;
   unpackedStringFrames(): number;

@@ -38,6 +38,19 @@ export type StringHead = {
   readonly textsAt: number;
 };
 
+/** Where the frames of a block are. */
+type OpenFrames = {
+  /** Of texts. */
+  readonly count: number;
+  /** The first text of each frame, and their number. */
+  readonly rows: Uint32Array;
+  /** Where each packed frame begins among them, and the end of the last one. */
+  readonly starts: Uint32Array;
+  /** Where the filters and the frames begin in the block. */
+  readonly filtersAt: number;
+  readonly framesAt: number;
+};
+
 const REFERENCE_WORDS = REFERENCE_BYTES / 4;
 
 /** The codec of texts over one instance of the kernels. */
@@ -157,30 +170,16 @@ export class TextCodec {
     sizeBytes: number,
     places: Uint32Array,
   ): CodedStrings | undefined {
+    const frames = this.#openFrames(read, sizeBytes);
+    if (frames === undefined) return undefined;
     const { exports } = this.#kernels;
-    const headSize = this.#openHead(read, sizeBytes, places);
-    if (headSize === undefined) return undefined;
-    const rows = exports.stringFrameRows();
-    const count = exports.stringEntries();
-    const offsets = this.#words(exports.stringOffsets(), count + 1).slice();
-    const starts = this.#words(exports.stringFrames(), Math.ceil(count / rows) + 1).slice();
-    // The kernel reads a frame as long as the head says.
-    if (headSize + starts.at(-1)! !== sizeBytes) throw new CodecError('value', 'strings');
-    // In order, as the kernel wants them; one more, in which none is wanted.
-    const wanted = new Uint8Array(starts.length);
-    for (let i = 0; i < places.length; i++) wanted[Math.floor(places[i]! / rows)] = 1;
-    for (let first = wanted.indexOf(1); first >= 0;) {
-      const end = wanted.indexOf(0, first);
-      const from = starts[first]!;
-      const packed = read(headSize + from, starts[end]! - from);
-      const address = this.#kernels.copyIn(Area.output, packed);
-      for (let frame = first; frame < end; frame++) {
-        const start = address + starts[frame]! - from;
-        checkResult(exports.unpackStringFrame(frame, start), 'strings');
-      }
-      first = wanted.indexOf(1, end);
-    }
+    checkPlaces(places, frames.count);
+    const wanted = new Uint8Array(frames.rows.length);
+    for (let i = 0; i < places.length; i++) wanted[frameOf(frames.rows, places[i]!)] = 1;
+    this.#unpackFrames(read, frames, wanted);
     const codes = Uint32Array.from(places, (_, i) => i);
+    // Only those of the wanted frames are set.
+    const offsets = this.#words(exports.stringOffsets(), frames.count + 1);
     const all = this.#unpackedTexts(offsets);
     if (areConsecutive(places)) {
       const [from = 0] = places;
@@ -192,8 +191,8 @@ export class TextCodec {
     return { codes, texts: texts.texts };
   }
 
-  /** Reads and opens the head of a block of frames. Returns its size. */
-  #openHead(read: ReadBytes, sizeBytes: number, places: Uint32Array): number | undefined {
+  /** Reads and opens the head of a block of frames. */
+  #openFrames(read: ReadBytes, sizeBytes: number): OpenFrames | undefined {
     const { exports } = this.#kernels;
     let head = read(0, Math.min(sizeBytes, HEAD_READ_BYTES));
     this.#start(head);
@@ -202,10 +201,33 @@ export class TextCodec {
     if (headSize > sizeBytes) throw new CodecError('truncated', 'strings');
     if (headSize > head.length) head = read(0, headSize);
     const count = this.#start(head);
-    checkPlaces(places, count);
     const input = this.#kernels.scratch(Area.input, 0);
     checkResult(exports.openStringFrames(input, count), 'strings');
-    return headSize;
+    const frames = exports.stringFrameCount();
+    const rows = this.#words(exports.stringFrameRows(), frames + 1).slice();
+    const starts = this.#words(exports.stringFrames(), frames + 1).slice();
+    const filtersAt = headSize;
+    const framesAt = filtersAt + (exports.stringFilterBytes() >>> 0);
+    // The kernel reads a frame as long as the head says.
+    if (framesAt + starts.at(-1)! !== sizeBytes) throw new CodecError('value', 'strings');
+    return { count, rows, starts, filtersAt, framesAt };
+  }
+
+  /** Reads, verifies and unpacks the frames that have a 1; there is one more of these bytes. */
+  #unpackFrames(read: ReadBytes, { starts, framesAt }: OpenFrames, wanted: Uint8Array): void {
+    const { exports } = this.#kernels;
+    // In order, as the kernel wants them.
+    for (let first = wanted.indexOf(1); first >= 0;) {
+      const end = wanted.indexOf(0, first);
+      const from = starts[first]!;
+      const packed = read(framesAt + from, starts[end]! - from);
+      const address = this.#kernels.copyIn(Area.output, packed);
+      for (let frame = first; frame < end; frame++) {
+        const start = address + starts[frame]! - from;
+        checkResult(exports.unpackStringFrame(frame, start), 'strings');
+      }
+      first = wanted.indexOf(1, end);
+    }
   }
 
   /** Adds a text of the block that was unpacked last. */
@@ -218,32 +240,71 @@ export class TextCodec {
    * For each value 1 if its text satisfies the search, else 0. Only texts with the needle become
    * strings.
    */
-  match(block: Uint8Array, { needle, accepts, keeps }: TextSearch): Uint8Array {
-    assert(needle.length > 0, 'a search has something to look for');
+  match(block: Uint8Array, search: TextSearch): Uint8Array {
+    const framed = this.matchFramed(bytesOf(block), block.length, search);
+    if (framed !== undefined) return framed;
     const { exports } = this.#kernels;
     const rows = this.#start(block);
     checkResult(exports.finishStringBlock(rows), 'strings');
     const count = exports.stringEntries();
-    const wanted = this.#kernels.copyIn(Area.name, needle);
-    const marks = this.#kernels.scratch(Area.mask, count);
-    const texts = exports.stringBytes();
-    exports.markTexts(texts, exports.stringOffsets(), count, wanted, needle.length, marks);
-    const isKept = this.#kernels.bytes.slice(marks, marks + count);
-    const offsets = this.#words(exports.stringOffsets(), count + 1);
-    const found: number[] = [];
-    for (let code = isKept.indexOf(1); code >= 0; code = isKept.indexOf(1, code + 1)) {
-      found.push(code);
-    }
-    const all = this.#unpackedTexts(offsets);
-    const isMatch = found.map((code) => accepts(textAt(all, code)));
-    isKept.fill(keeps === 'others' ? 1 : 0);
-    for (const [i, code] of found.entries()) {
-      isKept[code] = isMatch[i] === (keeps === 'matches') ? 1 : 0;
-    }
+    const isKept = new Uint8Array(count).fill(search.keeps === 'others' ? 1 : 0);
+    const needle = this.#kernels.copyIn(Area.name, search.needle);
+    this.#matchTexts(isKept, { from: 0, to: count }, { needle, search });
     const codes = this.#words(exports.stringCodes(), rows);
     const mask = new Uint8Array(rows);
     for (let i = 0; i < rows; i++) mask[i] = isKept[codes[i]!]!;
     return mask;
+  }
+
+  /**
+   * As `match`, of a block of `sizeBytes` bytes of which only the head, the filters and the frames
+   * that may have the needle are read, and verified by their own checksums. `undefined` when its
+   * strings are not in frames.
+   */
+  matchFramed(read: ReadBytes, sizeBytes: number, search: TextSearch): Uint8Array | undefined {
+    const frames = this.#openFrames(read, sizeBytes);
+    if (frames === undefined) return undefined;
+    const { count, rows, filtersAt, framesAt } = frames;
+    const { exports } = this.#kernels;
+    const frameCount = rows.length - 1;
+    if (framesAt > filtersAt) {
+      const filters = this.#kernels.copyIn(Area.output, read(filtersAt, framesAt - filtersAt));
+      checkResult(exports.openStringFilters(filters), 'strings');
+    }
+    const needle = this.#kernels.copyIn(Area.name, search.needle);
+    const marks = this.#kernels.scratch(Area.mask, frameCount);
+    exports.markFrames(needle, search.needle.length, marks);
+    const wanted = new Uint8Array(rows.length);
+    wanted.set(this.#kernels.bytes.subarray(marks, marks + frameCount));
+    this.#unpackFrames(read, frames, wanted);
+    const isKept = new Uint8Array(count).fill(search.keeps === 'others' ? 1 : 0);
+    for (let frame = 0; frame < frameCount; frame++) {
+      if (wanted[frame] === 0) continue;
+      const range = { from: rows[frame]!, to: rows[frame + 1]! };
+      this.#matchTexts(isKept, range, { needle, search });
+    }
+    return isKept;
+  }
+
+  /** Sets what the search keeps of unpacked texts with the needle; the others are set already. */
+  #matchTexts(
+    isKept: Uint8Array,
+    { from, to }: { readonly from: number; readonly to: number },
+    { needle, search }: { readonly needle: number; readonly search: TextSearch },
+  ): void {
+    assert(search.needle.length > 0, 'a search has something to look for');
+    const { exports } = this.#kernels;
+    const marks = this.#kernels.scratch(Area.mask, to - from);
+    const offsetsAt = (exports.stringOffsets() >>> 0) + from * 4;
+    const texts = exports.stringBytes();
+    exports.markTexts(texts, offsetsAt, to - from, needle, search.needle.length, marks);
+    // Patterns are foreign code: nothing of the kernel's memory is looked at behind them.
+    const isFound = this.#kernels.bytes.slice(marks, marks + to - from);
+    const all = this.#unpackedTexts(this.#words(exports.stringOffsets(), to + 1));
+    for (let i = isFound.indexOf(1); i >= 0; i = isFound.indexOf(1, i + 1)) {
+      const isMatch = search.accepts(textAt(all, from + i));
+      isKept[from + i] = isMatch === (search.keeps === 'matches') ? 1 : 0;
+    }
   }
 
   /** A view of linear memory, valid until it grows or the area is written again. */
@@ -278,6 +339,18 @@ const HEAD_READ_BYTES = 4 << 10;
 
 function bytesOf(block: Uint8Array): ReadBytes {
   return (offset, length) => block.subarray(offset, offset + length);
+}
+
+/** The frame with the text at `place`. */
+function frameOf(rows: Uint32Array, place: number): number {
+  let low = 0;
+  let high = rows.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle]! <= place) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 function areConsecutive(places: Uint32Array): boolean {

@@ -1,6 +1,6 @@
 // Texts of a column of strings, of which only those that are wanted are copied.
 import type { Column, Texts } from '@tidemark/core';
-import type { TextSearch } from '@tidemark/kernels';
+import type { ReadBytes, TextSearch } from '@tidemark/kernels';
 
 import { codecs } from '../columns/codecs.ts';
 import { columnOf } from '../columns/run.ts';
@@ -21,14 +21,27 @@ export function matchTexts(
   { search, whole }: { readonly search: TextSearch; readonly whole?: ReadAhead | undefined },
 ): Uint8Array {
   const { offset, validBytes, valueBytes } = meta;
-  const bytes = blocks.view(offset, validBytes + valueBytes, whole);
   let chars = 0;
   const accepts = (text: string): boolean => {
     chars += text.length;
     return search.accepts(text);
   };
+  const counted = { ...search, accepts };
+  // Frames have checksums of their own, and filters that leave most of them unread.
+  const framed =
+    validBytes > 0
+      ? undefined
+      : blocks.decoding(offset, () =>
+          codecs().texts.matchFramed(readerOf(blocks, offset, whole), valueBytes, counted),
+        );
+  if (framed !== undefined) {
+    threadHeap.made(chars);
+    blocks.check(framed.length === chunk.rows, 'number of values', offset);
+    return framed;
+  }
+  const bytes = blocks.view(offset, validBytes + valueBytes, whole);
   const dense = blocks.decoding(offset, () =>
-    codecs().texts.match(bytes.subarray(validBytes), { ...search, accepts }),
+    codecs().texts.match(bytes.subarray(validBytes), counted),
   );
   threadHeap.made(chars);
   blocks.check(dense.length === meta.count, 'number of values', offset);
@@ -51,10 +64,9 @@ export function textsAt(
   { rows, whole }: { readonly rows: Uint32Array; readonly whole?: ReadAhead | undefined },
 ): Column {
   const { offset, validBytes, valueBytes } = meta;
-  if (whole === undefined && validBytes === 0) {
-    const read = (at: number, length: number): Uint8Array => blocks.bytesAt(offset + at, length);
+  if (validBytes === 0) {
     const framed = blocks.decoding(offset, () =>
-      codecs().texts.decodeFramedAt(read, valueBytes, rows),
+      codecs().texts.decodeFramedAt(readerOf(blocks, offset, whole), valueBytes, rows),
     );
     if (framed !== undefined) {
       noteTexts(framed.texts);
@@ -81,6 +93,13 @@ export function textsAt(
     const values = Uint32Array.from(chosen, (isThere) => (isThere ? dense.values[at++]! : 0));
     return columnOf('string', { values, valid: Uint8Array.from(chosen), texts: dense.texts });
   });
+}
+
+/** Reads bytes of the block at `offset`, unchecked. */
+function readerOf(blocks: SegmentBlocks, offset: number, whole: ReadAhead | undefined): ReadBytes {
+  if (whole === undefined) return (at, length) => blocks.bytesAt(offset + at, length);
+  const start = offset - whole.offset;
+  return (at, length) => whole.bytes.subarray(start + at, start + at + length);
 }
 
 function stringsAt(

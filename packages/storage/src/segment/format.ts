@@ -9,7 +9,7 @@ import { codecs, crc32c, decoding } from '../columns/codecs.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
 /** The version that is written; those before it are read. */
-export const SEGMENT_VERSION = 3;
+export const SEGMENT_VERSION = 4;
 /** Oldest version that is read. */
 const OLDEST_VERSION = 1;
 

@@ -51,8 +51,9 @@ const FILES = {
   v6: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v7: ['MANIFEST.1', 'index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v8: ['MANIFEST.1', 'index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
+  v9: ['MANIFEST.1', 'index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
 } as const;
-const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7', 'v8'] as const;
+const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7', 'v8', 'v9'] as const;
 
 test.each(VERSIONS)('a fixture of version %s has a file of every kind', (version) => {
   const folder = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
