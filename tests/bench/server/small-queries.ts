@@ -2,7 +2,7 @@
 // else the machine does hits all of them. Hosts and times are drawn again for every request, as in
 // the dashboards of many people. Prints for each build the lowest decile and the lower quartile of
 // the rounds' CPU per request (of all threads, of the one of sockets, of the storage thread), and
-// p50 and p95 of all requests. packages/cli/bin/node --conditions=source
+// p50 and p95 of all requests and the median of the rounds' requests a second. packages/cli/bin/node --conditions=source
 // tests/bench/server/small-queries.ts [executable ...]
 //   [--clients 1] [--rounds 30] [--requests 200] [--warm 2000] [--rows 432000] [--only NAME,NAME]
 //   [--args '--flags of the server'] [--ours: as the web application asks, in chunks]
@@ -89,6 +89,7 @@ class Measured {
   readonly #server: Tidemark;
   #connections: readonly KeepAlive[] = [];
   #rounds: (readonly [all: number, sockets: number, storage: number])[] = [];
+  #rates: number[] = [];
   #latencies: number[] = [];
 
   private constructor(server: Tidemark) {
@@ -117,6 +118,7 @@ class Measured {
     );
     await this.#ask(kind, warm);
     this.#rounds = [];
+    this.#rates = [];
     this.#latencies = [];
   }
 
@@ -139,7 +141,9 @@ class Measured {
 
   async round(kind: Kind, count: number): Promise<void> {
     const before = threadMs(this.#server.process.pid ?? 0);
+    const began = performance.now();
     await this.#ask(kind, count);
+    this.#rates.push((count / (performance.now() - began)) * 1000);
     const after = threadMs(this.#server.process.pid ?? 0);
     const spent = [...after].map(([id, ms]) => [id, ms - (before.get(id) ?? 0)] as const);
     const sockets = spent.find(([id]) => id === this.#server.process.pid)?.[1] ?? 0;
@@ -157,7 +161,8 @@ class Measured {
     );
     const latencies = this.#latencies.sort((a, b) => a - b);
     const times = [0.5, 0.95].map((part) => quantile(latencies, part).toFixed(2));
-    return `CPU ${cpu.join(' | ')}   p50 ${times[0]} p95 ${times[1]}`;
+    const rates = this.#rates.sort((a, b) => a - b);
+    return `CPU ${cpu.join(' | ')}   p50 ${times[0]} p95 ${times[1]}   ${quantile(rates, 0.5).toFixed(0)}/s`;
   }
 
   #disconnect(): void {
