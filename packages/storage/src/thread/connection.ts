@@ -32,6 +32,7 @@ export type ReadHandler = {
   onError(error: Error): void;
 };
 
+type UnpackResult = ((packed: unknown) => unknown) | undefined;
 type Pack = ((bodies: BodyBuffers, ...args: readonly unknown[]) => PackedCall) | undefined;
 
 export type ConnectionOptions = {
@@ -67,14 +68,17 @@ export class Connection {
 
   /** Makes a call of `CALLS`. */
   call(name: CallName, args: readonly unknown[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+    const row = CALLS[name];
+    const unpack = row.result?.unpack as UnpackResult;
+    return new Promise((take, reject) => {
+      const resolve = unpack === undefined ? take : (packed: unknown) => take(unpack(packed));
       const id = this.#begin({ resolve, reject });
       if (id === undefined) return;
       if (name === 'writeLines' && this.#ring.add(id, args[0] as WriteLinesRequest)) {
         if (this.#ring.mustWake()) this.#send({ kind: 'writes' });
         return;
       }
-      const packed = (CALLS[name].pack as Pack)?.(this.#bodies, ...args) ?? { args, transfer: [] };
+      const packed = (row.pack as Pack)?.(this.#bodies, ...args) ?? { args, transfer: [] };
       const { transfer, lent } = packed;
       this.#send({ kind: 'call', id, name, args: packed.args, lent }, transfer);
     });

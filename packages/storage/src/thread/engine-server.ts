@@ -38,6 +38,7 @@ export type EngineServerOptions = {
 
 type Methods = Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>>;
 type Unpack = ((...packed: readonly unknown[]) => readonly unknown[]) | undefined;
+type PackResult = ((value: unknown) => unknown) | undefined;
 
 /** Serves the engine as long as the port is open. */
 export function serveEngine(options: EngineServerOptions): void {
@@ -118,7 +119,9 @@ class EngineServer {
     const method = this.#targets[row.of][name];
     assert(method !== undefined, 'every call has a method');
     const unpacked = (row.unpack as Unpack)?.(...args) ?? args;
-    this.#settle(id, method.apply(this.#targets[row.of], [...unpacked]), lent);
+    const work = method.apply(this.#targets[row.of], [...unpacked]);
+    const pack = row.result?.pack as PackResult;
+    this.#settle(id, pack === undefined ? work : work.then(pack), lent);
   }
 
   #write(writes: readonly SmallWrite[], onDone: () => void): void {

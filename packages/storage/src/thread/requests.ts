@@ -29,6 +29,7 @@ import { ROWS_PACKING } from './packed-rows.ts';
 import type { PackedRows } from './packed-rows.ts';
 import { SCHEMA_PACKING } from './packed-schema.ts';
 import type { PackedSchema } from './packed-schema.ts';
+import { packShards, unpackShards } from './packed-shards.ts';
 import type { BatchPacking } from './packing.ts';
 
 /** Methods of the engine and of its byte streams that other threads call. */
@@ -49,6 +50,13 @@ type CallRow<N extends CallName> = {
   /** The arguments as they cross; without it, as they are. */
   readonly pack?: (bodies: BodyBuffers, ...args: Parameters<Calls[N]>) => PackedCall;
   readonly unpack?: (...packed: never[]) => Parameters<Calls[N]>;
+  /** The result as it crosses; without it, as it is. */
+  readonly result?: ResultPacking<Awaited<ReturnType<Calls[N]>>>;
+};
+
+type ResultPacking<T> = {
+  readonly pack: (value: T) => unknown;
+  readonly unpack: (packed: never) => T;
 };
 
 const ENGINE = { of: 'engine' } as const;
@@ -70,7 +78,7 @@ export const CALLS: { readonly [N in CallName]: CallRow<N> } = {
   dropMeasurement: ENGINE,
   dropPolicy: ENGINE,
   dropShard: ENGINE,
-  shards: ENGINE,
+  shards: { of: 'engine', result: { pack: packShards, unpack: unpackShards } },
   statistics: ENGINE,
   damage: ENGINE,
   flush: ENGINE,
