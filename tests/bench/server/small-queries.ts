@@ -1,9 +1,9 @@
 // The cost of small queries: several builds on the same points, asked in turn, so that whatever
 // else the machine does hits all of them. Hosts and times are drawn again for every request, as in
 // the dashboards of many people. Prints for each build the lowest decile and the lower quartile of
-// the rounds' CPU per request (of all threads, of the one of sockets, of the storage thread), and
-// p50 and p95 of all requests and the median of the rounds' requests a second. packages/cli/bin/node --conditions=source
-// tests/bench/server/small-queries.ts [executable ...]
+// the rounds' CPU per request (of all threads, of the one of sockets, of the storage thread), p50
+// and p95 of all requests, and the median of the rounds' requests a second.
+// packages/cli/bin/node --conditions=source tests/bench/server/small-queries.ts [executable ...]
 //   [--clients 1] [--rounds 30] [--requests 200] [--warm 2000] [--rows 432000] [--only NAME,NAME]
 //   [--args '--flags of the server'] [--ours: as the web application asks, in chunks]
 import { readdirSync, readFileSync } from 'node:fs';
