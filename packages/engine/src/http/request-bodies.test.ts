@@ -20,7 +20,8 @@ const bodies = new RequestBodies({
 });
 
 function requestOf(body: Uint8Array, encoding: string): FastifyRequest {
-  return { body, raw: { headers: { 'content-encoding': encoding } } } as unknown as FastifyRequest;
+  const raw = { headers: { 'content-encoding': encoding } };
+  return { body, raw, exchange: { parts: [] } } as unknown as FastifyRequest;
 }
 
 test('the memory of a body is free as soon as its handler has read it', async () => {

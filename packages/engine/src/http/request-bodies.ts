@@ -6,12 +6,12 @@ import {
   unpackedBytes,
   YoungBuffers,
 } from '@tidemark/process';
-import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { Cancelled, InvalidRequest, LimitExceeded } from '@tidemark/core';
-import type { Budget, Part } from '@tidemark/core';
+import type { Budget } from '@tidemark/core';
+import './exchange.ts';
 
 const gunzipAsync = promisify(gunzip);
 
@@ -25,8 +25,6 @@ export class RequestBodies {
   readonly #options: RequestBodiesOptions;
   readonly #young = new YoungBuffers();
   readonly #pool = new BodyPool();
-  /** Parts of the budget that requests hold until they are answered. */
-  readonly #parts = new WeakMap<IncomingMessage, Part[]>();
 
   constructor(options: RequestBodiesOptions) {
     this.#options = options;
@@ -46,12 +44,12 @@ export class RequestBodies {
   }
 
   /** Reads a body as it was sent. Throws `LimitExceeded`, and `Cancelled` when the client goes. */
-  receive(request: IncomingMessage): Promise<Uint8Array> {
+  receive({ raw, exchange }: FastifyRequest): Promise<Uint8Array> {
     const { bodies: budget, bodyBytesMax: maxBytes } = this.#options;
-    return receiveBody(request, {
+    return receiveBody(raw, {
       maxBytes,
       budget,
-      parts: this.#partsOf(request),
+      parts: exchange.parts,
       allocate: (sizeBytes) => this.#pool.acquire(sizeBytes),
       tooLarge: () => new LimitExceeded('Request body is too large', 'http.max-body-size'),
       gone: () => new Cancelled('the client closed the connection'),
@@ -59,14 +57,14 @@ export class RequestBodies {
   }
 
   /** The body that was received with a request, unpacked; empty if there is none. */
-  async of({ body: received, raw }: FastifyRequest): Promise<Uint8Array> {
+  async of({ body: received, raw, exchange }: FastifyRequest): Promise<Uint8Array> {
     const body = received instanceof Uint8Array ? received : new Uint8Array(0);
     const encoding = raw.headers['content-encoding'] ?? '';
     if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
     if (encoding !== 'gzip')
       throw new InvalidRequest(`unsupported content encoding ${JSON.stringify(encoding)}`);
     const { bodies, bodyBytesMax } = this.#options;
-    this.#partsOf(raw).push(await bodies.take(Math.min(unpackedBytes(body), bodyBytesMax)));
+    exchange.parts.push(await bodies.take(Math.min(unpackedBytes(body), bodyBytesMax)));
     try {
       const unpacked = await gunzipAsync(body, { maxOutputLength: bodyBytesMax });
       this.free(body);
@@ -88,19 +86,5 @@ export class RequestBodies {
     releasePiece(body);
     // What is left, as received and joined.
     this.#young.note(body.length * 2);
-  }
-
-  /** The request is answered: gives its part of the budget back. */
-  release(request: IncomingMessage): void {
-    for (const part of this.#parts.get(request) ?? []) part.release();
-  }
-
-  #partsOf(request: IncomingMessage): Part[] {
-    let held = this.#parts.get(request);
-    if (held === undefined) {
-      held = [];
-      this.#parts.set(request, held);
-    }
-    return held;
   }
 }

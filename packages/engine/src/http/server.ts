@@ -8,7 +8,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { pipeline } from 'node:stream/promises';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, assert, deferred, TIDEMARK_VERSION, within } from '@tidemark/core';
+import { AppError, Arrivals, assert, deferred, TIDEMARK_VERSION, within } from '@tidemark/core';
 import type { Budget, Clock, Diagnostic, RequestMetrics } from '@tidemark/core';
 import { DataAccess } from '../access/data-access.ts';
 import type { Api, ApiHandler, ApiMethod, ApiResponse } from './api.ts';
@@ -21,9 +21,10 @@ import { decode, QueryParams } from '../formats/params.ts';
 import { unknownParameters } from './query-parameters.ts';
 import { nodeServer } from './node-server.ts';
 import type { NodeServerOptions } from './node-server.ts';
+import type { Exchange } from './exchange.ts';
 import { RequestBodies } from './request-bodies.ts';
 import { rightOf } from './route-rights.ts';
-import type { Authorize, RequestUser } from '../access/request.ts';
+import type { Authorize } from '../access/request.ts';
 import { BASE, BIND_SETTING, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
 import { sendJson } from './send-json.ts';
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
@@ -67,9 +68,9 @@ export class HttpServer implements Api {
   readonly #routes = new RouteTable();
   readonly #bodies: RequestBodies;
   /** Requests that have no complete answer yet. */
-  readonly #open = new Set<ServerResponse>();
-  /** Those whose end `close` waits for: all but streams. */
-  readonly #answering = new Set<ServerResponse>();
+  readonly #open = new Arrivals<Exchange>();
+  /** How many of them `close` waits for: all but streams. */
+  #answeringCount = 0;
   readonly #answered = deferred();
   #isClosing = false;
   readonly counters = { req: 0, ping_req: 0, write_req: 0, auth_fail: 0 };
@@ -91,11 +92,8 @@ export class HttpServer implements Api {
           : 'the path of the request cannot be decoded';
         this.#fail(reply, isLong ? 414 : 400, message);
       },
-      rewriteUrl: (request: IncomingMessage) => {
-        const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatiblePaths);
-        products.set(request, rewritten.product);
-        return rewritten.url;
-      },
+      rewriteUrl: (request: IncomingMessage) =>
+        rewriteUrl(request.url ?? '/', options.hasCompatiblePaths).url,
     });
     this.#setUp();
   }
@@ -148,16 +146,18 @@ export class HttpServer implements Api {
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#app.server.close();
-    if (this.#answering.size > 0)
+    if (this.#answeringCount > 0)
       await within(this.#options.clock, graceMs, this.#answered.promise);
     // Connections of another listener stay open.
-    for (const response of this.#open) cutOff(response);
+    for (const { response } of this.#open) cutOff(response);
     await this.#app.close();
   }
 
-  #ended(response: ServerResponse): void {
-    this.#answering.delete(response);
-    if (this.#answering.size === 0 && this.#isClosing) this.#answered.resolve();
+  #ended(exchange: Exchange): void {
+    if (!exchange.isAnswering) return;
+    exchange.isAnswering = false;
+    this.#answeringCount--;
+    if (this.#answeringCount === 0 && this.#isClosing) this.#answered.resolve();
   }
 
   #setUp(): void {
@@ -167,7 +167,8 @@ export class HttpServer implements Api {
     // Clients send JSON and line protocol with any content type, or none. The path determines the
     // kind of body.
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (request: FastifyRequest) => this.#bodies.receive(request.raw));
+    app.addContentTypeParser('*', (request: FastifyRequest) => this.#bodies.receive(request));
+    app.decorateRequest('exchange');
     app.addHook('onRequest', (request, reply, done) => {
       const refusal = isHostMissing(request)
         ? { status: 400, message: 'the request has no Host header' }
@@ -240,10 +241,10 @@ export class HttpServer implements Api {
       route: request.routeOptions.url ?? '',
       path: pathOf(request.url),
       status: reply.statusCode,
-      user: users.get(request.raw)?.name ?? '',
+      user: request.exchange.user?.name ?? '',
       address: border.clientAddress(request.raw),
       requestId: String(reply.getHeader('request-id') ?? ''),
-      body: bodies.get(request.raw) ?? NO_BODY,
+      body: request.exchange.noted,
     });
   }
 
@@ -256,12 +257,23 @@ export class HttpServer implements Api {
     void reply.header(VERSION_HEADER, TIDEMARK_VERSION);
     void reply.header('Request-Id', headerText(request.headers['request-id']) ?? randomUUID());
     void reply.headers(this.#options.border.corsHeaders(request.raw));
-    this.#open.add(reply.raw);
-    this.#answering.add(reply.raw);
+    const exchange: Exchange = {
+      response: reply.raw,
+      isAnswering: true,
+      user: undefined,
+      noted: NO_BODY,
+      parts: [],
+      before: undefined,
+      behind: undefined,
+      isPresent: undefined,
+    };
+    request.exchange = exchange;
+    this.#open.add(exchange);
+    this.#answeringCount++;
     reply.raw.once('close', () => {
-      this.#open.delete(reply.raw);
-      this.#ended(reply.raw);
-      this.#bodies.release(request.raw);
+      this.#open.remove(exchange);
+      this.#ended(exchange);
+      for (const part of exchange.parts) part.release();
     });
   }
 
@@ -276,7 +288,7 @@ export class HttpServer implements Api {
       url: pattern,
       // Before the body: clients without rights do not get memory for it.
       onRequest: async (request) => {
-        const user = await this.#options.authorize({
+        request.exchange.user = await this.#options.authorize({
           method: request.method,
           route: path,
           right,
@@ -285,7 +297,6 @@ export class HttpServer implements Api {
           headers: request.headers,
           address: this.#options.border.clientAddress(request.raw),
         });
-        if (user !== undefined) users.set(request.raw, user);
       },
       handler: async (request, reply) => {
         const query = new QueryParams(request.url);
@@ -296,11 +307,12 @@ export class HttpServer implements Api {
         reply.raw.on('close', () => {
           if (!reply.raw.writableEnded) gone.abort();
         });
-        const product = products.get(request.raw) ?? '/engine';
+        const { hasCompatiblePaths } = this.#options;
+        const { product } = rewriteUrl(request.originalUrl, hasCompatiblePaths);
         const body = await this.#bodies.of(request);
         const isNoted = changesSomething(request.method, path);
-        if (isNoted) bodies.set(request.raw, body);
-        const user = users.get(request.raw);
+        if (isNoted) request.exchange.noted = body;
+        const { user } = request.exchange;
         const data = new DataAccess(user);
         const response = await handler({
           method: request.method,
@@ -332,7 +344,7 @@ export class HttpServer implements Api {
     if ('stream' in response) {
       // Headers are sent at once: a client that follows a stream may wait long for the first line.
       reply.hijack();
-      this.#ended(reply.raw);
+      this.#ended(request.exchange);
       const headers = { ...reply.getHeaders(), ...response.headers };
       for (const [name, value] of Object.entries(headers)) {
         if (value !== undefined) reply.raw.setHeader(name, value);
@@ -347,11 +359,11 @@ export class HttpServer implements Api {
     const isJson = 'json' in response;
     const text = isJson ? `${printJson(response.json)}\n` : response.text;
     void reply.header('Content-Type', isJson ? 'application/json' : response.contentType);
-    const body = Buffer.from(text);
     const accepts = headerText(request.headers['accept-encoding']) ?? '';
-    if (body.length < GZIP_BYTES_MIN || !/\bgzip\b/.test(accepts)) return reply.send(body);
+    // As text, which Node writes together with the headers.
+    if (text.length < GZIP_BYTES_MIN || !/\bgzip\b/.test(accepts)) return reply.send(text);
     void reply.header('Content-Encoding', 'gzip');
-    return reply.send(await packAnswer(body));
+    return reply.send(await packAnswer(Buffer.from(text)));
   }
 
   #fail(
@@ -396,14 +408,7 @@ function isHostMissing({ raw }: FastifyRequest): boolean {
 /** A queue moves, so a retry after a second is soon enough. */
 const RETRY_AFTER_SECONDS = '1';
 
-/** Bodies of requests that may change something. */
-const bodies = new WeakMap<IncomingMessage, Uint8Array>();
 const NO_BODY = new Uint8Array(0);
-
-/** The base path that a request used; the request object itself belongs to Node. */
-const products = new WeakMap<IncomingMessage, string>();
-/** The users of requests, if known. */
-const users = new WeakMap<IncomingMessage, RequestUser>();
 
 function pathOf(url: string): string {
   const end = url.indexOf('?');
