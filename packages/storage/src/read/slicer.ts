@@ -21,11 +21,14 @@ export function* sliced<T>(
   work: Operator<T>,
   { turns, signal, memory }: SliceOptions,
 ): Operator<T> {
+  let usedMs = 0;
   try {
     for (;;) {
-      if (turns.isOver) yield turns.enter('query');
+      if (turns.isOver) yield turns.enter('query', usedMs);
       if (signal.aborted) throw cancelledBy(signal);
+      const beganMs = turns.nowMs;
       const step = work.next();
+      usedMs += turns.nowMs - beganMs;
       if (step.done === true) return;
       if (memory.isAsking) yield* memory.admit();
       if (step.value !== undefined) yield step.value;

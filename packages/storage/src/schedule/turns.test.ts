@@ -27,7 +27,7 @@ async function nextRound(): Promise<void> {
 /** Work in steps of a millisecond, like a flush or a query. */
 async function work(kind: Work, name: string, steps: number): Promise<void> {
   for (let i = 0; i < steps; i++) {
-    const turn = turns.isOver ? turns.enter(kind) : undefined;
+    const turn = turns.isOver ? turns.enter(kind, i) : undefined;
     if (turn !== undefined) await turn;
     order.push(name);
     nowMs++;
@@ -72,6 +72,37 @@ test('kinds of work take turns, those of one kind come in order', async () => {
   const slices = order.filter((_, i) => i % SLICE_MS === 0);
   // The first query found nobody waiting; then every second turn is a query's while one waits.
   expect(slices).toEqual(['a', 'w', 'b', 'f', 'c', 'x', 'f']);
+});
+
+test('of queries that wait, the one that has used least time is next', async () => {
+  void work('query', 'report', 10 * SLICE_MS);
+  await nextRound();
+  await nextRound();
+  for (const name of ['a', 'b']) void work('query', name, 2 * SLICE_MS);
+  while (rounds.length > 0) await nextRound();
+
+  const slices = order.filter((_, i) => i % SLICE_MS === 0);
+  // Both panels are answered before the report goes on.
+  expect(slices.lastIndexOf('b')).toBeLessThan(slices.indexOf('report', 2));
+  expect(slices.filter((name) => name === 'report')).toHaveLength(10);
+  expect(slices.slice(-7)).toEqual(Array.from({ length: 7 }, () => 'report'));
+});
+
+test('a query that has used much goes on when it has waited long, however many others come', async () => {
+  const REPORT_MS = 40;
+  void work('query', 'report', REPORT_MS + SLICE_MS);
+  while (nowMs < REPORT_MS) await nextRound();
+  const from = order.length;
+  // There is always one that waits.
+  for (let i = 0; i < 400; i++) {
+    void work('query', 'panel', SLICE_MS);
+    if (i === 0) void work('query', 'panel', SLICE_MS);
+    await nextRound();
+  }
+
+  const waitedMs = order.slice(from).indexOf('report');
+  expect(waitedMs).toBeGreaterThan(2 * SLICE_MS);
+  expect(waitedMs).toBeLessThan(10 * REPORT_MS);
 });
 
 test('a query that comes alone is next, however many others wait', async () => {

@@ -1,6 +1,7 @@
 // Decides which work runs next in the storage thread. All work within one round of the event loop
 // shares a time slice of a few milliseconds; when it is used up, further work waits for a turn in a
 // later round. A waiting query is next, unless the turn before was a query's and other work waits.
+// Of waiting queries, the one that has used least time is next: dashboards do not wait for a report.
 // Flushes and writes alternate, two turns of a flush for one of the writes. So a single query waits
 // only for the slice that is running, and a write for five slices at most.
 import type { Clock } from '@tidemark/core';
@@ -20,6 +21,18 @@ const FLUSH_TURNS = 3;
  */
 const FLUSH_TURNS_PER_WRITE = 2;
 
+/**
+ * A query that waits so long counts as if it had used a millisecond less: one that has used a
+ * second is next after eight, however many others come.
+ */
+const WAIT_MS_PER_USED_MS = 8;
+
+type Waiting = {
+  readonly proceed: () => void;
+  /** The least is next: time used, and the time of its arrival as a part of that. */
+  readonly rank: number;
+};
+
 export type TurnsOptions = {
   readonly clock: Clock;
   readonly sliceMs: number;
@@ -31,7 +44,7 @@ export class Turns {
   readonly #clock: Clock;
   readonly #sliceMs: number;
   readonly #nextRound: (run: () => void) => void;
-  readonly #waiting: Readonly<Record<Work, (() => void)[]>> = {
+  readonly #waiting: Readonly<Record<Work, Waiting[]>> = {
     query: [],
     write: [],
     flush: [],
@@ -53,6 +66,10 @@ export class Turns {
     this.#nextRound = nextRound ?? ((run) => void setImmediate(run));
   }
 
+  get nowMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
   /** Whether the slice is used up: running work must `enter` again before it goes on. */
   get isOver(): boolean {
     return this.#clock.monotonicMs() >= this.#sliceEnd;
@@ -60,9 +77,10 @@ export class Turns {
 
   /**
    * Resolves when work of this kind may begin or go on. Returns `undefined`, not a promise, while
-   * the slice has time left.
+   * the slice has time left. `usedMs` is how long a query has run so far; other work goes on in the
+   * order in which it came.
    */
-  enter(work: Work): Promise<void> | undefined {
+  enter(work: Work, usedMs = 0): Promise<void> | undefined {
     if (!this.#isTaken) {
       this.#wasQuery = work === 'query';
       // Skips one round before the next turn. The event loop reads messages in between, so that a
@@ -71,8 +89,9 @@ export class Turns {
       return undefined;
     }
     if (!this.#hasWaiting() && !this.isOver) return undefined;
-    return new Promise((resolve) => {
-      this.#waiting[work].push(resolve);
+    const rank = usedMs + this.nowMs / WAIT_MS_PER_USED_MS;
+    return new Promise((proceed) => {
+      this.#waiting[work].push({ proceed, rank });
     });
   }
 
@@ -85,11 +104,14 @@ export class Turns {
   #nextTurn(): void {
     this.#isTaken = false;
     const work = this.#choose();
-    const proceed = work === undefined ? undefined : this.#waiting[work].shift();
-    if (proceed === undefined) return;
+    if (work === undefined) return;
+    const waiting = this.#waiting[work];
+    const next = work === 'query' ? leastOf(waiting) : waiting[0];
+    if (next === undefined) return;
+    waiting.splice(waiting.indexOf(next), 1);
     this.#wasQuery = work === 'query';
     this.#open(() => this.#nextTurn());
-    proceed();
+    next.proceed();
   }
 
   /** The kind of waiting work whose turn it is. */
@@ -123,4 +145,11 @@ export class Turns {
     const { query, write, flush, background } = this.#waiting;
     return query.length + write.length + flush.length + background.length > 0;
   }
+}
+
+/** The first of those with the least rank. */
+function leastOf(waiting: readonly Waiting[]): Waiting | undefined {
+  let least = waiting[0];
+  for (const one of waiting) if (one.rank < least!.rank) least = one;
+  return least;
 }
