@@ -1,9 +1,9 @@
 // Decides which work runs next in the storage thread. All work within one round of the event loop
 // shares a time slice of a few milliseconds; when it is used up, further work waits for a turn in a
 // later round. A waiting query is next, unless the turn before was a query's and other work waits.
-// Of waiting queries, the one that has used least time is next: dashboards do not wait for a report.
-// Flushes and writes alternate, two turns of a flush for one of the writes. So a single query waits
-// only for the slice that is running, and a write for five slices at most.
+// Of waiting queries, the one that has used least time is next: dashboards do not wait for a
+// report. Flushes and writes alternate, two turns of a flush for one of the writes. So a single
+// query waits only for the slice that is running, and a write for five slices at most.
 import type { Clock } from '@tidemark/core';
 
 export type Work = 'write' | 'query' | 'flush' | 'background';
