@@ -270,8 +270,7 @@ export const EXPORTS = {
     'openStringFilters(address: usize): i32',
     'stringFilterBytes(): u32',
     'stringFrameCount(): u32',
-    'stringFrameRows(): usize',
-    'stringFrames(): usize',
+    'stringFrameTables(): usize',
     'unpackedStringFrames(): u32',
   ],
   'text-search': [

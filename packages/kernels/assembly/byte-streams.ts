@@ -25,8 +25,8 @@ const STORED: u8 = 0;
 const CODED: u8 = 1;
 
 /**
- * A stream has parts whose codes are independent: the processor reads four at once. Of one stream
- * each code would have to wait for the one before.
+ * A stream has parts whose codes are independent, so that the processor decodes four at once, while
+ * one code has to be read before the next.
  */
 const PARTS: usize = 4;
 /** Bytes of a code beside its lengths: form, first symbol, number, sizes and rounding of parts. */

@@ -282,8 +282,7 @@ export {
   openStringFilters,
   stringFilterBytes,
   stringFrameCount,
-  stringFrameRows,
-  stringFrames,
+  stringFrameTables,
   unpackedStringFrames,
 } from './text-frames';
 export {

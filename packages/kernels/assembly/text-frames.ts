@@ -45,14 +45,13 @@ export function stringFrameCount(): u32 {
   return frameCount;
 }
 
-/** The first row of each frame, and the number of rows (u32 each). */
-export function stringFrameRows(): usize {
+/**
+ * Tables of the frames, one after another, with room for `stringFrameCount` + 1 numbers of eight
+ * bytes, of which there are as many of four: the first rows, where texts, packed bytes and filters
+ * begin, each with the end of the last one, and the checksums.
+ */
+export function stringFrameTables(): usize {
   return rowStarts;
-}
-
-/** Where the packed frames begin (u32 each), counted from the end of the filters. */
-export function stringFrames(): usize {
-  return packedStarts;
 }
 
 /** Size of the filters with their checksum; 0 when the encoding has none. */

@@ -389,8 +389,7 @@ export type KernelExports = {
   openStringFilters(address: number): number;
   stringFilterBytes(): number;
   stringFrameCount(): number;
-  stringFrameRows(): number;
-  stringFrames(): number;
+  stringFrameTables(): number;
   unpackedStringFrames(): number;
   // text-search
   markTexts(

@@ -7,6 +7,8 @@ import { Area, EFFORTS, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
 import { checkCount } from './block-values.ts';
 import type { CodecEffort } from './block-values.ts';
 import { checkResult, CodecError } from './codec-error.ts';
+import { canJoin, joinedBlock } from './join-frames.ts';
+import type { FramedBlock, OpenFrames } from './join-frames.ts';
 import type { Kernels } from './loader.ts';
 
 /** Strings as codes of texts, as in a `StringColumn`. */
@@ -36,19 +38,6 @@ export type StringHead = {
   readonly isPacked: boolean;
   /** Where the texts begin in the block. */
   readonly textsAt: number;
-};
-
-/** Where the frames of a block are. */
-type OpenFrames = {
-  /** Of texts. */
-  readonly count: number;
-  /** The first text of each frame, and their number. */
-  readonly rows: Uint32Array;
-  /** Where each packed frame begins among them, and the end of the last one. */
-  readonly starts: Uint32Array;
-  /** Where the filters and the frames begin in the block. */
-  readonly filtersAt: number;
-  readonly framesAt: number;
 };
 
 const REFERENCE_WORDS = REFERENCE_BYTES / 4;
@@ -174,8 +163,8 @@ export class TextCodec {
     if (frames === undefined) return undefined;
     const { exports } = this.#kernels;
     checkPlaces(places, frames.count);
-    const wanted = new Uint8Array(frames.rows.length);
-    for (let i = 0; i < places.length; i++) wanted[frameOf(frames.rows, places[i]!)] = 1;
+    const wanted = new Uint8Array(frames.tables.rows.length);
+    for (let i = 0; i < places.length; i++) wanted[frameOf(frames.tables.rows, places[i]!)] = 1;
     this.#unpackFrames(read, frames, wanted);
     const codes = Uint32Array.from(places, (_, i) => i);
     // Only those of the wanted frames are set.
@@ -203,18 +192,30 @@ export class TextCodec {
     const count = this.#start(head);
     const input = this.#kernels.scratch(Area.input, 0);
     checkResult(exports.openStringFrames(input, count), 'strings');
-    const frames = exports.stringFrameCount();
-    const rows = this.#words(exports.stringFrameRows(), frames + 1).slice();
-    const starts = this.#words(exports.stringFrames(), frames + 1).slice();
+    const size = exports.stringFrameCount() + 1;
+    const first = exports.stringFrameTables();
+    const table = (index: number): Uint32Array =>
+      this.#words(first + index * size * 8, size).slice();
+    const tables = {
+      rows: table(0),
+      texts: table(1),
+      packed: table(2),
+      filters: table(3),
+      checksums: table(4).subarray(0, -1),
+    };
     const filtersAt = headSize;
     const framesAt = filtersAt + (exports.stringFilterBytes() >>> 0);
     // The kernel reads a frame as long as the head says.
-    if (framesAt + starts.at(-1)! !== sizeBytes) throw new CodecError('value', 'strings');
-    return { count, rows, starts, filtersAt, framesAt };
+    if (framesAt + tables.packed.at(-1)! !== sizeBytes) throw new CodecError('value', 'strings');
+    return { count, tables, filtersAt, framesAt };
   }
 
   /** Reads, verifies and unpacks the frames that have a 1; there is one more of these bytes. */
-  #unpackFrames(read: ReadBytes, { starts, framesAt }: OpenFrames, wanted: Uint8Array): void {
+  #unpackFrames(
+    read: ReadBytes,
+    { tables: { packed: starts }, framesAt }: OpenFrames,
+    wanted: Uint8Array,
+  ): void {
     const { exports } = this.#kernels;
     // In order, as the kernel wants them.
     for (let first = wanted.indexOf(1); first >= 0;) {
@@ -228,6 +229,22 @@ export class TextCodec {
       }
       first = wanted.indexOf(1, end);
     }
+  }
+
+  /** Size of the texts of a block that `joinFrames` takes; `undefined` for other blocks. */
+  joinableBytes(block: Uint8Array): number | undefined {
+    const frames = this.#openFrames(bytesOf(block), block.length);
+    return frames === undefined || !canJoin(frames) ? undefined : frames.tables.texts.at(-1);
+  }
+
+  /** The texts of some blocks, one after another, in one block, whose frames are copied. */
+  joinFrames(blocks: readonly Uint8Array[]): Uint8Array {
+    const parts = blocks.map((block): FramedBlock => {
+      const frames = this.#openFrames(bytesOf(block), block.length);
+      assert(frames !== undefined && canJoin(frames), 'a block has frames that can be joined');
+      return { ...frames, block };
+    });
+    return joinedBlock(this.#kernels, parts);
   }
 
   /** Adds a text of the block that was unpacked last. */
@@ -264,7 +281,8 @@ export class TextCodec {
   matchFramed(read: ReadBytes, sizeBytes: number, search: TextSearch): Uint8Array | undefined {
     const frames = this.#openFrames(read, sizeBytes);
     if (frames === undefined) return undefined;
-    const { count, rows, filtersAt, framesAt } = frames;
+    const { count, filtersAt, framesAt } = frames;
+    const { rows } = frames.tables;
     const { exports } = this.#kernels;
     const frameCount = rows.length - 1;
     if (framesAt > filtersAt) {

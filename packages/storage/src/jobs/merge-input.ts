@@ -2,7 +2,9 @@
 // or one column at a time, or its chunks are copied.
 import type { Column } from '@tidemark/core';
 
+import { codecs } from '../columns/codecs.ts';
 import type { Run } from '../columns/run.ts';
+import { textsOfRows } from '../columns/run-texts.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import type { ChunkMeta, ColumnMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
 import { holdsChunk } from '../segment/segment-blocks.ts';
@@ -14,6 +16,7 @@ import { storedRowsWithin } from '../shard/stored-rows.ts';
 import type { StoredPlace, StoredRows } from '../shard/stored-rows.ts';
 import { tombstonesOf } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
+import type { PackedRun, PackedTexts } from './packed-runs.ts';
 
 /** Segments of one measurement that are merged, oldest first. */
 export type MergeInputs = {
@@ -52,6 +55,35 @@ export class MergeInput {
   /** All rows that are left. */
   load(rows: StoredRows): Run {
     return rows.left(this.#columnsOf(rows));
+  }
+
+  /** As `load`, of a whole chunk, leaving texts in frames as they are stored. */
+  loadPacked(rows: StoredRows): PackedRun {
+    const bytes = this.#bytesOf(rows.chunk);
+    const columns: Run['columns'][number][] = this.#fields.map(() => undefined);
+    const packed = new Map<number, PackedTexts>();
+    let textBytes = 0;
+    for (const meta of rows.chunk.columns) {
+      const output = this.#outputOf(meta);
+      const texts = this.#packedTexts(rows, meta, bytes);
+      if (texts === undefined) columns[output] = rows.column(meta, bytes);
+      else packed.set(output, texts);
+      textBytes += texts?.textBytes ?? 0;
+    }
+    const run = { times: rows.times(bytes), columns };
+    return { ...run, packed, textBytes: textBytes + textsOfRows(run, 0, run.times.length) };
+  }
+
+  /** `undefined` for columns with nulls, of another type or in another encoding. */
+  #packedTexts(rows: StoredRows, meta: ColumnMeta, bytes: ReadAhead): PackedTexts | undefined {
+    const { segment, stored } = this.place;
+    const { field, offset, validBytes, valueBytes } = meta;
+    if (validBytes > 0 || stored.fields[field]?.type !== 'string') return undefined;
+    const { blocks } = segment;
+    const block = blocks.view(offset, valueBytes, bytes);
+    const textBytes = blocks.decoding(offset, () => codecs().texts.joinableBytes(block));
+    if (textBytes === undefined) return undefined;
+    return { block: block.slice(), textBytes, column: () => rows.column(meta) };
   }
 
   /**

@@ -14,6 +14,8 @@ import type { SegmentWriter } from '../segment/writer.ts';
 import { storedRowsOf } from '../shard/stored-rows.ts';
 import type { StoredRows } from '../shard/stored-rows.ts';
 import type { MergeInput, MergeInputs } from './merge-input.ts';
+import { writeRuns } from './packed-runs.ts';
+import type { PackedRun } from './packed-runs.ts';
 import { writeWideRows } from './wide-series.ts';
 import type { WideRows } from './wide-series.ts';
 
@@ -89,23 +91,33 @@ function areEnough({ rows, values, textBytes }: Sizes): boolean {
   return rows >= MAX_CHUNK_ROWS || values >= CHUNK_VALUES_MAX || textBytes >= TEXT_PART_BYTES;
 }
 
-/** Rows that are merged as they come. */
+/** Rows that are merged as they come, and whole chunks that overlap no other. */
 class PendingRuns implements PendingRows {
   sizes = NO_SIZES;
-  #runs: Run[] = [];
+  #runs: PackedRun[] = [];
 
   *add(group: readonly Source[]): Generator<undefined, void> {
+    const [{ input, rows }] = group as [Source];
+    if (group.length === 1 && rows.isWholeChunk) {
+      this.#push(input.loadPacked(rows));
+      yield undefined;
+      return;
+    }
     const runs: Run[] = [];
-    for (const { input, rows } of group) {
-      runs.push(input.load(rows));
+    for (const one of group) {
+      runs.push(one.input.load(one.rows));
       yield undefined;
     }
     const run = mergeRuns(runs);
     const { length } = run.times;
     if (length === 0) return;
+    this.#push({ ...run, packed: new Map(), textBytes: textsOfRows(run, 0, length) });
+  }
+
+  #push(run: PackedRun): void {
     this.#runs.push(run);
-    const textBytes = textsOfRows(run, 0, length);
-    this.sizes = sumOf(this.sizes, { rows: length, values: 0, textBytes });
+    const { textBytes } = run;
+    this.sizes = sumOf(this.sizes, { rows: run.times.length, values: 0, textBytes });
   }
 
   *write(writer: SegmentWriter): Generator<undefined, void> {
@@ -113,7 +125,7 @@ class PendingRuns implements PendingRows {
     this.#runs = [];
     this.sizes = NO_SIZES;
     // They do not overlap and ascend, so merging is concatenation.
-    if (runs.length > 0) yield* writer.addRunInSteps(concatRuns(runs));
+    if (runs.length > 0) yield* writeRuns(writer, runs);
   }
 }
 

@@ -133,12 +133,12 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes one chunk of the present series, making its columns one by one; at most as many rows as
-   * `chunkRowsMax` allows. Pauses after every few columns.
+   * Writes one chunk of the present series, making its columns one by one, or taking them as blocks
+   * without nulls; at most as many rows as `chunkRowsMax` allows. Pauses after every few columns.
    */
   *addColumnsInSteps(
     times: BigInt64Array,
-    columnAt: (field: number) => Column | undefined,
+    columnAt: (field: number) => Column | Uint8Array | undefined,
   ): Generator<undefined, void> {
     this.#endShort();
     this.#chunks.push(yield* this.#writeColumns(times, columnAt));
@@ -352,7 +352,7 @@ export class SegmentWriter {
 
   *#writeColumns(
     times: BigInt64Array,
-    columnAt: (field: number) => Column | undefined,
+    columnAt: (field: number) => Column | Uint8Array | undefined,
     isShared = false,
   ): Generator<undefined, ChunkMeta> {
     const timeOffset = this.bytesWritten;
@@ -362,6 +362,10 @@ export class SegmentWriter {
       if (field % STEP_COLUMNS === STEP_COLUMNS - 1) yield undefined;
       const column = columnAt(field);
       if (column === undefined) continue;
+      if (column instanceof Uint8Array) {
+        columns.push(this.#copyColumn(field, column, times.length));
+        continue;
+      }
       const meta = this.#writeColumn(field, column, isShared ? undefined : times);
       if (meta !== undefined) columns.push(meta);
     }
@@ -369,6 +373,12 @@ export class SegmentWriter {
     const bounds = isShared ? timeBoundsOf(times) : { min: times[0]!, max: times[rows - 1]! };
     const { min: minTime, max: maxTime } = bounds;
     return { minTime, maxTime, rows, timeOffset, timeBytes, columns };
+  }
+
+  #copyColumn(field: number, block: Uint8Array, count: number): ColumnMeta {
+    const offset = this.bytesWritten;
+    const valueBytes = this.#writeBlock(block);
+    return { field, count, offset, validBytes: 0, valueBytes, statistics: undefined };
   }
 
   /**
