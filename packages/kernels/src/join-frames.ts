@@ -1,5 +1,5 @@
 // Joins blocks of texts in frames by copying their frames, as compaction does: only the head is
-// written anew. Format: docs/formats/encodings.md, "Strings".
+// made again. Format: docs/formats/encodings.md, "Strings".
 import { Area, BLOCK_KINDS, EFFORTS, STRING_ENCODINGS } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
 
