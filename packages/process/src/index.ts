@@ -19,7 +19,7 @@ export { BorderGuard, isFromBrowser } from './http/border.ts';
 export type { BorderRefusal, BorderSettings } from './http/border.ts';
 export { PAGE_KEY_HEADER } from './http/client-address.ts';
 export { LoginThrottle } from './http/login-throttle.ts';
-export { packAnswer } from './http/pack-answer.ts';
+export { ANSWER_LEVEL, packAnswer } from './http/pack-answer.ts';
 export { discardBody, receiveBody, requestBodyBudget, unpackedBytes } from './http/request-body.ts';
 export type { Allocate } from './http/request-body.ts';
 export { collectAll, collectWhenIdle, YoungBuffers } from './idle-collection.ts';

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 
-import { packAnswer } from '@tidemark/process';
+import { ANSWER_LEVEL, packAnswer } from '@tidemark/process';
 import { releaseBuffer } from '@tidemark/query';
 import type { Pulled } from '@tidemark/query';
 
@@ -52,7 +52,7 @@ export async function streamAnswer(
     response.setHeader('Content-Type', type);
     // The client must get the chunk now, not when the compressor's buffer is full.
     const flush = isChunked ? constants.Z_SYNC_FLUSH : constants.Z_NO_FLUSH;
-    const sink = isGzip ? createGzip({ flush }) : response;
+    const sink = isGzip ? createGzip({ flush, level: ANSWER_LEVEL }) : response;
     if (isGzip) {
       response.setHeader('Content-Encoding', 'gzip');
       sink.pipe(response);
