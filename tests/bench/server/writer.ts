@@ -27,6 +27,8 @@ export type WriterOptions = {
   readonly bodies: Uint8Array[];
   readonly rowsPerBody: number;
   readonly connections: number;
+  /** Where they are written, as parameters of the request. */
+  readonly into?: string | undefined;
 };
 
 /**
@@ -37,7 +39,7 @@ export async function write(
   options: WriterOptions,
   { durationMs, everyMs }: { readonly durationMs: number; readonly everyMs: number },
 ): Promise<number> {
-  const { url, agent, bodies, rowsPerBody, connections } = options;
+  const { url, agent, bodies, rowsPerBody, connections, into = 'db=bench' } = options;
   const began = performance.now();
   let values = 0;
   const one = async (): Promise<void> => {
@@ -46,7 +48,7 @@ export async function write(
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       const body = bodies.pop();
       if (body === undefined) return;
-      const status = await send(`${url}/write?db=bench`, agent, body);
+      const status = await send(`${url}/write?${into}`, agent, body);
       if (status !== 204) throw new Error(`write answered ${status}`);
       values += rowsPerBody * VALUES_PER_ROW;
     }
