@@ -110,7 +110,7 @@ export function concatColumns(type: FieldType, parts: readonly Column[]): Column
   let length = 0;
   for (const part of parts) length += columnLength(part);
   const valid = concatValidity(parts, length);
-  if (type === 'string') return concatStrings(parts, length, valid);
+  if (type === 'string') return concatTextColumns(parts, length, valid);
   return columnOf(type, concatInto(newValues(type, length), parts, type), { valid });
 }
 
@@ -152,7 +152,7 @@ function concatValidity(parts: readonly Column[], length: number): Validity {
   return valid;
 }
 
-function concatStrings(parts: readonly Column[], length: number, valid: Validity): Column {
+function concatTextColumns(parts: readonly Column[], length: number, valid: Validity): Column {
   const codes = new Uint32Array(length);
   const lists: Texts[] = [];
   /** Parts of one column share their texts. */
