@@ -1,5 +1,7 @@
 // A query after many deletes of some rows of some series: every tombstone used to be held against
-// every block. Arguments: series, rows of each, deletes, groups that they take turns to be about.
+// every block. Each delete is about one row of each series of a group: about all rows of the first
+// group in turn, then of the next; behind the last group deletes find nothing. Arguments: series,
+// rows of each, deletes, groups.
 // `packages/cli/bin/node --conditions=source tests/bench/storage/many-deletes.ts`
 import { eachBatch } from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage-api';
@@ -70,11 +72,16 @@ await timed('count without deletes, first', () => count(engine));
 await timed('count without deletes, again', () => count(engine));
 await timed(`${deletes} deletes`, async () => {
   for (let i = 0; i < deletes; i++) {
-    const start = BigInt(Math.floor((i * rowsEach * STEP) / deletes)) * 1_000_000_000n;
+    const start = BigInt((i % rowsEach) * STEP) * 1_000_000_000n;
     await engine.delete({
       database,
       measurements: ['dev'],
-      where: { kind: 'tag', key: 'grp', operator: '=', value: `g${i % groups}` },
+      where: {
+        kind: 'tag',
+        key: 'grp',
+        operator: '=',
+        value: `g${Math.floor(i / rowsEach) % groups}`,
+      },
       timeRange: { start, end: start + 500_000_000_000n },
     });
   }

@@ -257,8 +257,9 @@ describe.skipIf(!hasPrograms('chromium'))('the log of Explore', () => {
     await page.getByRole('img', { name: /: 1,500 events/ }).waitFor();
     await rows().nth(2).getByText('transaction 5988').waitFor();
     await keys.reach(grid());
-    await keys.keys('ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter');
+    await keys.keys('ArrowDown', 'ArrowDown', 'ArrowDown');
     await page.locator('.log-row.active').getByText('transaction 5988').waitFor();
+    await keys.keys('Enter');
     const detail = page.locator('.log-detail');
     await keys.press(detail.getByRole('button', { name: /^Only host/ }));
     await expect.poll(() => param('filter')).toContain('host');
