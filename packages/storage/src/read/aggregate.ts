@@ -22,11 +22,12 @@ import { commonResidual } from '../series/select.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
-import { addShortSeries, GroupOfSeries } from './aggregate-short.ts';
+import { addShortSeries } from './aggregate-short.ts';
 import { withBestColumns } from './best-columns.ts';
 import { isCountOnly } from './count-windows.ts';
 import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
+import { GroupOfSeries } from './group-of-series.ts';
 import { policyView, selectIn } from './groups.ts';
 import type { PolicyView, Selection } from './groups.ts';
 import type { ReadOptions } from './damaged-data.ts';
@@ -41,7 +42,7 @@ import type { PieceSource } from './pieces.ts';
 import { readSeries } from './series-reader.ts';
 import type { SeriesRequest } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
-import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
+import type { GroupBatch, TiedWork } from './tied-rows.ts';
 import { alignedStart, requestedFields } from './windows.ts';
 import type { ReadRequest, StoredPoints } from './windows.ts';
 
@@ -104,6 +105,8 @@ const MANY_SERIES = 1024;
 /** At most this many fields of groups are open at once, at some 300 bytes each. */
 const OPEN_GROUPS_MAX = 65_534;
 const OPEN_GROUP_BYTES = 300;
+/** A batch of one window. */
+const BATCH_BYTES = 800;
 
 /** Whether rows are read in blocks of many series. */
 function foldsBlocks({ groups }: Selection, request: MeasurementAggregates): boolean {
@@ -124,7 +127,7 @@ function* aggregateBySeries(
     if (request.window === undefined || request.limitWindows === undefined) {
       yield* addGroup(ofGroup, request.timeRange);
     } else yield* addUntil(ofGroup, request.window, request.limitWindows);
-    yield* settled(work, group, windows.batches(group.tags()));
+    yield* settled(work, [group], () => windows.batches(group.tags()));
     windows.reset();
   }
 }
@@ -145,9 +148,7 @@ function* aggregateBlocks(
   const windows = new WindowsOfGroups(request, ofGroups);
   try {
     yield* foldBlocks(work, condition, windows);
-    for (const group of selection.groups) {
-      yield* settled(work, group, windows.batches(group.number, group.tags()));
-    }
+    yield* settled(work, selection.groups, ({ number, tags }) => windows.batches(number, tags()));
   } finally {
     windows.close();
   }
@@ -175,33 +176,33 @@ function* foldBlocks(
 }
 
 /**
- * The batches of a group, where `first` and `last` have chosen among rows of equal time, with what
- * its points need of their rows.
+ * The batches of groups, where `first` and `last` have chosen among rows of equal time, with what
+ * their points need of their rows.
  */
-function settled(
+function* settled(
   work: Work,
-  group: SeriesGroup,
-  batches: Iterable<AggregateBatch | undefined>,
-): Iterable<AggregateBatch | undefined> {
-  const { request, memory } = work;
-  const [fold] = request.folds ?? [];
-  const ofRow = fold?.functions.find((wanted) => wanted.kind === 'percentile' && wanted.hasTime);
-  if (request.best !== undefined || ofRow !== undefined) {
-    return eachSettled(batches, (batch) => withRows({ ...work, group }, batch));
-  }
-  const { series } = group;
-  if (request.picksTiedByKey !== true || series.length < 2) return batches;
-  const { database, measurement, shards } = work.selection;
-  const read = (part: SeriesPart) => eachSeries(work, part);
-  const tied = { database, measurement, shards, series, request, memory, read };
-  return eachSettled(batches, (batch) => settleTies(batch, tied));
-}
-
-function* eachSettled(
-  batches: Iterable<AggregateBatch | undefined>,
-  settle: (batch: AggregateBatch) => Generator<undefined, AggregateBatch>,
+  groups: Iterable<SeriesGroup>,
+  batchesOf: (group: SeriesGroup) => Generator<AggregateBatch | undefined>,
 ): Generator<AggregateBatch | undefined> {
-  for (const batch of batches) yield batch && (yield* settle(batch));
+  const { best, folds: [fold] = [], picksTiedByKey = false } = work.request;
+  const ofRow = fold?.functions.find((wanted) => wanted.kind === 'percentile' && wanted.hasTime);
+  const hasRows = best !== undefined || ofRow !== undefined;
+  const tied: GroupBatch[] = [];
+  for (const group of groups) {
+    for (const batch of batchesOf(group)) {
+      if (batch === undefined) yield undefined;
+      else if (hasRows) yield yield* withRows({ ...work, group }, batch);
+      else if (picksTiedByKey) tied.push({ group, batch });
+      else yield batch;
+    }
+  }
+  if (tied.length === 0) return;
+  work.memory.check(tied.length * BATCH_BYTES, 'groups');
+  const read: TiedWork['read'] = function* (fields, selection) {
+    const wanted = { aggregates: [], folds: undefined, best: undefined, tied: fields };
+    for (const _ of readAgain(work, wanted, selection)) yield undefined;
+  };
+  yield* yield* settleTies(tied, { ...work, read });
 }
 
 /** The columns of the best rows, or the time of the row of a percentile: it stands alone. */
@@ -230,25 +231,14 @@ function* withNthTime(
   }
   const nthTime = { field, type: values.type, value: values.values[0]!, rank: equalBefore };
   const { selection, group } = work;
-  const { series } = group;
-  const groups = new SeriesGroups({ series, ends: Uint32Array.of(series.length), tagsOf: noTags });
+  const groups = SeriesGroups.of([group]);
   const read = { aggregates: [], folds: undefined, nthTime };
-  for (const found of readAgain(work, read, { ...selection, groups })) {
-    const times = found?.batch.points?.[0]?.[0]?.values;
+  for (const batch of readAgain(work, read, { ...selection, groups })) {
+    const times = batch?.points?.[0]?.[0]?.values;
     if (times?.type === 'integer') return { ...points, times: times.values };
     yield undefined;
   }
   throw new AssertionFailed('the row of a value is there a second time');
-}
-
-/** Aggregates of each series of a part that has any. */
-function eachSeries(
-  work: Work,
-  { view, series, aggregates }: SeriesPart,
-): Generator<SeriesAggregates | undefined> {
-  const groups = SeriesGroups.ofEach(series, noTags);
-  const read = { aggregates, folds: undefined, best: undefined, omitsPointTimes: false };
-  return readAgain(work, read, { ...work.selection, shards: [view], groups });
 }
 
 /** Reads something else of the same rows. Counters are those of the first pass. */
@@ -256,7 +246,7 @@ function* readAgain(
   { request, counters, memory, scans }: Work,
   read: Partial<ReadRequest>,
   selection: Selection,
-): Generator<SeriesAggregates | undefined> {
+): Generator<AggregateBatch | undefined> {
   const own: ReadRequest = { ...request, ...read };
   const { groups } = selection;
   const wanted = requestedFields(own).map(({ field, type }) => ({ name: field, type }));
@@ -282,19 +272,11 @@ function* readAgain(
         yield* addGroup(ofGroup, own.timeRange);
       }
     }
-    for (let index = 0; index < groups.length; index++) {
-      for (const batch of windows.batches(index, noTags())) yield batch && { index, batch };
-    }
+    for (const { number, tags } of groups) yield* windows.batches(number, tags());
   } finally {
     windows.close();
   }
 }
-
-function noTags(): ReadonlyMap<string, string> {
-  return NO_TAGS;
-}
-
-const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
 /** Ranges of series that are better read one by one, because they have many rows each. */
 function longSeries(view: ShardView, measurementId: number): readonly SeriesRange[] {

@@ -36,6 +36,7 @@ export function openFieldWindows(
   index: () => SeriesIndex,
 ): GroupedWindows {
   const { groups: count } = field;
+  if (field.kind === 'tied') return field.rows;
   if (field.kind === 'nth-time') return groupedNthTimes(scans, request, field);
   if (field.kind === 'best') return groupedBestRows(request, field, index);
   if (field.kind === 'folds') {

@@ -156,7 +156,7 @@ export class GroupWindows {
     const { start, uses } = this.plan(chunk);
     this.#fields.forEach((field, i) => {
       const use = uses[i]!;
-      if (use === 'entry') field.addEntry(chunk, i, start!);
+      if (use === 'entry') field.addEntry(chunk, i, start!, series);
       else if (use === 'cached') field.addCached(chunk, i);
       else if (use !== 'none') addValues(chunk, i, { field, use, series });
     });

@@ -43,6 +43,15 @@ export class SeriesGroups implements Iterable<SeriesGroup> {
     return new SeriesGroups({ series, ends: series.map((_, i) => i + 1), tagsOf });
   }
 
+  /** Some groups, with new numbers; without their tags. */
+  static of(groups: readonly SeriesGroup[]): SeriesGroups {
+    let end = 0;
+    const ends = Uint32Array.from(groups, (group) => (end += group.series.length));
+    const series = new Uint32Array(end);
+    for (const [i, group] of groups.entries()) series.set(group.series, ends[i - 1] ?? 0);
+    return new SeriesGroups({ series, ends, tagsOf: () => NO_TAGS });
+  }
+
   get length(): number {
     return this.#of.ends.length;
   }
@@ -78,3 +87,5 @@ export class SeriesGroups implements Iterable<SeriesGroup> {
     });
   }
 }
+
+const NO_TAGS: ReadonlyMap<string, string> = new Map();

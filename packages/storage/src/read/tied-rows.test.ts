@@ -1,6 +1,5 @@
 // The choice of `first` and `last` among rows of equal time equals the one from the heads of the
-// series of a shard, wherever these rows are: memtable, segments, blocks of many series, parts of
-// very many.
+// series of a shard, wherever these rows are: memtable, segments, blocks of many series.
 import { compareBytes, floorMod, NANOS_PER_WEEK } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import { pickTied } from '@tidemark/query';
@@ -22,21 +21,25 @@ const FIELDS: readonly (readonly [string, FieldType])[] = [
   ['f', 'float'],
   ['s', 'string'],
   ['b', 'boolean'],
+  ['u', 'string'],
 ];
 const ENDS = ['first', 'last'] as const;
 
-/** Rows at few times in two shards. */
-function linesOf(seed: number, seriesCount: number): string {
+type Size = { readonly seriesCount: number; readonly rows: number };
+
+/** Up to `rows` rows of each series, at about as many times, in two shards. */
+function linesOf(seed: number, { seriesCount, rows }: Size): string {
   const next = numbers(seed);
   let lines = '';
   for (let series = 0; series < seriesCount; series++) {
-    for (let k = next() % 4; k > 0; k--) {
+    for (let k = next() % rows; k > 0; k--) {
       const value = next() % 7;
       const fields = [`f=${value}.5`, `s="${value % 3}"`, `b=${value % 2 === 0}`].filter(
         (_, i) => ((next() >> i) & 3) > 0,
       );
-      const time = BigInt(next() % 3) + BigInt(next() % 2) * NANOS_PER_WEEK;
-      lines += `m,g=${series % 3},t=${series} ${fields.join(',') || 'f=0'} ${time}\n`;
+      const time = BigInt(next() % (rows - 1)) + BigInt(next() % 2) * NANOS_PER_WEEK;
+      const always = `u="${value}"`;
+      lines += `m,g=${series % 3},t=${series} ${[...fields, always].join()} ${time}\n`;
     }
   }
   return lines;
@@ -73,11 +76,11 @@ type Plan = {
   readonly isAll: boolean;
 };
 
-async function check({ seeds, flushes, isAll }: Plan, seriesCount: number): Promise<void> {
+async function check({ seeds, flushes, isAll }: Plan, size: Size): Promise<void> {
   const own = await testEngine();
   try {
     for (const seed of seeds) {
-      await write(own.engine, linesOf(seed, seriesCount));
+      await write(own.engine, linesOf(seed, size));
       if (flushes) await own.engine.flush();
     }
     const timeRange = isAll ? EVERYTHING : { start: 1n, end: NANOS_PER_WEEK + 1n };
@@ -109,19 +112,26 @@ const plan = fc.record({
 
 test('groups of some series', async () => {
   await fc.assert(
-    fc.asyncProperty(plan, (one) => check(one, 40)),
+    fc.asyncProperty(plan, (one) => check(one, { seriesCount: 40, rows: 4 })),
     { numRuns: 15 },
+  );
+});
+
+test('groups of series with chunks of their own', async () => {
+  await fc.assert(
+    fc.asyncProperty(plan, (one) => check(one, { seriesCount: 9, rows: 400 })),
+    { numRuns: 5 },
   );
 });
 
 test('groups of series that are read in blocks', async () => {
   await fc.assert(
-    fc.asyncProperty(plan, (one) => check(one, 4000)),
+    fc.asyncProperty(plan, (one) => check(one, { seriesCount: 4000, rows: 4 })),
     { numRuns: 3 },
   );
 });
 
-test('a group of more series than are asked at once', async () => {
+test('a group of very many series', async () => {
   const own = await testEngine();
   try {
     const count = 70_000;

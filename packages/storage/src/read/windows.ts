@@ -16,6 +16,7 @@ import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { ColumnWants } from './column-plan.ts';
 import type { NthTime } from './nth-time.ts';
+import type { TiedField } from './tied-rows.ts';
 
 /** What the windows of all measurements of a request have in common. */
 export type WindowsRequest = Omit<ReadRequest, 'source'>;
@@ -24,6 +25,8 @@ export type WindowsRequest = Omit<ReadRequest, 'source'>;
 export type ReadRequest = MeasurementAggregates & {
   /** Then there are no other fields. */
   readonly nthTime?: NthTime | undefined;
+  /** The same. */
+  readonly tied?: readonly TiedField[] | undefined;
 };
 
 /** Start of the window of a time. That of the first window may lie before the smallest int64. */
@@ -67,7 +70,8 @@ export type RequestedField =
   | (FieldAggregates & { readonly kind: 'aggregates' })
   | (FieldFolds & { readonly kind: 'folds' })
   | (BestRows & { readonly kind: 'best' })
-  | (NthTime & { readonly kind: 'nth-time' });
+  | (NthTime & { readonly kind: 'nth-time' })
+  | (TiedField & { readonly kind: 'tied' });
 
 /** The fields of a request, aggregates first: as many columns of rows are read. */
 export function requestedFields({
@@ -75,12 +79,17 @@ export function requestedFields({
   folds = [],
   best,
   nthTime,
-}: Pick<ReadRequest, 'aggregates' | 'folds' | 'best' | 'nthTime'>): readonly RequestedField[] {
+  tied = [],
+}: Pick<
+  ReadRequest,
+  'aggregates' | 'folds' | 'best' | 'nthTime' | 'tied'
+>): readonly RequestedField[] {
   return [
     ...aggregates.map((field) => ({ kind: 'aggregates' as const, ...field })),
     ...folds.map((field) => ({ kind: 'folds' as const, ...field })),
     ...(best === undefined ? [] : [{ kind: 'best' as const, ...best }]),
     ...(nthTime === undefined ? [] : [{ kind: 'nth-time' as const, ...nthTime }]),
+    ...tied.map((field) => ({ kind: 'tied' as const, ...field })),
   ];
 }
 
@@ -107,8 +116,11 @@ export interface FieldWindows {
   readonly wants: ColumnWants;
   /** Adds the wanted rows of a chunk, as `cached` of the plan (`column-plan.ts`). */
   addCached(chunk: ChunkReader, index: number): void;
-  /** Adds a chunk that lies within the window beginning at `start` by its directory entry. */
-  addEntry(chunk: ChunkReader, index: number, start: bigint): void;
+  /**
+   * Adds a chunk of a series that lies within the window beginning at `start`, by its directory
+   * entry.
+   */
+  addEntry(chunk: ChunkReader, index: number, start: bigint, series: SeriesId): void;
   /** The result, or steps of long work that has it in the end. */
   finish(descending: boolean): FieldResult | Generator<undefined, FieldResult>;
   /** Removes all windows, for the next group. */
