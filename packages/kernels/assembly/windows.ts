@@ -1,5 +1,5 @@
 // Windowed aggregates. Rows are added in ascending order of time, series by series, or group by
-// group. Their windows are computed in a scratch area, then merged into the accumulator. Sums are
+// group (in any order where there are no windows and no extremes, whose times would depend on it). Their windows are computed in a scratch area, then merged into the accumulator. Sums are
 // computed from left to right, so that results do not depend on the width of the machine's vectors.
 import {
   AREA_WINDOW_RUN,
@@ -65,31 +65,42 @@ function upperHalf<T>(values: usize, valid: usize, from: u32, to: u32): i64 {
 }
 
 /**
- * Rows of several series may have the first or the last time of a run. The one that `mergeRecord`
- * prefers is taken.
+ * Finds the first and the last of the rows of several series, which are in the order of time if
+ * they have windows. Of those of one time, the one that `mergeRecord` prefers is taken.
  */
 @inline
-function chooseAmongEqual<T, W>(
+function chooseEnds<T, W>(
   record: usize,
   times: usize,
   values: usize,
   valid: usize,
   first: u32,
   last: u32,
+  isOrdered: bool,
   prefersSmallFirst: bool,
 ): void {
-  const firstTime = load<i64>(record, WINDOW_FIRST_TIME);
-  for (let i = first + 1; i < last && load<i64>(times + <usize>i * 8) === firstTime; i++) {
-    if (valid !== 0 && load<u8>(valid + <usize>i) === 0) continue;
+  let firstTime = load<i64>(record, WINDOW_FIRST_TIME);
+  for (let i = first + 1; i < last; i++) {
+    const time = load<i64>(times + <usize>i * 8);
+    if (isOrdered && time !== firstTime) break;
+    if (time > firstTime || (valid !== 0 && load<u8>(valid + <usize>i) === 0)) continue;
     const value = <W>load<T>(values + <usize>i * sizeof<T>());
     const held = load<W>(record, WINDOW_FIRST);
-    if (prefersSmallFirst ? value < held : value > held) store<W>(record, value, WINDOW_FIRST);
+    if (time === firstTime && (prefersSmallFirst ? value >= held : value <= held)) continue;
+    store<W>(record, value, WINDOW_FIRST);
+    store<i64>(record, time, WINDOW_FIRST_TIME);
+    firstTime = time;
   }
-  const lastTime = load<i64>(record, WINDOW_LAST_TIME);
-  for (let i = last - 1; i > first && load<i64>(times + <usize>(i - 1) * 8) === lastTime; i--) {
-    if (valid !== 0 && load<u8>(valid + <usize>(i - 1)) === 0) continue;
+  let lastTime = load<i64>(record, WINDOW_LAST_TIME);
+  for (let i = last - 1; i > first; i--) {
+    const time = load<i64>(times + <usize>(i - 1) * 8);
+    if (isOrdered && time !== lastTime) break;
+    if (time < lastTime || (valid !== 0 && load<u8>(valid + <usize>(i - 1)) === 0)) continue;
     const value = <W>load<T>(values + <usize>(i - 1) * sizeof<T>());
-    if (value > load<W>(record, WINDOW_LAST)) store<W>(record, value, WINDOW_LAST);
+    if (time === lastTime && value <= load<W>(record, WINDOW_LAST)) continue;
+    store<W>(record, value, WINDOW_LAST);
+    store<i64>(record, time, WINDOW_LAST_TIME);
+    lastTime = time;
   }
 }
 
@@ -106,6 +117,7 @@ function aggregateRows<T, W>(
   to: u32,
   wants: u32,
   isOfSeveral: bool,
+  isOrdered: bool,
   prefersSmallFirst: bool,
 ): bool {
   let first = from;
@@ -124,7 +136,7 @@ function aggregateRows<T, W>(
   store<W>(record, <W>load<T>(values + <usize>(last - 1) * sizeof<T>()), WINDOW_LAST);
   store<i64>(record, load<i64>(times + <usize>(last - 1) * 8), WINDOW_LAST_TIME);
   if (isOfSeveral) {
-    chooseAmongEqual<T, W>(record, times, values, valid, first, last, prefersSmallFirst);
+    chooseEnds<T, W>(record, times, values, valid, first, last, isOrdered, prefersSmallFirst);
   }
   const isDense = count === last - first;
   if ((wants & WANTS_SUM) !== 0) {
@@ -248,6 +260,7 @@ function aggregateRun<T, W>(
       to,
       wants,
       isOfSeveral,
+      every !== 0,
       prefersSmallFirst,
     );
     if (hasValues) {

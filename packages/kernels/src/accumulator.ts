@@ -102,7 +102,10 @@ export class Accumulators {
     if (this.#address === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
-  /** Adds rows of several groups, ordered by group, then by time. */
+  /**
+   * Adds rows of several groups, ordered by group, then by time. Without a window they may be in any
+   * order, unless extremes are wanted: among equal ones, the first row is the earliest.
+   */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
     assert(column.type === this.#type, 'a column has the type of its accumulators');
     assert(groups.length === times.length, 'every row has a group');

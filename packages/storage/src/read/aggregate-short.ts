@@ -167,4 +167,11 @@ function needsOrder({ window, aggregates }: MeasurementAggregates): boolean {
   return aggregates.some(({ functions }) => functions.some((name) => !ORDER_FREE.has(name)));
 }
 
-const ORDER_FREE: ReadonlySet<AggregateFunction> = new Set(['count', 'sum', 'mean', 'spread']);
+const ORDER_FREE: ReadonlySet<AggregateFunction> = new Set([
+  'count',
+  'sum',
+  'mean',
+  'spread',
+  'first',
+  'last',
+]);

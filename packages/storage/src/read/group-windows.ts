@@ -72,7 +72,7 @@ export class WindowsOfGroups {
     memory.check(bytes, 'windows of an aggregation');
   }
 
-  /** Adds rows of several groups, ordered by group, then by time. */
+  /** Adds rows of several groups, in the order that `GroupedWindows` has. */
   addRows(groups: Uint32Array, { times, columns, series }: SeriesRows): void {
     this.#fields.forEach((field, i) => {
       const column = columns[i];

@@ -99,7 +99,10 @@ export interface GroupedWindows {
   readonly windowCount: number;
   /** Memory of their texts and of what folds hold; absent where there is none. */
   readonly heldBytes?: number;
-  /** Adds rows of several groups and series, ordered by group, then by time. */
+  /**
+   * Adds rows of several groups and series, ordered by group, then by time if the answer depends on
+   * that (`needsOrder`).
+   */
   add(groups: Uint32Array, times: BigInt64Array, column: Column, series: Uint32Array): void;
   /** Windows of one group, valid until `close`. */
   of(group: number): FieldWindows;
