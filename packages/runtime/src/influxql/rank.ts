@@ -1,10 +1,61 @@
-// Finds the value of a rank among numbers without sorting all of them: 0.5 µs for 30 numbers
-// instead of 1.7 µs with a sorted copy, which was the largest cost of a percentile over a sliding
-// window.
+// Finds the number of a rank without sorting all of them: most percentiles are near an end, and
+// then one comparison a number is enough.
+
+type Numbers = readonly number[] | Float64Array;
+
+/** Places from an end up to which the numbers beyond the rank are kept in their order. */
+const NEAR_MAX = 16;
+const nearNumbers = new Float64Array(NEAR_MAX);
+const nearIndexes = new Uint32Array(NEAR_MAX);
+
 let scratch = new Float64Array(256);
 
-/** The value at `rank` (from 0) when the numbers are sorted, NaN after all others. */
-export function numberOfRank(values: readonly number[] | Float64Array, rank: number): number {
+/**
+ * Index of the number at `rank` (from 0) when they are sorted. Equal ones each have a rank of their
+ * own, in their order; NaN is after all others, and the first one stands for all.
+ */
+export function indexOfRank(values: Numbers, rank: number): number {
+  const fromEnd = values.length - 1 - rank;
+  const isAtEnd = fromEnd < rank;
+  const place = isAtEnd ? fromEnd : rank;
+  const near = place < NEAR_MAX ? indexNear(values, place, isAtEnd) : undefined;
+  return near ?? indexAnywhere(values, rank);
+}
+
+/** `place` is counted from the end, or from the beginning; `undefined` when there are NaNs. */
+function indexNear(values: Numbers, place: number, isAtEnd: boolean): number | undefined {
+  const count = values.length;
+  const sign = isAtEnd ? 1 : -1;
+  let kept = 0;
+  let least = -Infinity;
+  for (let step = 0; step < count; step++) {
+    // Of equal ones the later is nearer to the end: it comes later here.
+    const i = isAtEnd ? step : count - 1 - step;
+    const number = sign * (values[i] as number);
+    if (number < least) continue;
+    if (Number.isNaN(number)) return undefined;
+    let at = kept <= place ? kept++ : place;
+    for (; at > 0 && (nearNumbers[at - 1] as number) <= number; at--) {
+      nearNumbers[at] = nearNumbers[at - 1] as number;
+      nearIndexes[at] = nearIndexes[at - 1] as number;
+    }
+    nearNumbers[at] = number;
+    nearIndexes[at] = i;
+    if (kept > place) least = nearNumbers[place] as number;
+  }
+  return nearIndexes[place];
+}
+
+function indexAnywhere(values: Numbers, rank: number): number {
+  const wanted = numberOfRank(values, rank);
+  if (Number.isNaN(wanted)) return values.findIndex((value) => Number.isNaN(value));
+  let skip = rank;
+  for (let i = 0; i < values.length; i++) if ((values[i] as number) < wanted) skip--;
+  for (let i = 0; i < values.length; i++) if (values[i] === wanted && skip-- === 0) return i;
+  return 0;
+}
+
+function numberOfRank(values: Numbers, rank: number): number {
   const count = values.length;
   if (scratch.length < count) scratch = new Float64Array(count * 2);
   const numbers = scratch;
