@@ -18,7 +18,7 @@ import type { TaskRecord, TemplateRecord } from '../store/records.ts';
 import type { Table } from '../store/table.ts';
 import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment } from './definition.ts';
-import type { Executor } from './executor.ts';
+import type { Executor, Startable } from './executor.ts';
 import { changedTask, followingTask, newTask } from './task-change.ts';
 import type { ChangeContext, TaskInput } from './task-change.ts';
 import { kindOf } from './task-starts.ts';
@@ -50,6 +50,11 @@ export const noTask = (id: string): string => `no task exists with the id ${JSON
 
 export class TaskService {
   readonly #options: TaskServiceOptions;
+  /** Whether a record is what was started: clients ask again and again about the same two. */
+  readonly #compared = new WeakMap<
+    TaskRecord,
+    { readonly started: Startable; readonly isSame: boolean }
+  >();
 
   constructor(options: TaskServiceOptions) {
     this.#options = options;
@@ -154,11 +159,14 @@ export class TaskService {
   needsRestart(record: TaskRecord): boolean {
     const started = this.#options.executor.started(record.id);
     if (started === undefined) return false;
+    const last = this.#compared.get(record);
+    if (last?.started === started) return !last.isSame;
     const { definition, pipeline, dbrps, split } = started;
     const isSame =
       definition === definitionOf(record) &&
       isDeepStrictEqual(dbrps, record.dbrps) &&
       isDeepStrictEqual(split, partsOf(record, pipeline));
+    this.#compared.set(record, { started, isSame });
     return !isSame;
   }
 
