@@ -22,6 +22,7 @@ export const AREAS = {
   wideIds: { lifetime: 'call', owner: 'blocks', holds: 'ids of four bytes as integers of eight' },
   scaled: { lifetime: 'call', owner: 'floats', holds: 'floats as integers' },
   exceptions: { lifetime: 'call', owner: 'floats', holds: 'rows of floats that are not scaled' },
+  symbols: { lifetime: 'call', owner: 'huffman', holds: 'values as symbols of a code' },
   dictionary: { lifetime: 'result', owner: 'strings', holds: 'hash table and distinct texts' },
   codes: { lifetime: 'result', owner: 'strings', holds: 'codes of texts, row by row' },
   lengths: { lifetime: 'result', owner: 'strings', holds: 'lengths or offsets of distinct texts' },

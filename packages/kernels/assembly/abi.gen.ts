@@ -205,50 +205,52 @@ export const AREA_WIDE_IDS: u32 = 9;
 export const AREA_SCALED: u32 = 10;
 /** Rows of floats that are not scaled. Of floats: call. */
 export const AREA_EXCEPTIONS: u32 = 11;
+/** Values as symbols of a code. Of huffman: call. */
+export const AREA_SYMBOLS: u32 = 12;
 /** Hash table and distinct texts. Of strings: result. */
-export const AREA_DICTIONARY: u32 = 12;
+export const AREA_DICTIONARY: u32 = 13;
 /** Codes of texts, row by row. Of strings: result. */
-export const AREA_CODES: u32 = 13;
+export const AREA_CODES: u32 = 14;
 /** Lengths or offsets of distinct texts. Of strings: result. */
-export const AREA_LENGTHS: u32 = 14;
+export const AREA_LENGTHS: u32 = 15;
 /** Distinct texts. Of strings: result. */
-export const AREA_TEXTS: u32 = 15;
+export const AREA_TEXTS: u32 = 16;
 /** Distinct texts, compressed. Of strings: call. */
-export const AREA_PACKED_TEXTS: u32 = 16;
+export const AREA_PACKED_TEXTS: u32 = 17;
 /** Where packed frames begin. Of text-frames: result. */
-export const AREA_FRAMES: u32 = 17;
+export const AREA_FRAMES: u32 = 18;
 /** Filters of frames. Of text-frames: result. */
-export const AREA_FILTERS: u32 = 18;
+export const AREA_FILTERS: u32 = 19;
 /** A frame as an LZ4 block. Of text-pack: call. */
-export const AREA_COMPRESSED_FRAME: u32 = 19;
+export const AREA_COMPRESSED_FRAME: u32 = 20;
 /** Sizes of frames that are written. Of text-pack: call. */
-export const AREA_FRAME_SIZES: u32 = 20;
+export const AREA_FRAME_SIZES: u32 = 21;
 /** Filters that are written. Of text-pack: call. */
-export const AREA_FRAME_FILTERS: u32 = 21;
+export const AREA_FRAME_FILTERS: u32 = 22;
 /** Bytes of an LZ4 block by kind. Of sequences: call. */
-export const AREA_SEQUENCES: u32 = 22;
+export const AREA_SEQUENCES: u32 = 23;
 /** Values of a cached column in full width. Of cached: call. */
-export const AREA_EXPANDED: u32 = 23;
+export const AREA_EXPANDED: u32 = 24;
 /** Times of a cached column in full width. Of cached-windows: call. */
-export const AREA_EXPANDED_TIMES: u32 = 24;
+export const AREA_EXPANDED_TIMES: u32 = 25;
 /** Windows of the rows that are being added. Of windows: call. */
-export const AREA_WINDOW_RUN: u32 = 25;
+export const AREA_WINDOW_RUN: u32 = 26;
 /** Times of a cached column. Of tally-rows: call. */
-export const AREA_TALLIED_TIMES: u32 = 26;
+export const AREA_TALLIED_TIMES: u32 = 27;
 /** Values of a cached column. Of tally-rows: call. */
-export const AREA_TALLIED_VALUES: u32 = 27;
+export const AREA_TALLIED_VALUES: u32 = 28;
 /** A scope and a name that is looked up. Of names: call. */
-export const AREA_SCOPED_NAME: u32 = 28;
+export const AREA_SCOPED_NAME: u32 = 29;
 /** Split series. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 29;
+export const AREA_TAG_WORDS: u32 = 30;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 30;
+export const AREA_KEY_PART: u32 = 31;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 31;
+export const AREA_LIST_KEY: u32 = 32;
 /** Where the values of each row or column of a sparse table begin. Of sparse-rows: call. */
-export const AREA_SPARSE_STARTS: u32 = 32;
+export const AREA_SPARSE_STARTS: u32 = 33;
 /** The values of a sparse table by column, and one column with a place per row. Of sparse-rows: call. */
-export const AREA_SPARSE_COLUMN: u32 = 33;
+export const AREA_SPARSE_COLUMN: u32 = 34;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 34;
-export const AREA_COUNT: u32 = 35;
+export const AREA_ID_COUNTS: u32 = 35;
+export const AREA_COUNT: u32 = 36;

@@ -5,14 +5,14 @@ import { at, failed, moveTo, readByte, readCount, remaining, writeVarint } from 
 import {
   assignLengths,
   codedBits,
-  codes,
   counts,
-  lengthOf,
+  countSymbols,
   prepareSingle,
   readCode,
   single,
   SYMBOLS_MAX,
   writeCode,
+  writeCodes,
 } from './huffman-code';
 
 /** For fewer bytes, the lengths of the code take more than it saves. */
@@ -52,11 +52,7 @@ export function writeStream(src: usize, bytes: usize, dst: usize): usize {
 
 /** Returns 0 where a code does not make the stream shorter. */
 function writeCoded(src: usize, bytes: usize, dst: usize): usize {
-  memory.fill(counts, 0, <usize>SYMBOLS_MAX * 4);
-  for (let i: usize = 0; i < bytes; i++) {
-    const entry = counts + <usize>load<u8>(src + i) * 4;
-    store<u32>(entry, load<u32>(entry) + 1);
-  }
+  countSymbols(src, bytes);
   let first: u32 = 0;
   let last = SYMBOLS_MAX - 1;
   while (load<u32>(counts + <usize>first * 4) === 0) first++;
@@ -65,7 +61,7 @@ function writeCoded(src: usize, bytes: usize, dst: usize): usize {
   const symbols = last - first + 1;
   memory.copy(counts, counts + <usize>first * 4, <usize>symbols * 4);
   assignLengths(symbols);
-  const bound = <usize>(codedBits(symbols) >> 3) + <usize>(symbols >> 1) + CODE_HEAD_BYTES;
+  const bound = <usize>(codedBits(symbols) >> 3) + <usize>((symbols + 1) >> 1) + CODE_HEAD_BYTES;
   if (bound >= bytes) return 0;
   store<u8>(dst++, CODED);
   store<u8>(dst++, <u8>first);
@@ -75,31 +71,11 @@ function writeCoded(src: usize, bytes: usize, dst: usize): usize {
   const part = partBytes(bytes);
   for (let i: usize = 0; i < PARTS; i++) {
     const from = i * part;
-    const end = writePart(src + from, min(part, bytes - from), first, dst);
+    const end = writeCodes(src + from, min(part, bytes - from), first, dst);
     store<u32>(sizes + i * 4, <u32>(end - dst));
     dst = end;
   }
   return dst;
-}
-
-/** Writes the codes of some bytes. Returns their end. */
-function writePart(src: usize, bytes: usize, first: u32, dst: usize): usize {
-  let word: u64 = 0;
-  let used: u64 = 0;
-  for (let i: usize = 0; i < bytes; i++) {
-    const symbol = <u32>load<u8>(src + i) - first;
-    word |= (<u64>load<u16>(codes + <usize>symbol * 2)) << used;
-    used += <u64>lengthOf(symbol);
-    // 48 used bits leave room for a code of ten bits.
-    if (used >= 48) {
-      store<u64>(dst, word);
-      dst += 6;
-      word >>= 48;
-      used -= 48;
-    }
-  }
-  store<u64>(dst, word);
-  return dst + <usize>((used + 7) >> 3);
 }
 
 /** Size of the stream that was read last. */

@@ -122,6 +122,38 @@ export function writeCode(symbolCount: u32, dst: usize): usize {
   return dst;
 }
 
+/** Counts symbols, a byte each. */
+export function countSymbols(src: usize, bytes: usize): void {
+  memory.fill(counts, 0, <usize>SYMBOLS_MAX * 4);
+  for (let i: usize = 0; i < bytes; i++) {
+    const entry = counts + <usize>load<u8>(src + i) * 4;
+    store<u32>(entry, load<u32>(entry) + 1);
+  }
+}
+
+/**
+ * Writes the codes of symbols, a byte each, of which `first` has the first code. Returns their end;
+ * up to seven bytes behind it are overwritten.
+ */
+export function writeCodes(src: usize, bytes: usize, first: u32, dst: usize): usize {
+  let word: u64 = 0;
+  let used: u64 = 0;
+  for (let i: usize = 0; i < bytes; i++) {
+    const symbol = <u32>load<u8>(src + i) - first;
+    word |= (<u64>load<u16>(codes + <usize>symbol * 2)) << used;
+    used += <u64>lengthOf(symbol);
+    // 48 used bits leave room for a code of ten bits.
+    if (used >= 48) {
+      store<u64>(dst, word);
+      dst += 6;
+      word >>= 48;
+      used -= 48;
+    }
+  }
+  store<u64>(dst, word);
+  return dst + <usize>((used + 7) >> 3);
+}
+
 /** Reads the lengths of a code. Returns the number of symbols or an error. */
 export function readCode(): i32 {
   const symbolCount = readByte() + 1;

@@ -1,7 +1,7 @@
 // Codec for values, or differences, that span at most 256 steps: a Huffman code. It comes closer to
 // the entropy than whole bits per group (a random walk with steps of about one takes 0.28 instead
 // of 0.5 bytes per value). Format: docs/formats/encodings.md, "Huffman".
-import { ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
+import { AREA_SYMBOLS, ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
 import {
   at,
   failed,
@@ -18,9 +18,7 @@ import {
 import {
   assignLengths,
   codedBits,
-  codes,
-  counts,
-  lengthOf,
+  countSymbols,
   multiple,
   prepareMultiple,
   prepareSingle,
@@ -28,12 +26,16 @@ import {
   single,
   SYMBOLS_MAX,
   writeCode,
+  writeCodes,
 } from './huffman-code';
+import { scratch } from './memory';
 
 let planOrder: u32 = 0;
 let planBase: i64 = 0;
 let planSymbols: u32 = 0;
 let planStreamBytes: usize = 0;
+/** The values as symbols, a byte each. */
+let planned: usize = 0;
 
 /**
  * Whether the sequence of differences of this order spans at most 256 steps. Sets `planBase` and
@@ -65,15 +67,16 @@ export function huffmanPlan(src: usize, count: u32): usize {
   if (fits(src, count, 1)) planOrder = 1;
   else if (fits(src, count, 0)) planOrder = 0;
   else return 0;
-  memory.fill(counts, 0, 1024);
+  planned = scratch(AREA_SYMBOLS, <usize>count);
+  if (planned === 0) return 0;
   const order = planOrder;
   const base = planBase;
   for (let i = order; i < count; i++) {
     const p = src + <usize>i * 8;
     const value = order === 0 ? load<i64>(p) : load<i64>(p) - load<i64>(p - 8);
-    const entry = counts + <usize>(value - base) * 4;
-    store<u32>(entry, load<u32>(entry) + 1);
+    store<u8>(planned + <usize>(i - order), <u8>(value - base));
   }
+  countSymbols(planned, <usize>(count - order));
   assignLengths(planSymbols);
   planStreamBytes = <usize>((codedBits(planSymbols) + 7) >> 3);
   const head: usize = order === 0 ? 0 : <usize>varintBytes(zigzag(load<i64>(src)));
@@ -96,25 +99,7 @@ export function encodeHuffman(src: usize, count: u32, dst: usize): usize {
   dst = writeVarint(dst, zigzag(base));
   dst = writeCode(planSymbols, dst);
   dst = writeVarint(dst, <u64>planStreamBytes);
-  let word: u64 = 0;
-  let used: u64 = 0;
-  let out = dst;
-  for (let i = order; i < count; i++) {
-    const p = src + <usize>i * 8;
-    const value = order === 0 ? load<i64>(p) : load<i64>(p) - load<i64>(p - 8);
-    const symbol = <u32>(value - base);
-    word |= (<u64>load<u16>(codes + <usize>symbol * 2)) << used;
-    used += <u64>lengthOf(symbol);
-    // 48 used bits leave room for a code of ten bits.
-    if (used >= 48) {
-      store<u64>(out, word);
-      out += 6;
-      word >>= 48;
-      used -= 48;
-    }
-  }
-  store<u64>(out, word);
-  return dst + planStreamBytes;
+  return writeCodes(planned, <usize>(count - order), 0, dst);
 }
 
 /** Decodes `count` values to `dst`. Returns 0 or an error. */
