@@ -274,6 +274,7 @@ export const EXPORTS = {
     'unpackedStringFrames(): u32',
   ],
   'text-search': [
+    'marksOfCodes(codes: usize, rows: u32, ofTexts: usize, marks: usize): void',
     'markTexts(texts: usize, offsets: usize, count: u32, needle: usize, length: usize, marks: usize): void',
   ],
   windows: [

@@ -286,6 +286,7 @@ export {
   unpackedStringFrames,
 } from './text-frames';
 export {
+  marksOfCodes,
   markTexts,
 } from './text-search';
 export {

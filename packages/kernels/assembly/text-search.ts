@@ -46,3 +46,10 @@ export function markTexts(
     position = next;
   }
 }
+
+/** Writes for each of `rows` codes (u32 each) the byte of `ofTexts` at the code. */
+export function marksOfCodes(codes: usize, rows: u32, ofTexts: usize, marks: usize): void {
+  for (let row: usize = 0; row < <usize>rows; row++) {
+    store<u8>(marks + row, load<u8>(ofTexts + <usize>load<u32>(codes + row * 4)));
+  }
+}

@@ -392,6 +392,7 @@ export type KernelExports = {
   stringFrameTables(): number;
   unpackedStringFrames(): number;
   // text-search
+  marksOfCodes(codes: number, rows: number, ofTexts: number, marks: number): void;
   markTexts(
     texts: number,
     offsets: number,

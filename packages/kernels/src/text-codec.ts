@@ -267,10 +267,12 @@ export class TextCodec {
     const isKept = new Uint8Array(count).fill(search.keeps === 'others' ? 1 : 0);
     const needle = this.#kernels.copyIn(Area.name, search.needle);
     this.#matchTexts(isKept, { from: 0, to: count }, { needle, search });
-    const codes = this.#words(exports.stringCodes(), rows);
-    const mask = new Uint8Array(rows);
-    for (let i = 0; i < rows; i++) mask[i] = isKept[codes[i]!]!;
-    return mask;
+    const [kept = 0] = isKept;
+    if (!isKept.includes(1 - kept)) return new Uint8Array(rows).fill(kept);
+    const ofTexts = this.#kernels.copyIn(Area.name, isKept);
+    const marks = this.#kernels.scratch(Area.mask, rows);
+    exports.marksOfCodes(exports.stringCodes(), rows, ofTexts, marks);
+    return this.#kernels.bytes.slice(marks, marks + rows);
   }
 
   /**

@@ -277,8 +277,8 @@ export class ChunkReader implements Piece {
   }
 
   /**
-   * Times and the first `count` columns of the rows that the mask keeps; `undefined` when one of
-   * these columns cannot be cached.
+   * Times and the first `count` columns of the rows that the mask keeps, at least one; `undefined`
+   * when one of these columns cannot be cached.
    */
   chosen(mask: Uint8Array, count: number): Run | undefined {
     for (let i = 0; i < count; i++) {
@@ -288,12 +288,6 @@ export class ChunkReader implements Piece {
     const times = this.#cachedTimes();
     if (times === undefined) return undefined;
     const kept = this.#cache.chooseRows(mask, rows.from);
-    if (kept === 0) {
-      return {
-        times: new BigInt64Array(),
-        columns: Array.from({ length: count }, () => undefined),
-      };
-    }
     return this.#cache.chosenRun(times, kept, {
       columns: count,
       columnAt: (index) => this.#cachedValues(index),
@@ -312,20 +306,19 @@ export class ChunkReader implements Piece {
   }
 
   /**
-   * Clears the mask where no text satisfies the search. Returns `false` for a column of another
+   * A mask of the wanted rows whose texts satisfy the search. `undefined` for a column of another
    * type, where other series have rows in the chunk, and where its texts are decoded already or too
    * many to be unpacked at once.
    */
-  searchInPlace(mask: Uint8Array, index: number, search: TextSearch): boolean {
+  search(index: number, search: TextSearch): Uint8Array | undefined {
     const meta = this.columns[index];
     const { segment, isPart } = this.#stored;
-    if (meta === undefined || this.type(index) !== 'string' || isPart) return false;
-    if (this.#texts.has(index) || this.#largeTexts(index) !== undefined) return false;
-    const { from } = this.rows;
+    if (meta === undefined || this.type(index) !== 'string' || isPart) return undefined;
+    if (this.#texts.has(index) || this.#largeTexts(index) !== undefined) return undefined;
+    const { from, to } = this.rows;
     const whole = this.#bytes();
     const found = matchTexts(segment.blocks, { chunk: this.meta, meta }, { search, whole });
-    for (let i = 0; i < mask.length; i++) mask[i]! &= found[from + i]!;
-    return true;
+    return found.subarray(from, to);
   }
 
   /** Times and all columns of the wanted rows. */

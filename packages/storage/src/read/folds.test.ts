@@ -316,7 +316,7 @@ test('the same of chunks in the cache, and of windows with very many points', as
     for (const [number, host] of ['a', 'b', 'c'].entries()) {
       const lines = Array.from({ length: rows }, (_, i) => {
         const value = (i * 7919 + number) % 100_003;
-        return `m,g=${host} f=${value / 8},i=${value % 1009}i,s="${value % 9000}" ${3 * i + number}`;
+        return `m,g=${host} f=${value / 8},i=${value % 1009}i,s="${value % 9000}",level="${value % 3}" ${3 * i + number}`;
       });
       await write(own.engine, lines.join('\n'));
     }
@@ -325,11 +325,16 @@ test('the same of chunks in the cache, and of windows with very many points', as
       'percentile(f, 95) AS p, median(i) AS m, count(distinct(s)) AS d, mode(i) AS o',
       'distinct(f)',
       'distinct(s)',
+      'distinct(level)',
+      'count(distinct(level)) AS d',
       'top(f, 4000)',
     ]) {
       for (const by of ['', ' GROUP BY g', ' GROUP BY time(10u)', ' GROUP BY time(1ms), g']) {
-        const text = `SELECT ${calls} FROM m WHERE time >= 0 AND time < 1s${by}${by.includes('time') ? ' fill(none)' : ''}`;
-        expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+        const fill = by.includes('time') ? ' fill(none)' : '';
+        for (const order of calls === 'distinct(level)' ? ['', ' ORDER BY time DESC'] : ['']) {
+          const text = `SELECT ${calls} FROM m WHERE time >= 0 AND time < 1s${by}${fill}${order}`;
+          expect(await answerOf(own, text, true), text).toEqual(await answerOf(own, text, false));
+        }
       }
     }
   } finally {

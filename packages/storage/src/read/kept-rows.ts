@@ -32,10 +32,12 @@ export function keptRows(
 }
 
 function chosenRows(chunk: ChunkReader, wanted: readonly FieldRef[], mask: Uint8Array): Run {
+  if (!mask.includes(1)) {
+    return { times: new BigInt64Array(), columns: wanted.map(() => undefined) };
+  }
   const run = chunk.chosen(mask, wanted.length);
   if (run !== undefined) return convertRun(run, wanted);
   const times = scans().selectTimes(chunk.times, mask);
-  if (times.length === 0) return { times, columns: wanted.map(() => undefined) };
   const columns = wanted.map(({ type }, i) => {
     const column = chunk.column(i, times.length === mask.length ? undefined : mask);
     return column && convertColumn(column, type);

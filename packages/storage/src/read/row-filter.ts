@@ -109,8 +109,8 @@ export type ConditionRows = {
    * that is not possible.
    */
   readonly filterInPlace?: ChunkReader['filterInPlace'] | undefined;
-  /** The same for a condition on texts. */
-  readonly searchInPlace?: ChunkReader['searchInPlace'] | undefined;
+  /** The mask of a condition on texts, where their column need not be decoded. */
+  readonly search?: ChunkReader['search'] | undefined;
 };
 
 export function rowsOfChunk(chunk: ChunkReader): ConditionRows {
@@ -119,7 +119,7 @@ export function rowsOfChunk(chunk: ChunkReader): ConditionRows {
     count: to - from,
     column: (index) => chunk.column(index),
     filterInPlace: (mask, index, condition) => chunk.filterInPlace(mask, index, condition),
-    searchInPlace: (mask, index, search) => chunk.searchInPlace(mask, index, search),
+    search: (index, search) => chunk.search(index, search),
   };
 }
 
@@ -163,9 +163,10 @@ export function evaluate(
     }
     case 'field': {
       const index = columnIndex(condition.field);
-      const keep = new Uint8Array(count).fill(1);
       const search = equalTexts(condition);
-      if (search !== undefined && rows.searchInPlace?.(keep, index, search) === true) return keep;
+      const found = search && rows.search?.(index, search);
+      if (found !== undefined) return found;
+      const keep = new Uint8Array(count).fill(1);
       if (rows.filterInPlace?.(keep, index, condition) === true) return keep;
       const column = rows.column(index);
       if (column === undefined) return keep.fill(0);
@@ -174,16 +175,17 @@ export function evaluate(
     }
     case 'field-regex': {
       const index = columnIndex(condition.field);
-      const keep = new Uint8Array(count).fill(1);
       const { matches, required } = compilePattern(condition.pattern);
       const wanted = condition.operator === '=~';
       if (required !== '') {
         const keeps = wanted ? 'matches' : 'others';
         const search = { needle: toUtf8.encode(required), accepts: matches, keeps } as const;
-        if (rows.searchInPlace?.(keep, index, search) === true) return keep;
+        const found = rows.search?.(index, search);
+        if (found !== undefined) return found;
       }
       const column = rows.column(index);
-      if (column?.type !== 'string') return keep.fill(0);
+      if (column?.type !== 'string') return new Uint8Array(count);
+      const keep = new Uint8Array(count).fill(1);
       scans().filterStringsInPlace(keep, column, (text) => matches(text) === wanted);
       return keep;
     }

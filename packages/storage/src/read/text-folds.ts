@@ -1,6 +1,6 @@
 // Folds of a field of texts: an accumulator of the query package for each window and function.
-import type { Column } from '@tidemark/core';
-import { AssertionFailed } from '@tidemark/core';
+import type { Column, StringColumn } from '@tidemark/core';
+import { AssertionFailed, textCount } from '@tidemark/core';
 import { foldAccumulator, foldedType, hasOwnTimes, PointWriter } from '@tidemark/query';
 import type { Accumulator, FieldFolds, FoldFunction, WindowPoints } from '@tidemark/query';
 
@@ -13,6 +13,10 @@ import type { FieldResult, FieldWindows, GroupedWindows, WindowsRequest } from '
 
 /** Memory of an accumulator without values. */
 const ACCUMULATOR_BYTES = 600;
+/** Their results depend on the first row of each text only, in the order of the query. */
+const OF_FIRST_ROWS: ReadonlySet<FoldFunction['kind']> = new Set(['distinct', 'count-distinct']);
+/** With fewer rows of each text, the first ones are not looked for. */
+const ROWS_PER_TEXT = 8;
 
 export function groupedTextFolds(request: WindowsRequest, field: FieldFolds): GroupedWindows {
   return new WindowsByGroup((total) => new TextFoldWindows(request, field, total));
@@ -25,12 +29,14 @@ class TextFoldWindows implements FieldWindows {
   /** One accumulator per function, by the start of the window. */
   readonly #windows = new Map<bigint, readonly Accumulator[]>();
   readonly #hold: (bytes: number) => void;
+  readonly #wantsFirstRows: boolean;
 
   constructor(request: WindowsRequest, field: FieldFolds, total: WindowsTotal) {
     this.#request = request;
     this.#field = field;
     this.#total = total;
     this.#hold = (bytes) => void (total.heldBytes += bytes);
+    this.#wantsFirstRows = field.functions.every(({ kind }) => OF_FIRST_ROWS.has(kind));
   }
 
   get wants(): ColumnWants {
@@ -46,7 +52,13 @@ class TextFoldWindows implements FieldWindows {
     for (let from = 0; from < times.length;) {
       const { start, end } = windowOf(times[from]!, this.#request);
       const to = lowerBound(times, end, from);
-      if (hasValue(column, from, to)) this.#addRows(start, input, from, to);
+      const first = this.#firstRows(column, from, to);
+      if (first !== undefined) {
+        const { length } = first.rows;
+        const ofFirst = BigInt64Array.from(first.rows, (row) => times[row]!);
+        const chosen = { times: ofFirst, column: first.column, columns: NO_COLUMNS };
+        if (length > 0) this.#addRows(start, chosen, 0, length);
+      } else if (hasValue(column, from, to)) this.#addRows(start, input, from, to);
       from = to;
     }
   }
@@ -95,6 +107,20 @@ class TextFoldWindows implements FieldWindows {
     this.#windows.clear();
   }
 
+  /** The first rows of the texts of a window, where they suffice and are much fewer than all. */
+  #firstRows(
+    column: Column,
+    from: number,
+    to: number,
+  ): { readonly rows: readonly number[]; readonly column: StringColumn } | undefined {
+    if (!this.#wantsFirstRows || column.type !== 'string') return undefined;
+    const { codes, texts } = column;
+    if (textCount(texts) * ROWS_PER_TEXT > to - from) return undefined;
+    const rows = firstRowsOf(column, { from, to, fromEnd: this.#request.descending });
+    const ofRows = Uint32Array.from(rows, (row) => codes[row]!);
+    return { rows, column: { type: 'string', codes: ofRows, texts, valid: undefined } };
+  }
+
   #addRows(
     start: bigint,
     input: Parameters<Accumulator['add']>[0],
@@ -117,6 +143,23 @@ class TextFoldWindows implements FieldWindows {
 const NO_COLUMNS: readonly Column[] = [];
 
 const WINDOWS_PER_STEP = 256;
+
+/** The first of the rows with each text, or the last; not all are looked at. */
+function firstRowsOf(
+  { codes, texts, valid }: StringColumn,
+  { from, to, fromEnd }: { readonly from: number; readonly to: number; readonly fromEnd: boolean },
+): readonly number[] {
+  const count = textCount(texts);
+  const isSeen = new Uint8Array(count);
+  const rows: number[] = [];
+  const step = fromEnd ? -1 : 1;
+  for (let row = fromEnd ? to - 1 : from; row >= from && row < to; row += step) {
+    if (valid?.[row] === 0 || isSeen[codes[row]!] === 1) continue;
+    isSeen[codes[row]!] = 1;
+    if (rows.push(row) === count) break;
+  }
+  return rows;
+}
 
 function hasValue({ valid }: Column, from: number, to: number): boolean {
   if (valid === undefined) return from < to;
