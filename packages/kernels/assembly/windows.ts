@@ -1,6 +1,7 @@
 // Windowed aggregates. Rows are added in ascending order of time, series by series, or group by
-// group (in any order where there are no windows and no extremes, whose times would depend on it). Their windows are computed in a scratch area, then merged into the accumulator. Sums are
-// computed from left to right, so that results do not depend on the width of the machine's vectors.
+// group (in any order where there are no windows and no extremes, whose times would depend on it).
+// Their windows are computed in a scratch area, then merged into the accumulator. Sums are computed
+// from left to right, so that results do not depend on the width of the machine's vectors.
 import {
   AREA_WINDOW_RUN,
   RESULT_MEAN,

@@ -103,8 +103,8 @@ export class Accumulators {
   }
 
   /**
-   * Adds rows of several groups, ordered by group, then by time. Without a window they may be in any
-   * order, unless extremes are wanted: among equal ones, the first row is the earliest.
+   * Adds rows of several groups, ordered by group, then by time. Without a window they may be in
+   * any order, unless extremes are wanted: among equal ones, the first row is the earliest.
    */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
     assert(column.type === this.#type, 'a column has the type of its accumulators');

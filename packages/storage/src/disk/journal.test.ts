@@ -216,6 +216,29 @@ describe('failures', () => {
     }
   });
 
+  test('a change is acknowledged when only its mark does not fit', async () => {
+    const disk = await diskWith(1);
+    const framed = CHANGE_BYTES + 16;
+    let acknowledged = 0;
+    for (let room = framed - 30; room < framed + 30; room++) {
+      const copy = disk.copy();
+      const again = await Subject.open(copy);
+      copy.fill();
+      copy.capacityBytes += room;
+      const isDone = await again.append(2).then(
+        () => true,
+        () => false,
+      );
+      if (isDone) acknowledged++;
+      copy.capacityBytes = Number.POSITIVE_INFINITY;
+      expect(numbersOn(copy.afterKill())).toEqual(isDone ? [1, 2] : [1]);
+      await again.append(3);
+      expect(numbersOn(copy.afterCrash(randomNumbers(1)))).toEqual(isDone ? [1, 2, 3] : [1, 3]);
+    }
+    expect(acknowledged).toBeGreaterThan(10);
+    expect(acknowledged).toBeLessThan(50);
+  });
+
   test('a full disk refuses changes, leaves no files behind, and takes changes when there is room', async () => {
     const disk = await diskWith(3);
     const subject = await Subject.open(disk);

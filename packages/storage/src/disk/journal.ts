@@ -157,7 +157,12 @@ export class Journal {
         } catch {}
         throw error;
       }
-      putTwice(mark, end + frame.length);
+      try {
+        putTwice(mark, end + frame.length);
+      } catch {
+        // The change is durable. The checkpoint that precedes the next one does without the mark.
+        return;
+      }
     } finally {
       file.close();
     }
