@@ -16,6 +16,7 @@ const BUNDLE_DIRECTORY = join(__dirname, '../build');
 const PROGRAMS = {
   tidemark: 'cli/dist/main.js',
   'storage-thread-host': 'storage/dist/thread/host.js',
+  'storage-thread-reader': 'storage/dist/thread/reader.js',
   'cluster-lease-thread': 'cluster/dist/lease-thread.js',
   'runtime-host-host-thread': 'runtime/dist/host/host-thread.js',
 };

@@ -226,7 +226,11 @@ function operatorNode(cost: OperatorCost): TreeNode {
 }
 
 function counterNodes(counters: SourceCounters): readonly TreeNode[] {
-  return COUNTER_NAMES.map((name) => leafNode(`${snakeCase(name)}: ${counters[name]}`));
+  return COUNTER_NAMES.flatMap((name) => {
+    const value = counters[name];
+    if (name !== 'readerMs') return leafNode(`${snakeCase(name)}: ${value}`);
+    return value === 0 ? [] : leafNode(`reader_time: ${milliseconds(value)}`);
+  });
 }
 
 function leafNode(label: string): TreeNode {

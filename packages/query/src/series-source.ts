@@ -455,6 +455,8 @@ export type SourceCounters = {
   chunksAnsweredByStatistics: number;
   rowsRead: number;
   bytesRead: number;
+  /** Milliseconds that readers have worked for the source, in threads of their own. */
+  readerMs: number;
 };
 
 /** A SELECT that the source executes as a whole (`answer.ts`). */

@@ -88,6 +88,22 @@ export const LIMITS = {
     reason:
       'texts that were read and sent and are not collected yet; a collection takes some 15 ms of the thread',
   },
+  queryThreads: {
+    setting: 'data.query-threads',
+    value: 0,
+    unit: 'count',
+    reason: 'with two processors, as many threads are busy without readers',
+  },
+  readerRows: {
+    value: 64_000,
+    unit: 'count',
+    reason: 'reading fewer rows takes about as long as waking another thread and its answer',
+  },
+  readerIdleMs: {
+    value: 60_000,
+    unit: 'ms',
+    reason: 'a dashboard asks again within a minute; a thread without queries takes memory',
+  },
   sliceMs: {
     value: 3,
     unit: 'ms',

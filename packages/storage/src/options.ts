@@ -19,8 +19,12 @@ export type StorageOptions = {
   readonly writeQueueMaxBytes?: number | undefined;
   /** Those that differ from `INGEST_DEFAULTS`. */
   readonly ingest?: Partial<IngestSettings> | undefined;
-  /** Size of the cache of decoded columns. */
+  /** Size of the caches of decoded columns of all threads. */
   readonly columnCacheBytes?: number | undefined;
+  /** Threads that read large aggregates (`docs/adr/0034-readers.md`): 0, the default, or 1. */
+  readonly queryThreads?: number | undefined;
+  /** Aggregates of fewer rows are not left to them; tests pass fewer than the default. */
+  readonly readerRowsMin?: number | undefined;
   /** Size of the cache of postings, for all databases together. */
   readonly indexCacheBytes?: number | undefined;
   /**

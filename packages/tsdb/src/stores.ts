@@ -153,6 +153,7 @@ function startStorage(
     ingest: ingestSettings(data),
     indexCacheBytes: data.indexCacheSizeBytes,
     columnCacheBytes: data.columnCacheSizeBytes,
+    queryThreads: data.queryThreads,
     servesDamaged: storage.serveDamaged,
     reserveBytes: data.reserveSizeBytes,
     log: logStorage,

@@ -30,6 +30,7 @@ export const COUNTER_NAMES = [
   'chunksAnsweredByStatistics',
   'rowsRead',
   'bytesRead',
+  'readerMs',
 ] as const satisfies readonly (keyof SourceCounters)[];
 
 /** Counters with all values zero. */
@@ -41,6 +42,7 @@ export function zeroCounters(): SourceCounters {
     chunksAnsweredByStatistics: 0,
     rowsRead: 0,
     bytesRead: 0,
+    readerMs: 0,
   };
 }
 

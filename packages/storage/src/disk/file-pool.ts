@@ -16,11 +16,12 @@ const POOLED_FILES_MIN = 8;
 const UNUSED_MS = 30_000;
 
 /**
- * How many files may be open for reading: a quarter of what the process may open, within bounds.
+ * How many files one of some pools may have open for reading: all together a quarter of what the
+ * process may open, within bounds.
  */
-export function pooledFilesMax(): number {
+export function pooledFilesMax(pools = 1): number {
   const quarter = Math.floor((openFilesLimit() - RESERVED_FILES) / 4);
-  return Math.max(POOLED_FILES_MIN, Math.min(POOLED_FILES_MAX, quarter));
+  return Math.max(POOLED_FILES_MIN, Math.floor(Math.min(POOLED_FILES_MAX, quarter) / pools));
 }
 
 /** Soft limit of the process's descriptors; a common minimum where it is unknown. */

@@ -117,7 +117,7 @@ export class Engine implements PointStorage, StorageMaintenance {
   }
 
   async #close(): Promise<void> {
-    const { state, wal, reclaimer, stopping, background, log, lock } = this.#parts;
+    const { state, wal, reclaimer, readers, stopping, background, log, lock } = this.#parts;
     const { deletes, flush, checkpoints, compaction, rebuilds, restores } = this.#parts;
     stopping.begin();
     try {
@@ -132,6 +132,7 @@ export class Engine implements PointStorage, StorageMaintenance {
       await state.idle();
       await checkpoints.writeAtEnd(stopping.flushes);
       await wal.close();
+      await readers?.close();
       reclaimer.drain();
       for (const { segments } of state.shards.all()) {
         for (const segment of segments) segment.close();

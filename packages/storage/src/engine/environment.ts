@@ -4,6 +4,7 @@ import type { DirectoryLock } from '@tidemark/process';
 
 import type { ReadKernels } from '../columns/read-kernels.ts';
 import type { Disk } from '../disk/disk.ts';
+import type { MakeReaders } from '../read/leased-read.ts';
 import type { SchemaVersions } from '../series/schema-version.ts';
 
 export type StorageEnvironment = {
@@ -14,6 +15,8 @@ export type StorageEnvironment = {
    * for one instance of them. By default the engine creates its own.
    */
   readonly kernels?: ReadKernels | undefined;
+  /** Makes the readers of large aggregates; without it the thread reads them itself. */
+  readonly readers?: MakeReaders | undefined;
   readonly clock: Clock;
   readonly disk: Disk;
   /** The lock of the directory, which the engine releases when it is closed. */

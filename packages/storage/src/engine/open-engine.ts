@@ -58,7 +58,14 @@ export async function openEngine(
   const contents = emptyContents(options, resources);
   const reclaimer = new Reclaimer();
   const indexFiles = new IndexFiles(common);
-  const segmentFiles = new SegmentFiles({ disk, directory, reclaimer, kernels });
+  const readers = environment.readers?.({ directory, leases: reclaimer });
+  const segmentFiles = new SegmentFiles({
+    disk,
+    directory,
+    reclaimer,
+    kernels,
+    onRemoved: (segments) => readers?.forget(segments.map(({ info }) => info.fileId)),
+  });
   // A sync of these names may have failed, or been prevented by a kill. Replaced files must not
   // reappear after files that they need are removed.
   for (const path of [walDirectory(directory), indexDirectory(directory)]) {
@@ -154,7 +161,8 @@ export async function openEngine(
     state,
     wal,
     reclaimer,
-    reading: { ...resources, clock, snapshotMaxAgeMs },
+    reading: { ...resources, clock, snapshotMaxAgeMs, reader: readers },
+    readers,
     writes,
     deletes,
     flush,

@@ -10,6 +10,7 @@ import type { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
 import type { Restores } from '../jobs/restore.ts';
 import type { Stopping } from '../jobs/stopping.ts';
 import type { LocalSourceOptions } from '../read/local-source.ts';
+import type { EngineReaders } from '../read/leased-read.ts';
 import type { Reclaimer } from '../state/reclaimer.ts';
 import type { State } from '../state/state.ts';
 import type { Wal } from '../wal/wal.ts';
@@ -21,6 +22,7 @@ export type EngineParts = {
   readonly wal: Wal;
   readonly reclaimer: Reclaimer;
   readonly reading: Omit<LocalSourceOptions, 'snapshot'>;
+  readonly readers: EngineReaders | undefined;
   readonly writes: Writes;
   readonly deletes: Deletes;
   readonly flush: Flush;

@@ -119,6 +119,7 @@ const SHARED = [
   'thread/host.ts: const kernels',
   'thread/host.ts: const versions',
   'thread/host.ts: let hasRehearsal',
+  'thread/reader.ts: const server',
 ];
 
 test('modules keep nothing that one engine could change for another', () => {

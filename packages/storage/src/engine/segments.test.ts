@@ -85,6 +85,7 @@ test('whole chunks are answered by their statistics', async () => {
     chunksAnsweredByStatistics: 0,
     rowsRead: 0,
     bytesRead: 0,
+    readerMs: 0,
   };
   const batches = snapshot.aggregate(
     {

@@ -15,7 +15,17 @@ import { orderRuns } from './run-order.ts';
 import type { Table } from './table.ts';
 
 /** A table with the number of its rows that are visible. */
-export type TableView = { readonly table: Table; readonly rows: number };
+export type TableView = {
+  readonly table: Table;
+  readonly rows: number;
+  /** Where the table is a part of another one: whether that is dense (`isDense`). */
+  readonly isDense?: boolean | undefined;
+};
+
+/** Whether a table has so many rows of each series that these are better read one by one. */
+export function isDense({ table, rows, isDense: known }: TableView, rowsMin: number): boolean {
+  return known ?? rows >= table.ordinalEnd * rowsMin;
+}
 
 type Parts = {
   readonly table: Table;

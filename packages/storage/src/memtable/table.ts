@@ -37,6 +37,9 @@ type Within = {
   readonly end: number;
 };
 
+/** Rows [0, end) of a block, whose first one has this number in its table. */
+type BlockRows = { readonly block: RowBlock; readonly first: number; readonly end: number };
+
 export class Table {
   readonly measurementId: number;
   readonly #index: SeriesOrdinals;
@@ -200,6 +203,21 @@ export class Table {
   ): void {
     const { from, end } = this.#rowsWithin(timeRange);
     this.#list(ordinal, { from, limit: Math.min(limit, end) }, list);
+  }
+
+  /**
+   * The blocks with rows below `limit`, and how many; for a range those that `listRowsWithin`
+   * reads.
+   */
+  *blocksWithin(limit: number, timeRange?: TimeRange): Generator<BlockRows> {
+    const within = timeRange === undefined ? { from: 0, end: limit } : this.#rowsWithin(timeRange);
+    const rows = Math.min(limit, within.end);
+    const blocks = this.#blocks;
+    for (const [i, first] of this.#firstRows.entries()) {
+      const block = blocks[i];
+      if (block === undefined || first < within.from || first >= rows) continue;
+      yield { block, first, end: Math.min(block.rows, rows - first) };
+    }
   }
 
   /** Rows of the blocks that may lie in the range. It is the same one for many series. */

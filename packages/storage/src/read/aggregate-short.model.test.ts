@@ -217,6 +217,7 @@ test('blocks are read once, whatever the number of groups', async () => {
         chunksAnsweredByStatistics: 0,
         rowsRead: 0,
         bytesRead: 0,
+        readerMs: 0,
       };
       const snapshot = own.engine.source.snapshot();
       const batches = snapshot.aggregate(

@@ -2,6 +2,7 @@
 // groups.
 import { AssertionFailed } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import { isPause } from '@tidemark/query';
 import type { Scans } from '@tidemark/kernels';
 import type {
   AggregateBatch,
@@ -11,10 +12,12 @@ import type {
   FieldRef,
   MeasurementAggregates,
   MeasurementRef,
+  Operator,
   SourceCounters,
   WindowSpec,
 } from '@tidemark/query';
 
+import { isDense } from '../memtable/table-rows.ts';
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import { ALL_SERIES, isInRanges, longRanges } from '../segment/series-ranges.ts';
 import type { SeriesRange } from '../segment/series-ranges.ts';
@@ -32,6 +35,7 @@ import { policyView, selectIn } from './groups.ts';
 import type { PolicyView, Selection } from './groups.ts';
 import type { ReadOptions } from './damaged-data.ts';
 import { keptRows } from './kept-rows.ts';
+import { isWorthReader, readLeased } from './leased-read.ts';
 import { rowFilters } from './row-filter.ts';
 import type { RowFilter } from './row-filter.ts';
 import type { RequestMemory } from './request-memory.ts';
@@ -44,22 +48,18 @@ import type { SeriesRequest } from './series-reader.ts';
 import { settleTies } from './tied-rows.ts';
 import type { GroupBatch, TiedWork } from './tied-rows.ts';
 import { alignedStart, requestedFields } from './windows.ts';
-import type { ReadRequest, StoredPoints } from './windows.ts';
+import type { ReadRequest, StoredPoints, WindowsRequest } from './windows.ts';
 
 /** Aggregates of one measurement after another. What they have in common is made once. */
 export function* aggregate(
   snapshot: Snapshot,
   { sources, ...common }: AggregateRequest,
   budget: ReadOptions,
-): Generator<AggregateBatch | undefined> {
-  const { counters, memory, onPartial, kernels } = budget;
+): Operator<AggregateBatch> {
+  const { counters, memory, onPartial, kernels, reader } = budget;
   const { where } = common;
   const { scans } = kernels;
-  const fields = requestedFields(common);
-  const countsOnly = fields.every(
-    (field) => field.kind === 'aggregates' && isCountOnly(field.functions),
-  );
-  const wanted = fields.map(({ field, type }) => ({ name: field, type }));
+  const { wanted, countsOnly } = wantedOf(common);
   const unorderedFrom = countsOnly ? 0 : MANY_SERIES;
   let view: PolicyView | undefined;
   const index = (): SeriesIndex => view!.database.index;
@@ -76,14 +76,51 @@ export function* aggregate(
       memory.startOver();
       const selection = yield* selectIn(view, request, budget);
       if (selection === undefined) continue;
+      const inOrder = (batch: AggregateBatch): AggregateBatch =>
+        place === 0 ? batch : { ...batch, source: place };
+      if (reader !== undefined && isWorthReader(selection, request, reader.rowsMin)) {
+        const isWhole = foldsBlocks(selection, request);
+        const leasing = { view, selection, request, isWhole };
+        for (const batch of readLeased(leasing, budget, reader)) {
+          yield isPause(batch) ? batch : inOrder(batch);
+        }
+        continue;
+      }
       const work = { selection, wanted, filterOf, request, counters, memory, countsOnly, scans };
       for (const batch of aggregateMeasurement(work, windows)) {
-        yield place === 0 || batch === undefined ? batch : { ...batch, source: place };
+        yield batch && inOrder(batch);
       }
     }
   } finally {
     windows.close();
   }
+}
+
+/** As `aggregate`, of series that are selected, whose conditions on tags they satisfy. */
+export function* aggregateSelected(
+  selection: Selection,
+  request: MeasurementAggregates,
+  { counters, memory, kernels: { scans } }: ReadOptions,
+): Generator<AggregateBatch | undefined> {
+  const { wanted, countsOnly } = wantedOf(request);
+  const { index } = selection.database;
+  const filterOf = rowFilters(request.where, wanted, selection.database);
+  const windows = new WindowsOfGroups(request, { scans, index: () => index, count: 1 });
+  try {
+    const work = { selection, wanted, filterOf, request, counters, memory, countsOnly, scans };
+    yield* aggregateMeasurement(work, windows);
+  } finally {
+    windows.close();
+  }
+}
+
+/** The fields that are read, and whether only the numbers of their values are wanted. */
+function wantedOf(request: WindowsRequest): Pick<GroupWork, 'wanted' | 'countsOnly'> {
+  const fields = requestedFields(request);
+  const countsOnly = fields.every(
+    (field) => field.kind === 'aggregates' && isCountOnly(field.functions),
+  );
+  return { wanted: fields.map(({ field, type }) => ({ name: field, type })), countsOnly };
 }
 
 function isSamePolicy(a: MeasurementRef, b: MeasurementRef | undefined): boolean {
@@ -280,8 +317,8 @@ function* readAgain(
 
 /** Ranges of series that are better read one by one, because they have many rows each. */
 function longSeries(view: ShardView, measurementId: number): readonly SeriesRange[] {
-  for (const { table, rows } of view.tables.get(measurementId) ?? []) {
-    if (rows >= table.ordinalEnd * MIN_STATISTICS_ROWS) return [ALL_SERIES];
+  for (const table of view.tables.get(measurementId) ?? []) {
+    if (isDense(table, MIN_STATISTICS_ROWS)) return [ALL_SERIES];
   }
   return longRanges(view.segments.flatMap((segment) => segment.measurement(measurementId) ?? []));
 }

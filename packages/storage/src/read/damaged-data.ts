@@ -6,6 +6,7 @@ import type { Damage } from '@tidemark/storage-api';
 
 import { partialAnswer, unreadable } from '../damage.ts';
 import type { ReadKernels } from '../columns/read-kernels.ts';
+import type { LeasedReader } from './leased-read.ts';
 import type { LastRows } from './last-rows.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
@@ -23,6 +24,10 @@ export type ReadOptions = {
   /** The group of a scan that is not read any further. */
   readonly ended?: EndedGroup | undefined;
   readonly onPartial?: OnPartial;
+  /** Ends what waits for another thread. */
+  readonly signal?: AbortSignal | undefined;
+  /** Reads for this thread; absent without one. */
+  readonly reader?: LeasedReader | undefined;
 };
 
 /**

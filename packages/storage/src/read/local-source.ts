@@ -26,6 +26,7 @@ import { schema } from './schema.ts';
 import { sliced } from './slicer.ts';
 import type { Turns } from '../schedule/turns.ts';
 import type { ReadKernels } from '../columns/read-kernels.ts';
+import type { LeasedReader } from './leased-read.ts';
 import type { LastRows } from './last-rows.ts';
 import type { MemoryTotal } from './request-memory.ts';
 import type { Snapshot } from '../state/snapshot.ts';
@@ -39,10 +40,11 @@ export const CAPABILITIES: SourceCapabilities = {
   foldFunctions: new Set(FOLD_FUNCTIONS),
 };
 
-function* ending<T>(
-  work: Generator<T>,
+/** Frees what a request has used when its work ends. */
+export function* ending<T>(
+  work: Operator<T>,
   { memory, kernels }: Pick<ReadOptions, 'memory' | 'kernels'>,
-): Generator<T> {
+): Operator<T> {
   kernels.acquire();
   try {
     yield* work;
@@ -60,6 +62,8 @@ export type LocalSourceOptions = {
   readonly requestMemory: MemoryTotal;
   readonly kernels: ReadKernels;
   readonly lastRows: LastRows;
+  /** Large aggregates are left to it. */
+  readonly reader?: LeasedReader | undefined;
   readonly clock: Clock;
   readonly snapshotMaxAgeMs: number;
 };
@@ -89,7 +93,7 @@ export function* only<T>(answer: Operator<T>): Steps<T> {
 }
 
 function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
-  const { clock, snapshotMaxAgeMs, turns, requestMemory, kernels, lastRows } = options;
+  const { clock, snapshotMaxAgeMs, turns, requestMemory, kernels, lastRows, reader } = options;
   let held: Snapshot | undefined = options.snapshot();
   const deadline = clock.monotonicMs() + snapshotMaxAgeMs;
   const use = (): Snapshot => {
@@ -111,7 +115,8 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
     }: RequestOptions,
   ): Operator<T> => {
     const memory = new RequestMemory(memoryLimitBytes, requestMemory, of);
-    const work = make(use(), { counters, memory, kernels, lastRows, ended, onPartial });
+    const shared = { kernels, lastRows, reader };
+    const work = make(use(), { ...shared, counters, memory, ended, onPartial, signal });
     return sliced(ending(work, { memory, kernels }), { turns, signal, memory });
   };
   return {

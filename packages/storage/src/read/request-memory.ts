@@ -83,14 +83,17 @@ export class RequestMemory {
 
   /** Waits until the request may hold what it holds. Throws when that is refused. */
   *admit(): Steps<void> {
-    const granted = this.#granted;
-    if (granted === undefined) return;
     let refusal: { readonly error: unknown } | undefined;
     // Pauses never reject.
-    yield granted.ask(this.#countedBytes).catch((error: unknown) => {
+    yield this.admitted().catch((error: unknown) => {
       refusal = { error };
     });
     if (refusal !== undefined) throw refusal.error;
+  }
+
+  /** Resolves when the request may hold what it holds; rejects when that is refused. */
+  async admitted(): Promise<void> {
+    if (this.isAsking) await this.#granted?.ask(this.#countedBytes);
   }
 
   /** Call it when the request ends. Idempotent. */

@@ -66,6 +66,16 @@ export class SeriesGroups implements Iterable<SeriesGroup> {
     return partOf(series, ends[group - 1] ?? 0, ends[group]!);
   }
 
+  /** The tags of a group (`SeriesGroup`). */
+  tagsOf(group: number): ReadonlyMap<string, string> {
+    return this.#of.tagsOf(this.seriesOf(group)[0]!);
+  }
+
+  /** By group: position behind its last series. */
+  get ends(): Uint32Array {
+    return this.#of.ends;
+  }
+
   *[Symbol.iterator](): Iterator<SeriesGroup> {
     const { tagsOf, byTies } = this.#of;
     for (let number = 0; number < this.length; number++) {

@@ -16,11 +16,15 @@ export type SegmentTarget = {
   readonly shardId: number;
 };
 
+/** Told which segments have no files any more. */
+export type RemovedFiles = (segments: readonly Segment[]) => void;
+
 export class SegmentFiles {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #reclaimer: Reclaimer;
   readonly #caches: SegmentCaches;
+  readonly #onRemoved: RemovedFiles;
 
   /** `directory` is the engine's. */
   constructor(options: {
@@ -28,11 +32,13 @@ export class SegmentFiles {
     readonly directory: string;
     readonly reclaimer: Reclaimer;
     readonly kernels: ReadKernels;
+    readonly onRemoved?: RemovedFiles | undefined;
   }) {
     this.#disk = options.disk;
     this.#directory = options.directory;
     this.#reclaimer = options.reclaimer;
     this.#caches = new SegmentCaches(options.kernels);
+    this.#onRemoved = options.onRemoved ?? (() => undefined);
   }
 
   /** Where to write a new segment. Creates the directory of the shard. */
@@ -77,6 +83,7 @@ export class SegmentFiles {
         segment.close();
         this.#disk.remove(this.pathOf(shardId, segment.info.fileId));
       }
+      this.#onRemoved(segments);
     });
   }
 
@@ -86,6 +93,7 @@ export class SegmentFiles {
       for (const { segments, descriptor } of shards) {
         for (const segment of segments) segment.close();
         this.#disk.removeDirectory(shardDirectory(this.#directory, descriptor.id));
+        this.#onRemoved(segments);
       }
     });
   }

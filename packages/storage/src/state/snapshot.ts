@@ -41,6 +41,8 @@ export type Snapshot = {
    * requests that need it fail.
    */
   readonly servesDamaged: boolean;
+  /** Keeps the files (`Reclaimer`). */
+  readonly lease: number;
   /** Ends the read, so that replaced files can be removed. Idempotent. */
   readonly release: () => void;
 };

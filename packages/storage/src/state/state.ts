@@ -136,16 +136,17 @@ export class State implements Contents {
       });
     }
     const { servesDamaged, reclaimer } = this.#options;
-    const release = reclaimer.enter();
-    return { shards: views, databases, stopped: this.stopped, servesDamaged, release };
+    const { number: lease, release } = reclaimer.enter();
+    const { stopped } = this;
+    return { shards: views, databases, stopped, servesDamaged, lease, release };
   }
 
   /**
    * Keeps the files of shards that are dropped meanwhile, for work that reads or adds some. The
-   * returned function ends it; call it once.
+   * returned function ends it.
    */
   keepFiles(): () => void {
-    return this.#options.reclaimer.enter();
+    return this.#options.reclaimer.enter().release;
   }
 
   /** Ids of the index files in use: by what is in memory, or by the manifest on disk. */

@@ -1,5 +1,5 @@
 // The storage thread: opens the engine and serves it to the thread that started it.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 
 import { assert, AssertionFailed, systemClock } from '@tidemark/core';
@@ -9,17 +9,25 @@ import type { StorageLog } from '@tidemark/storage-api';
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
+import { LIMITS } from '../limits.ts';
+import type { EngineReaders, ReadEngine } from '../read/leased-read.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import { serveEngine } from './engine-server.ts';
 import { errorToMessage } from './errors.ts';
 import type { FromThread, ThreadData } from './protocol.ts';
+import { Readers } from './readers.ts';
+import { startReader } from './start-reader.ts';
 
 assert(parentPort !== null, 'runs in a thread');
 const threadPort = parentPort;
 const { options, ring, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
 /** The rehearsal uses the same kernels, so that code that V8 has compiled for it fits later. */
-const kernels = new ReadKernels(options.columnCacheBytes);
+const { queryThreads = 0, readerRowsMin = LIMITS.readerRows.value } = options;
+/** The caches of the threads are shares of one budget. */
+const columnCacheBytes =
+  (options.columnCacheBytes ?? LIMITS.columnCacheBytes.value) / (1 + queryThreads);
+const kernels = new ReadKernels(columnCacheBytes);
 let hasRehearsal = false;
 collectWhenIdle();
 
@@ -52,6 +60,19 @@ async function openRehearsal(port: MessagePort, ringOf: SharedArrayBuffer): Prom
 
 const SERVER = { clock: systemClock(), versions, endIfBroken, openRehearsal };
 
+/** A reader ends with this thread, before the directory is opened again. */
+function makeReaders({ directory, leases }: ReadEngine): EngineReaders {
+  return new Readers({
+    start: (onMessage, onEnd) =>
+      startReader({ directory, columnCacheBytes, queryThreads }, onMessage, onEnd),
+    leases,
+    // Numbers of threads ascend.
+    generation: threadId,
+    rowsMin: readerRowsMin,
+    idleMs: LIMITS.readerIdleMs.value,
+  });
+}
+
 /** A function, because the bundle does not allow `await` at the top level. */
 async function open(): Promise<void> {
   try {
@@ -64,7 +85,8 @@ async function open(): Promise<void> {
     };
     const fault = (point: string): void =>
       assert(point !== options.failsAt, `no fault at ${point}`);
-    const shared = { schemaVersions: versions, kernels, fault };
+    const readers = queryThreads === 0 ? undefined : makeReaders;
+    const shared = { schemaVersions: versions, kernels, fault, readers };
     const engine = await openStorageInline({ ...options, log }, shared);
     serveEngine({ ...SERVER, engine, port: threadPort, ring });
     send({ kind: 'opened' });

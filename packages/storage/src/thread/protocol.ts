@@ -100,6 +100,7 @@ export const SOURCE_COUNTERS = [
   'chunksAnsweredByStatistics',
   'rowsRead',
   'bytesRead',
+  'readerMs',
 ] as const satisfies readonly (keyof SourceCounters)[];
 
 export type BatchesMessage = {

@@ -1,5 +1,6 @@
 // The storage thread's side of reads: executes them over snapshots, and sends batches as fast as
 // their reader takes them.
+import { Cancelled } from '@tidemark/core';
 import { zeroCounters } from '@tidemark/query';
 import type {
   EndedGroup,
@@ -57,9 +58,6 @@ type AnyRow = ReadRow<{
   readonly run: unknown;
   readonly packed: unknown;
 }>;
-
-/** Reads have no signal: `cancel` ends them. */
-const NEVER = new AbortController().signal;
 
 /** Batches are collected up to this size, so that a large answer takes few messages. */
 const MESSAGE_BYTES = 256 << 10;
@@ -133,6 +131,7 @@ class RunningRead implements ReadSignals {
   readonly #onEnd: () => void;
   readonly #row: AnyRow;
   readonly #batches: Operator<unknown>;
+  readonly #abort = new AbortController();
   readonly #counters: SourceCounters = zeroCounters();
   readonly #ended: EndedGroup = { tags: undefined };
   readonly #memory: GrantedMemory | undefined;
@@ -159,7 +158,7 @@ class RunningRead implements ReadSignals {
     const isCurrent = held.total === options.versions.total;
     if (name === 'schema' && isCurrent) this.#before = this.#versions(request as SchemaRequest);
     this.#batches = this.#row.open(held.snapshot, request, {
-      signal: NEVER,
+      signal: this.#abort.signal,
       counters: this.#counters,
       memoryLimitBytes,
       memory: memory && { openSource: () => memory },
@@ -176,6 +175,7 @@ class RunningRead implements ReadSignals {
   /** If it waits for its turn, it ends when that comes. */
   cancel(): void {
     this.#end();
+    this.#abort.abort(new Cancelled('the reader has left'));
     if (!this.#isWaiting) this.#batches.return();
     // Ends it if it waits for memory.
     this.#memory?.grant(0);

@@ -25,6 +25,9 @@ import { READS } from './requests.ts';
 import type { ReadName, ReadRow, Reads } from './requests.ts';
 import { ANSWER_BYTES_MAX, answerBytes } from './schema-cache.ts';
 
+/** What reads need of a connection. */
+export type ReadConnection = Pick<Connection, 'read' | 'signal' | 'cancel' | 'plans'>;
+
 export class RemoteSource implements SeriesSource {
   readonly capabilities = CAPABILITIES;
   readonly #connection: () => Connection;
@@ -148,8 +151,9 @@ type ReadParts<N extends ReadName> = {
   readonly onAnswer?: ((answer: readonly SchemaBatch[], state: SchemaState) => void) | undefined;
 };
 
-function* read<N extends ReadName>(
-  connection: Connection,
+/** A read of the other thread's source. */
+export function* read<N extends ReadName>(
+  connection: ReadConnection,
   { name, snapshot, request, options, wantsShards, onAnswer }: ReadParts<N>,
 ): Operator<Reads[N]['batch']> {
   type Batch = Reads[N]['batch'];

@@ -89,8 +89,15 @@ export const TSDB_CONFIG = {
       'Cache of tag postings for conditions; keys whose postings do not fit are searched series by series. A quarter as much is used in addition for the order of tag values and of series.',
       LIMITS.indexCacheBytes.value,
     ),
+    'query-threads': {
+      ...integer(
+        'Threads that read large aggregates, beside the one that owns the data: 0, or 1, which starts with the first of them, ends when there is none for a minute, and takes half of column-cache-size for itself.',
+        LIMITS.queryThreads.value,
+      ),
+      max: 1,
+    },
     'column-cache-size': size(
-      'Cache of decoded columns of segments.',
+      'Caches of decoded columns of segments, of all threads together.',
       LIMITS.columnCacheBytes.value,
     ),
     'query-log-enabled': bool('Log every query before it runs, at level debug.', true),

@@ -1,6 +1,6 @@
 // Runs a plan: its operations concurrently, in an order that a seed decides, on a disk that fails
 // and loses power, compared with a model. A run stops at the first violation.
-import { AppError, AssertionFailed } from '@tidemark/core';
+import { AppError, AssertionFailed, Cancelled } from '@tidemark/core';
 import { retainPolicies } from '@tidemark/storage-api';
 import type { ShardInfo } from '@tidemark/storage-api';
 
@@ -34,6 +34,7 @@ import type { Damaged } from './faults/damage.ts';
 import { MachineOff } from './faults/machine.ts';
 import type { Machine } from './faults/machine.ts';
 import { newMachine } from './faults/machine.ts';
+import { READER_FAULT, SimulatedReader } from './faults/reader.ts';
 import { Scheduler, settled } from './scheduler.ts';
 import { describeRows, printable, stackOf } from './words.ts';
 
@@ -83,6 +84,7 @@ class Run {
   readonly history: string[] = [];
   readonly marks = new Map<string, number>();
   readonly #scheduler: Scheduler;
+  readonly #simulatedReader: SimulatedReader;
   #machine: Machine;
   #subject: Subject | undefined;
   #reader: Reader | undefined;
@@ -106,6 +108,10 @@ class Run {
     this.#plan = plan;
     this.#scheduler = new Scheduler(plan.seed, (what) => this.#say(`  ${what}`));
     this.#machine = newMachine(this.#scheduler);
+    this.#simulatedReader = new SimulatedReader(this.#scheduler, {
+      error: (error) => this.complain(`a reader failed: ${stackOf(error)}`),
+      mark: (name) => this.#mark(name),
+    });
   }
 
   /** Ends the run with a violation. */
@@ -233,6 +239,7 @@ class Run {
     openSubject(this.#plan.setup, {
       disk,
       scheduler: this.#scheduler,
+      readers: this.#simulatedReader.for(disk),
       onJointMessage: () => this.#mark('writes in one message'),
       log: (level, message, details) => {
         if (machine !== this.#machine || level !== 'error') return;
@@ -509,11 +516,23 @@ class Run {
   async #query(operation: Operation & { kind: 'query' }): Promise<void> {
     const seen = this.#observe();
     const { source, asked } = this.#subject!;
+    const controller = new AbortController();
+    const isCancelled = operation.how === 'aggregate' && this.#scheduler.isOneOf(CANCEL_ONE_OF);
+    const cancel = (): void => controller.abort(new Cancelled('query was cancelled'));
+    if (isCancelled) this.#scheduler.run('cancel of a query', cancel);
     const work = async (): Promise<unknown> => {
       if (operation.how === 'answer') return asked.ask(operation);
       const snapshot = source.snapshot();
       try {
-        return await query(snapshot, operation, operation.how === 'aggregate');
+        const isAggregate = operation.how === 'aggregate';
+        const read = (): ReturnType<typeof query> =>
+          query(snapshot, operation, isAggregate, controller.signal);
+        // As a statement that reads several times.
+        if (isAggregate && this.#scheduler.isOneOf(2)) {
+          await read();
+          await this.#scheduler.wait('second read of a query');
+        }
+        return await read();
       } finally {
         snapshot.close();
       }
@@ -582,9 +601,18 @@ class Run {
  */
 const CHANGES = /^sync of wal|^sync-directory of $|^step manifest:after/;
 
+/** One aggregate in this many is cancelled. */
+const CANCEL_ONE_OF = 3;
+
+/** Whether a query may end with it: it was cancelled, or a fault of a reader ended it. */
+function isEnd(error: AppError): boolean {
+  return error instanceof Cancelled || READER_FAULT.test(error.message);
+}
+
 function isRefusal(error: unknown, operation: Operation, mayFail: boolean): boolean {
   if (mayFail) return !(error instanceof AssertionFailed);
   if (!(error instanceof AppError)) return false;
+  if (operation.kind === 'query') return isEnd(error);
   if (operation.kind === 'write') return error.name === 'NotFound';
   return operation.kind === 'restore' && error.name === 'Conflict';
 }

@@ -26,6 +26,7 @@ test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () =
     'scan',
     'aggregate',
     'answer',
+    'leased',
     'backup',
     'restore',
     'flipped bit',

@@ -1,7 +1,7 @@
 // The engine of a simulation, and reads from it that take no time.
 import { columnValue } from '@tidemark/core';
 import { isPause } from '@tidemark/query';
-import type { AggregateRequest, Operator, SourceSnapshot } from '@tidemark/query';
+import type { AggregateBatch, AggregateRequest, Operator, SourceSnapshot } from '@tidemark/query';
 import type { StorageLog } from '@tidemark/storage-api';
 
 import { ReadKernels } from '../../../columns/read-kernels.ts';
@@ -10,6 +10,12 @@ import { openEngine } from '../../../engine/open-engine.ts';
 import { resourcesFor } from '../../../engine/resources.ts';
 import type { StorageOptions } from '../../../options.ts';
 import { LocalSource } from '../../../read/local-source.ts';
+import type {
+  EngineReaders,
+  LeasedReader,
+  MakeReaders,
+  ReadEngine,
+} from '../../../read/leased-read.ts';
 import { Turns } from '../../../schedule/turns.ts';
 import type { Snapshot } from '../../../state/snapshot.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';
@@ -42,11 +48,13 @@ export async function openSubject(
     scheduler,
     onJointMessage,
     log,
+    readers,
   }: {
     readonly disk: SimulatedDisk;
     readonly scheduler: Scheduler;
     readonly onJointMessage: () => void;
     readonly log: StorageLog;
+    readonly readers: MakeReaders;
   },
 ): Promise<Subject> {
   kernels ??= new ReadKernels(1 << 20);
@@ -64,8 +72,14 @@ export async function openSubject(
     log,
   };
   const { clock } = scheduler;
+  let reader: LeasedReader | undefined;
   const environment = {
     disk,
+    readers: (of: ReadEngine): EngineReaders => {
+      const made = readers(of);
+      reader = made;
+      return made;
+    },
     clock,
     kernels,
     nextRound: (run: () => void): void => scheduler.run('turn', run),
@@ -77,7 +91,7 @@ export async function openSubject(
   const snapshot = (): ReturnType<Engine['snapshot']> => engine.snapshot();
   const still = { ...clock, monotonicMs: () => 0 };
   const turns = new Turns({ clock: still, sliceMs: 1, nextRound: () => undefined });
-  const source = new LocalSource({ ...reading, snapshot });
+  const source = new LocalSource({ ...reading, reader, snapshot });
   return {
     engine,
     writes: new MessageWrites(engine, { scheduler, onJointMessage }),
@@ -87,7 +101,7 @@ export async function openSubject(
   };
 }
 
-const signal = new AbortController().signal;
+const NEVER = new AbortController().signal;
 const RANGE = { start: -9223372036854775806n, end: 9223372036854775806n };
 
 /**
@@ -183,7 +197,7 @@ function scanOf(snapshot: SourceSnapshot, source: Source): ReturnType<SourceSnap
       groupBy: 'all',
       fields: [{ name: 'v', type: 'float' }],
     },
-    { signal },
+    { signal: NEVER },
   );
 }
 
@@ -209,6 +223,7 @@ export async function query(
   snapshot: SourceSnapshot,
   source: Source,
   aggregates: boolean,
+  signal: AbortSignal = NEVER,
 ): Promise<ReadonlyMap<string, number> | Aggregates> {
   if (!aggregates) {
     const rows = new Map<string, number>();
@@ -220,8 +235,6 @@ export async function query(
     });
     return rows;
   }
-  let count = 0;
-  let sum = 0;
   const request = {
     sources: [source],
     timeRange: RANGE,
@@ -229,7 +242,13 @@ export async function query(
     groupBy: [],
     aggregates: AGGREGATES,
   };
-  await eachStep(snapshot.aggregate(request, { signal }), (batch) => {
+  return aggregatesOf(snapshot.aggregate(request, { signal }));
+}
+
+async function aggregatesOf(work: Operator<AggregateBatch>): Promise<Aggregates> {
+  let count = 0;
+  let sum = 0;
+  await eachStep(work, (batch) => {
     batch.windowStarts.forEach((_start, i) => {
       const [counts, sums] = batch.fields.flat();
       count += Number(columnValue(counts!.values, i));
