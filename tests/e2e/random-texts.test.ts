@@ -1,5 +1,6 @@
 // Random texts through every kind of statement: as InfluxDB answers, where it is installed, and the
 // same from memory, from the log and from segments.
+import { inspectDirectory } from '@tidemark/storage';
 import {
   hasPrograms,
   query,
@@ -13,7 +14,11 @@ import type { Tidemark } from '@tidemark/testkit';
 import * as fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 
+import { toSegments } from './to-segments.ts';
+
 const COUNT = 240;
+/** `TEXT_SEEDS`: others, with commas. */
+const SEEDS = (process.env['TEXT_SEEDS'] ?? '41,1234').split(',').map(Number);
 const SERIES = 3;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -99,7 +104,15 @@ async function csvOf({ tsdb }: Tidemark): Promise<string> {
   return (await send(`${tsdb}/query?${parameters.toString()}`, { headers })).text;
 }
 
-test.each([41, 1234])(
+/** How many chunks of the storage have texts in which encoding. */
+async function encodings(directory: string): Promise<unknown> {
+  const shards = await inspectDirectory({ directory });
+  const segments = shards.flatMap((shard) => shard.segments);
+  const columns = segments.flatMap(({ measurements }) => measurements.flatMap((m) => m.columns));
+  return columns.find(({ name }) => name === 's')?.encodings;
+}
+
+test.each(SEEDS)(
   'random texts are answered as in InfluxDB, wherever they are: seed %i',
   async (seed) => {
     const texts = randomTexts(seed);
@@ -129,8 +142,8 @@ test.each([41, 1234])(
     await server.kill();
     server = await startTidemark({ command: 'tsdb', directory });
     expectSame(await answersOf(server.tsdb, texts), fromMemory);
-    // A graceful stop flushes.
     await server.stop();
+    expect(await encodings(await toSegments(directory))).toEqual({ frames: SERIES });
     server = await startTidemark({ command: 'tsdb', directory });
     expectSame(await answersOf(server.tsdb, texts), fromMemory);
     expect(await csvOf(server)).toBe(csv);

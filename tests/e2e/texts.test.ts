@@ -4,6 +4,8 @@ import { query, removeDirectory, send, startTidemark, write } from '@tidemark/te
 import type { Tidemark } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
+import { toSegments } from './to-segments.ts';
+
 let running: Tidemark | undefined;
 
 afterEach(async () => {
@@ -38,8 +40,8 @@ test('a text that begins with a byte order mark keeps it through flushes and res
 
   running = await startTidemark({ command: 'tsdb', directory });
   const fromLog = await seen(running);
-  // A graceful stop flushes.
   await running.stop();
+  await toSegments(directory);
   running = await startTidemark({ command: 'tsdb', directory });
   const fromSegments = await seen(running);
 

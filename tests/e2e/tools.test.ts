@@ -7,6 +7,7 @@ import { makeDirectory, query, removeDirectory, startTidemark, write } from '@ti
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { runInProcess } from './in-process.ts';
+import { toSegments } from './to-segments.ts';
 
 let directory: string;
 
@@ -24,11 +25,8 @@ beforeAll(async () => {
   );
   await write(server.tsdb, 'd', lines.join('\n'), { precision: 's' });
   await server.stop();
-  // A stop leaves recent points in the log; the tools have more to look at when they are in
-  // segments.
-  const storage = await openStorage({ directory: join(directory, 'tsdb', 'data') });
-  await storage.flush();
-  await storage.close();
+  // The tools have more to look at there.
+  await toSegments(directory);
 });
 
 afterAll(() => removeDirectory(directory));

@@ -1,13 +1,13 @@
 // The tables of docs/benchmarks.md about texts, against one server. Without events: texts and tags.
 // packages/cli/bin/node --conditions=source tests/soak/memory/compare.ts \
-//   tidemark|influxdb [texts [tags [clients of tags [events]]]]
+//   tidemark|influxdb [texts [tags [clients [events]]]]
 import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
 
 import { cpuSeconds } from './peak.ts';
 import { loadEvents, loadTags, loadTexts, measure } from './texts.ts';
 import type { Measured, Subject } from './texts.ts';
 
-const [system = 'tidemark', texts = '20000', series = '50000', tagClients = '8', events = '0'] =
+const [system = 'tidemark', texts = '20000', series = '50000', clients = '8', events = '0'] =
   process.argv.slice(2);
 
 const TEXTS = [
@@ -30,13 +30,22 @@ type Printed = Measured & { readonly worstMs?: number; readonly p99Ms?: number }
 
 async function print({ pid }: Subject, work: () => Promise<Printed>): Promise<void> {
   const before = cpuSeconds(pid);
-  const { name, clients, seconds, peakMiB, answered, refused, errors, worstMs, p99Ms } =
-    await work();
+  const {
+    name,
+    clients: asked,
+    seconds,
+    peakMiB,
+    answered,
+    refused,
+    errors,
+    worstMs,
+    p99Ms,
+  } = await work();
   const cpu = cpuSeconds(pid) - before;
   const worst =
     worstMs === undefined ? '' : ` worst ${worstMs.toFixed(0)} ms, p99 ${p99Ms?.toFixed(0)} ms`;
   process.stdout.write(
-    `${name} | ${clients} | ${seconds.toFixed(2)} s | CPU ${cpu.toFixed(2)} s | ${peakMiB} MiB | ${answered}/${refused}${worst} ${errors.join('; ').slice(0, 160)}\n`,
+    `${name} | ${asked} | ${seconds.toFixed(2)} s | CPU ${cpu.toFixed(2)} s | ${peakMiB} MiB | ${answered}/${refused}${worst} ${errors.join('; ').slice(0, 160)}\n`,
   );
 }
 
@@ -59,7 +68,9 @@ async function runTexts(subject: Subject): Promise<void> {
   const texted = { database: 'texts', texts: Number(texts), textLength: 32_000, series: 20 };
   await print(subject, () => loadTexts(subject, texted));
   for (const text of TEXTS)
-    await print(subject, () => measure(subject, { text }, { database: 'texts', clients: 4 }));
+    await print(subject, () =>
+      measure(subject, { text }, { database: 'texts', clients: Number(clients) }),
+    );
 }
 
 async function runTags(subject: Subject): Promise<void> {
@@ -68,7 +79,7 @@ async function runTags(subject: Subject): Promise<void> {
   );
   for (const text of TAGS)
     await print(subject, () =>
-      measure(subject, { text }, { database: 'tags', clients: Number(tagClients) }),
+      measure(subject, { text }, { database: 'tags', clients: Number(clients) }),
     );
 }
 

@@ -111,6 +111,36 @@ test('verify notes a file that the process did not write before it ended', async
   expect(written).toMatchObject({ damage: [], unwritten: [] });
 });
 
+test('a damaged frame of texts is found, and repair keeps the rows of the other series', async () => {
+  const disk = new SimulatedDisk();
+  const engine = await open(disk, '/data');
+  const text = (row: number): string =>
+    `${row} ${Math.imul(row + 1, 0x9e3779b1) >>> 0} is the answer`;
+  const rows = Array.from({ length: 400 }, (_, row) => `s="${text(row)}" ${row}`);
+  for (const series of ['a', 'b']) {
+    await write(engine, rows.map((row) => `m,t=${series} ${row}`).join('\n'));
+  }
+  await engine.flush();
+  await engine.close();
+  const path = disk.paths().find((name) => name.endsWith('.seg'))!;
+  const [shard] = await inspectDirectory({ directory: '/data', disk });
+  const [, column] = shard!.segments[0]!.measurements[0]!.columns;
+  // A frame is no text that could be found: its bytes are coded.
+  const middle = column!.bytes >> 2;
+  disk.bytes(path)[middle]! ^= 1;
+
+  const damaged = await verifyDirectory({ directory: '/data', disk });
+  const repaired = await repairDirectory({ directory: '/data', disk });
+  const again = await open(disk, '/data');
+  const left = await scanRows(again, 'm', [['s', 'string']]);
+
+  expect(column!.encodings).toEqual({ frames: 2 });
+  expect(damaged.damage).toMatchObject([{ file: path }]);
+  expect(repaired).toMatchObject({ segmentsRewritten: 1, rowsKept: 400, lost: [{ rows: 400 }] });
+  expect((await verifyDirectory({ directory: '/data', disk })).damage).toEqual([]);
+  expect(left).toEqual(rows.map((_, row) => ['m,t=b', BigInt(row), text(row)]));
+});
+
 test('inspect tells what is in a shard', async () => {
   const disk = new SimulatedDisk();
   const engine = await filled(disk);
