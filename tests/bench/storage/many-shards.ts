@@ -39,7 +39,8 @@ async function measureAll(): Promise<void> {
   const more = openInOwnProcess(await filled(databases, MORE * shards, async () => undefined));
   const perShard =
     (more.residentMiB - opened.residentMiB) / (databases * (MORE - 1) * shards || NaN);
-  const perDatabase = (opened.residentMiB - empty.residentMiB) / databases - perShard * shards;
+  const single = openInOwnProcess(await filled(databases, 1, async () => undefined));
+  const perDatabase = (single.residentMiB - empty.residentMiB) / databases - perShard;
   print('an idle shard, KiB', perShard * 1024);
   print('an idle database beside its shards, KiB', perDatabase * 1024);
 }
