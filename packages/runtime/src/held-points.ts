@@ -46,10 +46,13 @@ export class HeldPoints {
     this.#bytes -= count * heldRowBytes(fieldCount);
   }
 
-  release(point: Point): void {
+  release(point: Point, source: RowSource | undefined): void {
     point.holdCount--;
     this.#count--;
     this.#bytes -= heldBytesOf(point);
+    // Many are held for a moment: the write need not keep them.
+    const held = point.holdCount === 0 ? source?.held : undefined;
+    if (held !== undefined && held[held.length - 1] === point) held.pop();
   }
 
   #isFull(): boolean {

@@ -430,7 +430,7 @@ export class InlineTask implements RunningTask {
         return sequence();
       },
       hold: (point) => this.#held.hold(point, this.#source),
-      release: (point) => this.#held.release(point),
+      release: (point) => this.#held.release(point, this.#source),
       holdRow: (fieldCount) => this.#held.holdRow(fieldCount),
       releaseRows: (count, fieldCount) => this.#held.releaseRows(count, fieldCount),
       get writeRowCount(): number {

@@ -25,6 +25,10 @@ export class JoinSets<M> {
   readonly #heads: (bigint | undefined)[];
   /** In order of time. */
   #entries: SetsOfTime<M>[] = [];
+  /** The only set that waits, as long as it is one of its time: mostly the next message ends it. */
+  #only: Part<M>[] | undefined;
+  #timeOfOnly = 0n;
+  #missingCount = 0;
 
   constructor(parentCount: number, emit: (time: bigint, parts: readonly Part<M>[]) => void) {
     this.#emptySet = Array.from({ length: parentCount }, () => undefined);
@@ -37,28 +41,56 @@ export class JoinSets<M> {
    * and removes it, so that the message never waits. `undefined` when it has to be added.
    */
   completed(parent: number, time: bigint, message: M): Part<M>[] | undefined {
-    const [entry] = this.#entries;
-    if (entry === undefined || this.#entries.length > 1 || entry.sets.length > 1) return undefined;
-    if (entry.time !== time) return undefined;
-    const set = entry.sets[0] as Part<M>[];
-    for (let i = 0; i < set.length; i++) {
-      if ((set[i] === undefined) !== (i === parent)) return undefined;
+    const set = this.#only;
+    if (set === undefined || this.#missingCount > 1 || !this.#isOfOnly(set, parent, time)) {
+      return undefined;
     }
     set[parent] = message;
     this.#heads[parent] = time;
-    this.#entries.pop();
+    this.#only = undefined;
     return set;
   }
 
   add(parent: number, time: bigint, message: M): void {
+    if (this.#addToOnly(parent, time, message)) return;
+    this.#listOnly();
     const set = this.#openSet(parent, time);
     set[parent] = message;
     this.#heads[parent] = time;
     this.#emitReady();
   }
 
+  /** Whether the message waits in the only set. */
+  #addToOnly(parent: number, time: bigint, message: M): boolean {
+    let set = this.#only;
+    if (set === undefined) {
+      if (this.#entries.length > 0) return false;
+      set = this.#emptySet.slice();
+      this.#timeOfOnly = time;
+      this.#missingCount = set.length;
+    } else if (!this.#isOfOnly(set, parent, time)) return false;
+    if (this.#missingCount === 1) return false;
+    set[parent] = message;
+    this.#missingCount--;
+    this.#heads[parent] = time;
+    this.#only = set;
+    return true;
+  }
+
+  #isOfOnly(set: readonly Part<M>[], parent: number, time: bigint): boolean {
+    return time === this.#timeOfOnly && set[parent] === undefined;
+  }
+
+  /** The only set becomes one of several. */
+  #listOnly(): void {
+    if (this.#only === undefined) return;
+    this.#entries.push({ time: this.#timeOfOnly, sets: [this.#only] });
+    this.#only = undefined;
+  }
+
   /** The parent reports that nothing older than `time` follows. */
   advance(parent: number, time: bigint): void {
+    this.#listOnly();
     const head = this.#heads[parent];
     if (head === undefined || head < time) this.#heads[parent] = time;
     this.#emitReady();
@@ -74,12 +106,14 @@ export class JoinSets<M> {
   }
 
   finish(): void {
+    this.#listOnly();
     const entries = this.#entries;
     this.#entries = [];
     for (const { time, sets } of entries) for (const set of sets) this.#emit(time, set);
   }
 
   encode(code: (message: M) => unknown): SetsCode {
+    this.#listOnly();
     return {
       heads: [...this.#heads],
       entries: this.#entries.map(({ time, sets }) => ({
