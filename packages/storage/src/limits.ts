@@ -92,17 +92,17 @@ export const LIMITS = {
     setting: 'data.query-threads',
     value: 0,
     unit: 'count',
-    reason: 'with two processors, as many threads are busy without readers',
+    reason: 'with two processors, of which the client has a part, a reader makes nothing faster',
   },
   readerRows: {
     value: 64_000,
     unit: 'count',
-    reason: 'reading fewer rows takes about as long as waking another thread and its answer',
+    reason: 'an estimate of the rows that take as long as waking another thread and its answer',
   },
   readerIdleMs: {
     value: 60_000,
     unit: 'ms',
-    reason: 'a dashboard asks again within a minute; a thread without queries takes memory',
+    reason: 'dashboards ask again within a minute, mostly; a thread without queries takes memory',
   },
   sliceMs: {
     value: 3,

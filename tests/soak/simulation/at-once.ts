@@ -33,6 +33,11 @@ export const AT_ONCE: readonly AtOnce[] = [
     test: 'files that a reading backup needs are kept until it ends',
     because: 'a backup is read while files are merged and dropped',
   },
+  { file: 'thread/readers.test.ts', because: 'a reader reads while files are merged and removed' },
+  {
+    file: 'thread/reader-thread.test.ts',
+    because: 'a reader is another thread',
+  },
   {
     file: 'engine/segments.test.ts',
     test: 'a snapshot keeps its rows while they are',
