@@ -64,11 +64,13 @@ class GroupedNumbers implements GroupedWindows {
 
   constructor(
     scans: Scans,
-    { window, timeRange, omitsPointTimes = false }: WindowsRequest,
+    { window, timeRange, omitsPointTimes = false, picksTiedByKey = false }: WindowsRequest,
     { type, functions, count }: GroupedField & { readonly type: NumericType },
   ) {
     const results = functions.flatMap((name) => RESULTS[name]);
-    const wanted = omitsPointTimes ? results.filter((name) => !name.endsWith('Time')) : results;
+    // The choice among tied rows needs their time.
+    const hasTimes = picksTiedByKey || !omitsPointTimes;
+    const wanted = hasTimes ? results : results.filter((name) => !name.endsWith('Time'));
     const wantsMean = functions.includes('mean');
     const isToldBy = ({ statistics, count: values }: ColumnMeta, stored: FieldType): boolean => {
       if (statistics === undefined || stored !== type) return false;
@@ -79,7 +81,7 @@ class GroupedNumbers implements GroupedWindows {
       functions,
       ofColumn: { type, countsOnly: false, isToldBy },
       wanted: ['start', ...new Set(wanted)],
-      hasTimes: !omitsPointTimes,
+      hasTimes,
     };
     this.#accumulators = scans.openAccumulators(type, {
       window,

@@ -74,9 +74,10 @@ type Plan = {
   readonly seeds: readonly number[];
   readonly flushes: boolean;
   readonly isAll: boolean;
+  readonly omitsPointTimes: boolean;
 };
 
-async function check({ seeds, flushes, isAll }: Plan, size: Size): Promise<void> {
+async function check({ seeds, flushes, isAll, omitsPointTimes }: Plan, size: Size): Promise<void> {
   const own = await testEngine();
   try {
     for (const seed of seeds) {
@@ -89,7 +90,7 @@ async function check({ seeds, flushes, isAll }: Plan, size: Size): Promise<void>
         own.engine,
         'm',
         FIELDS.map(([field, type]) => ({ field, type, functions: ENDS })),
-        { timeRange, groupBy: ['g'], descending, picksTiedByKey: true },
+        { timeRange, groupBy: ['g'], descending, picksTiedByKey: true, omitsPointTimes },
       );
 
       for (const { tags, values } of answer) {
@@ -108,6 +109,7 @@ const plan = fc.record({
   seeds: fc.array(fc.integer({ min: 1, max: 1 << 30 }), { minLength: 1, maxLength: 3 }),
   flushes: fc.boolean(),
   isAll: fc.boolean(),
+  omitsPointTimes: fc.boolean(),
 });
 
 test('groups of some series', async () => {
